@@ -1,0 +1,50 @@
+PYTHON ?= python3
+# Test processes running at once; each may start a JVM of its own, bounded by TEST_MEMORY.
+WORKERS ?= 2
+TEST_MEMORY ?= 1g
+
+BIN := .venv/bin
+READY := .venv/.ready
+
+.PHONY: help demo test check bench soak reproduce lock clean
+
+help: ## List what can be made
+	@grep -hE '^[.a-z]+:.*## ' Makefile | sed -E 's/:.*## /\t/' | expand -t 12
+
+.venv: $(READY) ## Create the environment from requirements.lock
+$(READY): pyproject.toml requirements.lock
+	$(PYTHON) -m venv .venv
+	$(BIN)/python -m pip install --quiet --require-hashes -r requirements.lock
+	$(BIN)/python -m pip install --quiet --no-deps --no-build-isolation -e .
+	@touch $@
+
+demo: $(READY) ## Run Shortlist on a generated city
+	$(BIN)/python -m shortlist demo
+
+test: check ## Check, then run every test and example but the soak tests
+	SHORTLIST_DRIVER_MEMORY=$(TEST_MEMORY) $(BIN)/python -m pytest -n $(WORKERS) --dist loadfile
+
+check: $(READY) ## Lint, formatting, types and import rules
+	$(BIN)/ruff check
+	$(BIN)/ruff format --check
+	$(BIN)/mypy
+	$(BIN)/lint-imports
+
+bench: $(READY) ## Run every benchmark
+	@set -e; for file in $(sort $(wildcard benchmarks/*.py)); do echo "== $$file"; $(BIN)/python $$file; done
+
+soak: $(READY) ## Run the long tests
+	$(BIN)/python -m pytest -m soak
+
+reproduce: $(READY) ## Run every experiment
+	@set -e; runs="$(sort $(wildcard experiments/*/run.py))"; \
+	[ -n "$$runs" ] || echo "There are no experiments yet."; \
+	for file in $$runs; do echo "== $$file"; $(BIN)/python $$file; done
+
+lock: ## Resolve the dependencies anew into requirements.lock (needs uv on the PATH)
+	uv pip compile --upgrade --universal --python-version 3.11 --generate-hashes \
+	  --no-emit-index-url --no-header --extra dev --output-file requirements.lock pyproject.toml
+
+clean: ## Remove the environment, caches and build products
+	rm -rf .venv .hypothesis .import_linter_cache .mypy_cache .pytest_cache .ruff_cache build dist
+	find src tests -name __pycache__ -type d -exec rm -rf {} +

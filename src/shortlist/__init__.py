@@ -1,0 +1,1 @@
+"""Relevance-ranked publish/subscribe: everyone gets a shortlist, not everything that matches."""

@@ -1,0 +1,1 @@
+"""One pure state machine: commands and publications in, deliveries and rejects out."""

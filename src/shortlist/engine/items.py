@@ -1,0 +1,83 @@
+"""Timeline items and registries as the documents that they could have been read from, for snapshots."""
+
+from typing import Any
+
+from pydantic import TypeAdapter
+
+from shortlist.intake.documents import ADVERTISEMENT, ATTRIBUTE, SHORTLIST, SUBSCRIPTION
+from shortlist.model.command import (
+    Advertise,
+    Close,
+    Item,
+    Open,
+    Subscribe,
+    Unadvertise,
+    Unsubscribe,
+)
+from shortlist.model.paths import format_path
+from shortlist.model.publication import Publication
+from shortlist.model.registry import Registry
+from shortlist.model.times import format_time
+
+
+def registry_document(registry: Registry) -> dict[str, Any]:
+    """What a registry file could have held.
+
+    >>> from shortlist.intake.files import registry_from_documents
+    >>> registry = registry_from_documents({"subscriptions": [{"id": "s", "refresh": "90m"}]})
+    >>> registry_from_documents(registry_document(registry)) == registry
+    True
+    """
+    return {
+        "vocabulary": {
+            format_path(path): _dump(ATTRIBUTE, attribute)
+            for path, attribute in registry.vocabulary.attributes.items()
+        },
+        "shortlists": [_dump(SHORTLIST, made) for made in registry.shortlists],
+        "subscriptions": [_dump(SUBSCRIPTION, made) for made in registry.subscriptions],
+        "advertisements": [_dump(ADVERTISEMENT, made) for made in registry.advertisements],
+    }
+
+
+def item_document(item: Item) -> dict[str, Any]:
+    """What a line of a timeline could have held."""
+    if isinstance(item, Publication):
+        return _publication_document(item)
+    return {"time": format_time(item.time), **_verb(item)}
+
+
+def _publication_document(publication: Publication) -> dict[str, Any]:
+    document = {
+        "id": publication.id,
+        "source": publication.source,
+        "time": format_time(publication.time),
+        "data": publication.data,
+    }
+    if publication.type is not None:
+        document["type"] = publication.type
+    if publication.expiry is not None:
+        document["expirytime"] = format_time(publication.expiry)
+    if publication.audience is not None:
+        document["audience"] = publication.audience
+    return document
+
+
+def _verb(item: Item) -> dict[str, Any]:
+    match item:
+        case Open(shortlist=shortlist):
+            return {"open": _dump(SHORTLIST, shortlist)}
+        case Close(shortlist=name):
+            return {"close": name}
+        case Subscribe(subscription=subscription):
+            return {"subscribe": _dump(SUBSCRIPTION, subscription)}
+        case Unsubscribe(subscription=name):
+            return {"unsubscribe": name}
+        case Advertise(advertisement=advertisement):
+            return {"advertise": _dump(ADVERTISEMENT, advertisement)}
+        case Unadvertise(advertisement=name):
+            return {"unadvertise": name}
+    return {}
+
+
+def _dump(adapter: TypeAdapter[Any], noun: object) -> Any:
+    return adapter.dump_python(noun, mode="json")

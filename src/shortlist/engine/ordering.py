@@ -1,0 +1,56 @@
+"""Input order to time order: what may still be overtaken waits, what comes too late is turned away."""
+
+import heapq
+from collections.abc import Iterator
+
+from shortlist.model.command import Item
+
+
+class Late(Exception):
+    """An item before everything that may still be waited for."""
+
+
+class Ordering:
+    """Releases items in order of (time, position).
+
+    An item is late if its time is before the largest time at earlier positions, less `lateness`.
+    With unlimited lateness (None) nothing is released before the end.
+    """
+
+    def __init__(self, lateness: int | None) -> None:
+        self._lateness = lateness
+        self._latest: int | None = None
+        self._waiting: list[tuple[int, int, Item]] = []
+
+    def push(self, item: Item) -> None:
+        """Takes the next item of the input, or raises `Late`."""
+        if self._latest is not None and self._lateness is not None:
+            behind = self._latest - item.time
+            if behind > self._lateness:
+                raise Late(f"late by {(behind - self._lateness) / 1e6:g} s")
+        self._latest = item.time if self._latest is None else max(self._latest, item.time)
+        heapq.heappush(self._waiting, (item.time, item.position, item))
+
+    def released(self) -> Iterator[Item]:
+        """What no later item can come before."""
+        if self._latest is None or self._lateness is None:
+            return
+        while self._waiting and self._waiting[0][0] <= self._latest - self._lateness:
+            yield heapq.heappop(self._waiting)[2]
+
+    def rest(self) -> Iterator[Item]:
+        """All that waits: the input has ended."""
+        while self._waiting:
+            yield heapq.heappop(self._waiting)[2]
+
+    @property
+    def latest(self) -> int | None:
+        return self._latest
+
+    def waiting(self) -> list[Item]:
+        return [item for _, _, item in sorted(self._waiting, key=lambda entry: entry[:2])]
+
+    def restore(self, latest: int | None, waiting: list[Item]) -> None:
+        self._latest = latest
+        self._waiting = [(item.time, item.position, item) for item in waiting]
+        heapq.heapify(self._waiting)

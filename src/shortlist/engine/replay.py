@@ -1,0 +1,50 @@
+"""A whole timeline through one engine, without Spark: for tests, questions and small jobs."""
+
+from collections.abc import Iterable, Sequence
+
+from shortlist.engine.engine import Engine, Result
+from shortlist.engine.explanation import Question
+from shortlist.intake.lines import BadItem, ItemReader
+from shortlist.model.command import Item
+from shortlist.model.problem import Reject
+from shortlist.model.registry import Registry
+from shortlist.model.settings import Settings
+
+
+def replay(
+    registry: Registry,
+    lines: Iterable[str | bytes],
+    settings: Settings | None = None,
+    question: Question | None = None,
+) -> Result:
+    """What a finite input leads to; a line's position is its number, from 1.
+
+    >>> from shortlist.intake.files import registry_from_documents
+    >>> registry = registry_from_documents({"subscriptions": [{"id": "dramas", "where": "genre = 'drama'"}]})
+    >>> result = replay(registry, [
+    ...     '{"id": "n1", "source": "cinema", "time": "2026-03-01T20:00:00Z", "data": {"genre": "drama"}}',
+    ...     '{"id": "n2", "source": "cinema", "time": "tonight", "data": {"genre": "drama"}}'])
+    >>> [delivery.publication.id for delivery in result.deliveries], result.rejects[0].position
+    (['n1'], 2)
+    """
+    settings = settings or Settings()
+    items, rejects = read_items(registry, lines, settings)
+    result = Engine(registry, settings, question=question).process(items, last=True)
+    result.rejects = sorted([*rejects, *result.rejects], key=lambda reject: reject.position)
+    return result
+
+
+def read_items(
+    registry: Registry, lines: Iterable[str | bytes], settings: Settings
+) -> tuple[Sequence[Item], Sequence[Reject]]:
+    """The items of a timeline, and the lines that are none; blank lines are passed over."""
+    reader = ItemReader(registry.vocabulary, settings.limits)
+    items: list[Item] = []
+    rejects: list[Reject] = []
+    for position, line in enumerate(lines, start=1):
+        if line.strip():
+            try:
+                items.append(reader.line(line, position))
+            except BadItem as problem:
+                rejects.append(Reject(position, str(problem)))
+    return items, rejects

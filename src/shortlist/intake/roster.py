@@ -1,0 +1,141 @@
+"""Who is live: which command may be carried out, and what the registry is after it."""
+
+from collections.abc import Container, Iterator
+
+from shortlist.model.advertisement import Advertisement
+from shortlist.model.command import (
+    Advertise,
+    Close,
+    Command,
+    Open,
+    Subscribe,
+    Unadvertise,
+    Unsubscribe,
+)
+from shortlist.model.registry import Registry
+from shortlist.model.shortlist import Shortlist
+from shortlist.model.subscription import Subscription
+from shortlist.model.vocabulary import Vocabulary
+
+BEFORE_ALL_TIME = -(2**62)
+"""When a registry's own entries were made."""
+
+
+class Roster:
+    """The live shortlists, subscriptions and advertisements.
+
+    >>> roster = Roster()
+    >>> roster.refusal(Unsubscribe(time=0, position=0, subscription="s1"))
+    "there is no live subscription 's1'"
+    """
+
+    def __init__(self) -> None:
+        self.shortlists: dict[str, Shortlist] = {}
+        self.subscriptions: dict[str, Subscription] = {}
+        self.advertisements: dict[str, Advertisement] = {}
+        self._members: dict[str, list[str]] = {}
+
+    def refusal(self, command: Command) -> str | None:
+        """Why a command cannot be carried out now; None if it can."""
+        match command:
+            case Open(shortlist=shortlist):
+                return _taken("shortlist", shortlist.id, self.shortlists)
+            case Close(shortlist=name):
+                return _unknown("shortlist", name, self.shortlists)
+            case Subscribe(subscription=subscription):
+                return self._subscribe_refusal(subscription)
+            case Unsubscribe(subscription=name):
+                return _unknown("subscription", name, self.subscriptions)
+            case Advertise(advertisement=advertisement):
+                return _taken("advertisement", advertisement.id, self.advertisements)
+            case Unadvertise(advertisement=name):
+                return _unknown("advertisement", name, self.advertisements)
+        return None
+
+    def apply(self, command: Command) -> None:
+        """Carries out a command that was not refused."""
+        match command:
+            case Open(shortlist=shortlist):
+                self._open(shortlist)
+            case Close(shortlist=name):
+                self._close(name)
+            case Subscribe(subscription=subscription):
+                own = subscription.own_shortlist()
+                if own is not None:
+                    self._open(own)
+                self.subscriptions[subscription.id] = subscription
+                self._members[subscription.shortlist_id].append(subscription.id)
+            case Unsubscribe(subscription=name):
+                subscription = self.subscriptions[name]
+                if subscription.shortlist is None:
+                    self._close(subscription.id)
+                else:
+                    del self.subscriptions[name]
+                    self._members[subscription.shortlist].remove(name)
+            case Advertise(advertisement=advertisement):
+                self.advertisements[advertisement.id] = advertisement
+            case Unadvertise(advertisement=name):
+                del self.advertisements[name]
+
+    def members(self, shortlist: str) -> list[str]:
+        """The live subscriptions of a live shortlist, in order of arrival."""
+        return list(self._members[shortlist])
+
+    def shortlist_of(self, command: Command) -> str | None:
+        """The one shortlist that a command touches; None where it touches none in particular."""
+        match command:
+            case Open(shortlist=shortlist):
+                return shortlist.id
+            case Close(shortlist=name):
+                return name
+            case Subscribe(subscription=subscription):
+                return subscription.shortlist_id
+            case Unsubscribe(subscription=name):
+                return self.subscriptions[name].shortlist_id
+        return None
+
+    def registry(self, vocabulary: Vocabulary) -> Registry:
+        """What is live now, as a registry to start from."""
+        own = {name for name, subscription in self.subscriptions.items() if subscription.shortlist is None}
+        return Registry(
+            vocabulary=vocabulary,
+            shortlists=tuple(made for name, made in self.shortlists.items() if name not in own),
+            subscriptions=tuple(self.subscriptions.values()),
+            advertisements=tuple(self.advertisements.values()),
+        )
+
+    def _subscribe_refusal(self, subscription: Subscription) -> str | None:
+        taken = _taken("subscription", subscription.id, self.subscriptions)
+        if taken is not None:
+            return taken
+        if subscription.shortlist is None:
+            return _taken("shortlist", subscription.id, self.shortlists)
+        return _unknown("shortlist", subscription.shortlist, self.shortlists)
+
+    def _open(self, shortlist: Shortlist) -> None:
+        self.shortlists[shortlist.id] = shortlist
+        self._members[shortlist.id] = []
+
+    def _close(self, shortlist: str) -> None:
+        del self.shortlists[shortlist]
+        for name in self._members.pop(shortlist):
+            del self.subscriptions[name]
+
+
+def registry_commands(registry: Registry) -> Iterator[Command]:
+    """A registry as the commands that would make it, before all time."""
+    place = {"time": BEFORE_ALL_TIME, "position": -1}
+    for shortlist in registry.shortlists:
+        yield Open(shortlist=shortlist, **place)
+    for subscription in registry.subscriptions:
+        yield Subscribe(subscription=subscription, **place)
+    for advertisement in registry.advertisements:
+        yield Advertise(advertisement=advertisement, **place)
+
+
+def _taken(kind: str, name: str, live: Container[str]) -> str | None:
+    return f"there is a live {kind} {name!r} already" if name in live else None
+
+
+def _unknown(kind: str, name: str, live: Container[str]) -> str | None:
+    return None if name in live else f"there is no live {kind} {name!r}"

@@ -1,0 +1,1 @@
+"""Text to tree and back: conditions (`where`) and score expressions."""

@@ -1,0 +1,42 @@
+"""Text to trees. Every error is a `LanguageError` with the column it is about."""
+
+from shortlist.language.conditions import ConditionReader
+from shortlist.language.scores import ScoreReader
+from shortlist.language.syntax import read_syntax
+from shortlist.language.tree import Score, Where
+from shortlist.model.settings import Limits
+from shortlist.model.vocabulary import Vocabulary
+
+NO_VOCABULARY = Vocabulary()
+SAFE = Limits()
+
+
+def parse_where(text: str, vocabulary: Vocabulary = NO_VOCABULARY, limits: Limits = SAFE) -> Where:
+    """The condition of a subscription or an advertisement.
+
+    >>> parse_where("not (rent > 5 or city = 'Oslo')").operands[1]
+    Comparison(path=('city',), operator='=', value='Oslo', negated=True)
+    >>> parse_where("rent > ")
+    Traceback (most recent call last):
+    shortlist.language.errors.LanguageError: column 7: expected a value (a number, a string in \
+single quotes, true, false or time '…') after '>', found the end of the text
+    """
+    return ConditionReader(vocabulary, limits).read(read_syntax(text, "disjunction", limits))
+
+
+def parse_score(text: str, limits: Limits = SAFE) -> Score:
+    """The score of a subscription.
+
+    >>> parse_score("-rent")
+    Negate(operand=AttributeValue(path=('rent',)))
+    """
+    return ScoreReader(audience=False, limits=limits).read(read_syntax(text, "sum", limits))
+
+
+def parse_audience_score(text: str, limits: Limits = SAFE) -> Score:
+    """The score of an advertisement, which may ask about the candidate subscription.
+
+    >>> parse_audience_score("subscription.profile.age")
+    OfSubscription(name='profile', key='age')
+    """
+    return ScoreReader(audience=True, limits=limits).read(read_syntax(text, "sum", limits))

@@ -1,0 +1,1 @@
+"""Which subscriptions does a publication match, and how well?"""

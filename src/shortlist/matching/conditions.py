@@ -1,0 +1,82 @@
+"""A whole condition, ready to be judged: predicates' degrees combined under a norm."""
+
+from collections.abc import Callable, Iterator
+
+from shortlist.fuzzy.degrees import Degrees
+from shortlist.fuzzy.norms import conjunction, disjunction
+from shortlist.language.tree import And, Or, Predicate, Where
+from shortlist.matching.predicates import (
+    CERTAIN,
+    FAILS,
+    UNDER_THRESHOLD,
+    Judgement,
+    judge,
+)
+from shortlist.matching.values import Reader
+from shortlist.model.rounding import rounded
+from shortlist.model.subscription import Norm
+from shortlist.model.vocabulary import Vocabulary
+
+Evaluate = Callable[[Reader], Judgement]
+
+STRICT = ("min", "product", "lukasiewicz")
+"""The norms under which a conjunction is impossible as soon as one member is."""
+
+
+def condition(where: Where | None, vocabulary: Vocabulary, norm: Norm = "min") -> Callable[[Reader], Degrees]:
+    """What tells the degrees to which a publication meets a condition, rounded.
+
+    >>> from shortlist.language.parser import parse_where
+    >>> from shortlist.matching.values import Values
+    >>> from shortlist.model.publication import Publication
+    >>> flat = Publication(id="f", source="s", time=0, position=0, data={"rent": 1400})
+    >>> meets = condition(parse_where("rent is around(1300, 200) and rent < 1500"), Vocabulary())
+    >>> meets(Values(Vocabulary()).of(flat))
+    Degrees(possibility=0.5, necessity=0.5)
+    """
+    if where is None:
+        return lambda read: CERTAIN
+    evaluate = _evaluation(where, vocabulary, norm)
+
+    def meets(read: Reader) -> Degrees:
+        possibility, necessity = evaluate(read).degrees
+        return Degrees(rounded(possibility), rounded(necessity))
+
+    return meets
+
+
+def predicates(where: Where | None) -> Iterator[Predicate]:
+    """Every predicate of a condition, from left to right."""
+    if isinstance(where, And | Or):
+        for operand in where.operands:
+            yield from predicates(operand)
+    elif where is not None:
+        yield where
+
+
+def _evaluation(where: Where, vocabulary: Vocabulary, norm: Norm) -> Evaluate:
+    if isinstance(where, And):
+        return _conjunction([_evaluation(operand, vocabulary, norm) for operand in where.operands], norm)
+    if isinstance(where, Or):
+        return _disjunction([_evaluation(operand, vocabulary, norm) for operand in where.operands], norm)
+    path, judged = where.path, judge(where, vocabulary)
+    return lambda read: judged(read(path))
+
+
+def _disjunction(operands: list[Evaluate], norm: Norm) -> Evaluate:
+    return lambda read: Judgement(disjunction(norm, [operand(read).degrees for operand in operands]))
+
+
+def _conjunction(operands: list[Evaluate], norm: Norm) -> Evaluate:
+    stops_at_zero = norm in STRICT
+
+    def evaluate(read: Reader) -> Judgement:
+        degrees = []
+        for operand in operands:
+            found = operand(read)
+            if found is UNDER_THRESHOLD or (stops_at_zero and found.degrees.possibility == 0.0):
+                return FAILS
+            degrees.append(found.degrees)
+        return Judgement(conjunction(norm, degrees))
+
+    return evaluate

@@ -1,0 +1,185 @@
+"""One predicate on one value: how far it holds, and why not where it does not."""
+
+from collections.abc import Callable
+from operator import eq, ge, gt, le, lt, ne
+from typing import Any, NamedTuple
+
+from shortlist.fuzzy.degrees import (
+    Degrees,
+    best,
+    crisp_number_degrees,
+    crisp_text_degrees,
+    fuzzy_degrees,
+    negation,
+)
+from shortlist.fuzzy.sets import Graded, Trapezoid, around, term_set, trapezoid
+from shortlist.language.tree import (
+    AroundTerm,
+    Between,
+    Comparison,
+    Exists,
+    In,
+    Is,
+    NamedTerm,
+    Predicate,
+    Scalar,
+    TextMatch,
+)
+from shortlist.matching.number_sets import number_set
+from shortlist.matching.values import Many, Value
+from shortlist.model.rounding import rounded
+from shortlist.model.times import Instant
+from shortlist.model.vocabulary import Vocabulary
+
+
+class Judgement(NamedTuple):
+    """The degrees of a predicate, and a note where they are (0, 0) for a reason of their own."""
+
+    degrees: Degrees
+    note: str | None = None
+
+
+CERTAIN = Degrees(1.0, 1.0)
+IMPOSSIBLE = Degrees(0.0, 0.0)
+
+HOLDS = Judgement(CERTAIN)
+FAILS = Judgement(IMPOSSIBLE)
+ABSENT = Judgement(IMPOSSIBLE, "absent")
+OTHER_TYPE = Judgement(IMPOSSIBLE, "of another type")
+UNDER_THRESHOLD = Judgement(IMPOSSIBLE, "under its threshold")
+
+Judge = Callable[[Value | Many | None], Judgement]
+Test = Callable[[Value], Degrees | None]
+"""Degrees on a single value; None where the value is not of the predicate's type."""
+
+COMPARE: dict[str, Callable[[Any, Any], bool]] = {
+    "=": eq,
+    "!=": ne,
+    "<": lt,
+    "<=": le,
+    ">": gt,
+    ">=": ge,
+}
+SEARCH: dict[str, Callable[[str, str], bool]] = {
+    "contains": str.__contains__,
+    "starts with": str.startswith,
+    "ends with": str.endswith,
+}
+FUZZY_FORM: dict[type, type] = {float: Trapezoid, str: Graded}
+
+
+def judge(predicate: Predicate, vocabulary: Vocabulary) -> Judge:
+    """What judges a predicate on the values of its attribute.
+
+    >>> judge(Comparison(("rent",), "<", 900.0), Vocabulary())(850.0)
+    Judgement(degrees=Degrees(possibility=1.0, necessity=1.0), note=None)
+    >>> judge(Comparison(("rent",), "<", 900.0), Vocabulary())("free").note
+    'of another type'
+    """
+    if isinstance(predicate, Exists):
+        return _judge_existence(predicate.negated)
+    if isinstance(predicate, Is):
+        test = _fuzzy_test(predicate, vocabulary)
+        floors = predicate.possibility or 0.0, predicate.necessity or 0.0
+    else:
+        test = _crisp_test(predicate)
+        floors = 0.0, 0.0
+    return _judge_degrees(test, predicate.negated, *floors)
+
+
+def _judge_existence(negated: bool) -> Judge:
+    def judge_existence(value: Value | Many | None) -> Judgement:
+        return HOLDS if (value is None) == negated else FAILS
+
+    return judge_existence
+
+
+def _judge_degrees(test: Test, negated: bool, least_possibility: float, least_necessity: float) -> Judge:
+    def judge_degrees(value: Value | Many | None) -> Judgement:
+        if value is None:
+            return ABSENT
+        degrees = _best_element(test, value) if isinstance(value, Many) else test(value)
+        if degrees is None:
+            return OTHER_TYPE
+        if negated:
+            degrees = negation(degrees)
+        if degrees is CERTAIN:
+            return HOLDS
+        possibility, necessity = rounded(degrees.possibility), rounded(degrees.necessity)
+        if possibility < least_possibility or necessity < least_necessity:
+            return UNDER_THRESHOLD
+        return Judgement(Degrees(possibility, necessity))
+
+    return judge_degrees
+
+
+def _best_element(test: Test, many: Many) -> Degrees | None:
+    tested = [degrees for degrees in map(test, many.elements) if degrees is not None]
+    return best(tested) if tested else None
+
+
+def _fuzzy_test(predicate: Is, vocabulary: Vocabulary) -> Test:
+    target = fuzzy_set(predicate, vocabulary)
+    power = 2.0 ** (predicate.hedges.count("very") - predicate.hedges.count("somewhat"))
+
+    def test(value: Value) -> Degrees | None:
+        if isinstance(value, bool | Instant | tuple):
+            return None
+        return fuzzy_degrees(target, power, value)
+
+    return test
+
+
+def fuzzy_set(predicate: Is, vocabulary: Vocabulary) -> Trapezoid | Graded:
+    """The set that a fuzzy predicate's term stands for, before hedges."""
+    term = predicate.term
+    if isinstance(term, NamedTerm):
+        return term_set(vocabulary.of(predicate.path).terms[term.name])
+    if isinstance(term, AroundTerm):
+        return around(term.centre, term.spread)
+    return trapezoid(term.corners)
+
+
+def _crisp_test(predicate: Comparison | In | Between | TextMatch) -> Test:
+    literal_type = type(literal(predicate))
+    fuzzy_form = FUZZY_FORM.get(literal_type)
+    holds = holding(predicate)
+    ranges = number_set(predicate) if literal_type is float else ()
+
+    def test(value: Value) -> Degrees | None:
+        if type(value) is literal_type:
+            return CERTAIN if holds(value) else IMPOSSIBLE
+        if fuzzy_form is None or type(value) is not fuzzy_form:
+            return None
+        if isinstance(value, Trapezoid):
+            return crisp_number_degrees(ranges, value)
+        return crisp_text_degrees(holds, value)
+
+    return test
+
+
+def literal(predicate: Comparison | In | Between | TextMatch) -> Scalar:
+    """A literal of the predicate; its type is the predicate's type."""
+    if isinstance(predicate, Comparison):
+        return predicate.value
+    if isinstance(predicate, In):
+        return predicate.values[0]
+    return predicate.low if isinstance(predicate, Between) else predicate.text
+
+
+def holding(predicate: Comparison | In | Between | TextMatch) -> Callable[[Any], bool]:
+    """Whether an element of the predicate's type satisfies it, leaving its negation aside."""
+    if isinstance(predicate, Comparison):
+        compare, operand = COMPARE[predicate.operator], predicate.value
+        return lambda element: compare(element, operand)
+    if isinstance(predicate, In):
+        members = frozenset(predicate.values)
+        return members.__contains__
+    if isinstance(predicate, Between):
+        low: Any = predicate.low
+        high: Any = predicate.high
+        return lambda element: low <= element <= high
+    search, text = SEARCH[predicate.operator], predicate.text
+    return lambda element: search(element, text)
+
+

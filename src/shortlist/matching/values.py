@@ -1,0 +1,116 @@
+"""Attribute values: what a path finds in a publication, told apart by type."""
+
+from collections.abc import Mapping
+from typing import Any, NamedTuple
+
+from shortlist.fuzzy.sets import Graded, Trapezoid, published_set, term_set
+from shortlist.model.paths import CONTEXT, EVENT_TIME, Path
+from shortlist.model.publication import Publication
+from shortlist.model.times import Instant, parse_time_or_date
+from shortlist.model.vocabulary import Vocabulary
+
+Vector = tuple[float, ...]
+Element = float | str | bool | Instant
+Value = Element | Vector | Trapezoid | Graded
+
+
+class Many(NamedTuple):
+    """The elements of a multi-valued attribute."""
+
+    elements: tuple[Element, ...]
+
+
+class Values:
+    """The publications' attributes as a vocabulary reads them.
+
+    >>> from shortlist.model.publication import Publication
+    >>> rental = Publication(id="r1", source="ads", time=0, position=0, data={"rent": 900, "at": {"floor": None}})
+    >>> read = Values(Vocabulary()).of(rental)
+    >>> read(("rent",)), read(("at", "floor")), read(("event", "source"))
+    (900.0, None, 'ads')
+    """
+
+    def __init__(self, vocabulary: Vocabulary) -> None:
+        self.vocabulary = vocabulary
+        self._terms = {
+            path: {name: term_set(term) for name, term in attribute.terms.items()}
+            for path, attribute in vocabulary.attributes.items()
+        }
+
+    def of(self, publication: Publication) -> "Reader":
+        return Reader(self, publication)
+
+    def read(self, publication: Publication, path: Path) -> Value | Many | None:
+        """The value at a path, or None where there is none."""
+        if path in CONTEXT:
+            return Instant(publication.time) if path == EVENT_TIME else getattr(publication, path[1])
+        found: Any = publication.data
+        for key in path:
+            if not isinstance(found, Mapping):
+                return None
+            found = found.get(key)
+        return self._typed(path, found)
+
+    def _typed(self, path: Path, found: object) -> Value | Many | None:
+        declared = self.vocabulary.of(path)
+        if isinstance(found, list):
+            if declared.type == "vector":
+                return _vector(found)
+            if not declared.many:
+                return None
+            elements = (_element(item, declared.type == "time") for item in found)
+            kept = tuple(element for element in elements if element is not None)
+            return Many(kept) if kept else None
+        if isinstance(found, Mapping):
+            return published_set(found, self._terms.get(path, {}))
+        return _element(found, declared.type == "time")
+
+
+class Reader:
+    """One publication's values, each read once."""
+
+    __slots__ = ("_publication", "_seen", "_values")
+
+    def __init__(self, values: Values, publication: Publication) -> None:
+        self._values = values
+        self._publication = publication
+        self._seen: dict[Path, Value | Many | None] = {}
+
+    def __call__(self, path: Path) -> Value | Many | None:
+        if path not in self._seen:
+            self._seen[path] = self._values.read(self._publication, path)
+        return self._seen[path]
+
+
+def _element(found: object, is_time: bool) -> Element | None:
+    if isinstance(found, bool):
+        return found
+    if isinstance(found, int | float):
+        return _number(found)
+    if isinstance(found, str):
+        return _instant(found) if is_time else found
+    return None
+
+
+def _number(found: int | float) -> float | None:
+    try:
+        number = float(found)
+    except OverflowError:
+        return None
+    return number if abs(number) < float("inf") else None
+
+
+def _instant(found: str) -> Instant | str:
+    try:
+        return Instant(parse_time_or_date(found))
+    except ValueError:
+        return found
+
+
+def _vector(found: list[object]) -> Vector | None:
+    numbers = [
+        _number(item) if isinstance(item, int | float) and not isinstance(item, bool) else None
+        for item in found
+    ]
+    kept = tuple(number for number in numbers if number is not None)
+    return kept if kept and len(kept) == len(found) else None

@@ -1,0 +1,55 @@
+"""Commands: how the registry changes while publications flow."""
+
+from dataclasses import dataclass
+
+from shortlist.model.advertisement import Advertisement
+from shortlist.model.publication import Publication
+from shortlist.model.shortlist import Shortlist
+from shortlist.model.subscription import Subscription
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Command:
+    """What all commands share: when, and where in the input."""
+
+    time: int
+    position: int
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Open(Command):
+    shortlist: Shortlist
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Close(Command):
+    shortlist: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Subscribe(Command):
+    subscription: Subscription
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Unsubscribe(Command):
+    subscription: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Advertise(Command):
+    advertisement: Advertisement
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Unadvertise(Command):
+    advertisement: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Heartbeat(Command):
+    """Nothing but the time: what is due before it happens, though nothing else arrives."""
+
+
+Item = Publication | Command
+"""One entry of a timeline."""

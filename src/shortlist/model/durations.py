@@ -1,0 +1,46 @@
+"""Durations: `500ms`, `30s`, `40m`, `12h`, `7d` or ISO 8601 (`PT40M`), in whole microseconds."""
+
+import re
+from decimal import Decimal
+
+UNITS = {"ms": 1_000, "s": 1_000_000, "m": 60_000_000, "h": 3_600_000_000, "d": 86_400_000_000}
+
+SHORT = re.compile(r"(\d+(?:\.\d+)?)(ms|s|m|h|d)", re.ASCII)
+ISO_8601 = re.compile(
+    r"P(?=.)(?:(?P<w>\d+(?:\.\d+)?)W)?(?:(?P<d>\d+(?:\.\d+)?)D)?"
+    r"(?:T(?=.)(?:(?P<h>\d+(?:\.\d+)?)H)?(?:(?P<m>\d+(?:\.\d+)?)M)?(?:(?P<s>\d+(?:\.\d+)?)S)?)?",
+    re.ASCII,
+)
+
+
+def parse_duration(text: str) -> int:
+    """Microseconds of a duration longer than none.
+
+    >>> parse_duration("500ms"), parse_duration("PT1H30M") == parse_duration("90m")
+    (500000, True)
+    """
+    if short := SHORT.fullmatch(text):
+        micros = Decimal(short[1]) * UNITS[short[2]]
+    elif iso := ISO_8601.fullmatch(text):
+        parts = {unit: Decimal(value) for unit, value in iso.groupdict("0").items()}
+        micros = sum(
+            (value * (7 * UNITS["d"] if unit == "w" else UNITS[unit]) for unit, value in parts.items()),
+            Decimal(0),
+        )
+    else:
+        raise ValueError(f"{text!r} is not a duration such as 500ms, 30s, 40m, 12h, 7d or PT40M")
+    if micros < 1:
+        raise ValueError(f"{text!r} is not a duration of at least a microsecond")
+    return int(micros)
+
+
+def format_duration(micros: int) -> str:
+    """The shortest text that `parse_duration` reads back.
+
+    >>> format_duration(2_400_000_000), format_duration(1)
+    ('40m', 'PT0.000001S')
+    """
+    for unit in ("d", "h", "m", "s", "ms"):
+        if micros % UNITS[unit] == 0:
+            return f"{micros // UNITS[unit]}{unit}"
+    return f"PT{Decimal(micros) / UNITS['s']:f}S"

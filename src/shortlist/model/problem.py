@@ -1,0 +1,43 @@
+"""What was wrong, where, and what was expected."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Problem:
+    """One mistake in a registry or a command.
+
+    >>> print(Problem(file="r.yaml", id="subscription 's1'", field="where", column=7, message="expected a value"))
+    r.yaml: subscription 's1': where: column 7: expected a value
+    """
+
+    message: str
+    file: str | None = None
+    id: str | None = None
+    field: str | None = None
+    column: int | None = None
+
+    def within(self, **place: str) -> "Problem":
+        """The same problem, with what an outer reader knows of its place."""
+        return replace(self, **place)  # type: ignore[arg-type]
+
+    def __str__(self) -> str:
+        column = f"column {self.column}" if self.column is not None else None
+        return ": ".join(part for part in (self.file, self.id, self.field, column, self.message) if part)
+
+
+class InvalidRegistry(Exception):
+    """A registry that cannot be run, with every problem found in it."""
+
+    def __init__(self, problems: Sequence[Problem]) -> None:
+        super().__init__("\n".join(str(problem) for problem in problems))
+        self.problems = tuple(problems)
+
+
+@dataclass(frozen=True, slots=True)
+class Reject:
+    """An item that was turned away; the rest goes on."""
+
+    position: int
+    reason: str

@@ -1,0 +1,24 @@
+"""A shortlist: the bounded, ranked list that one subscriber receives."""
+
+from dataclasses import dataclass, field
+from typing import ClassVar, Literal
+
+from pydantic import ConfigDict
+
+from shortlist.model.fields import DOCUMENT, Id
+from shortlist.model.policy import Everything, Policy
+
+Combine = Literal["max", "min", "mean", "sum", "most_specific"]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Shortlist:
+    """Who receives, by which policy, and how several subscriptions' scores become one."""
+
+    __pydantic_config__: ClassVar[ConfigDict] = DOCUMENT
+
+    id: Id
+    subscriber: Id
+    policy: Policy = field(default_factory=Everything)
+    combine: Combine = "max"
+    prefers: tuple[tuple[Id, Id], ...] = ()

@@ -1,0 +1,66 @@
+"""Instants: RFC 3339 text to whole microseconds since the Unix epoch, and back."""
+
+import re
+from dataclasses import dataclass
+from datetime import UTC, datetime, timedelta
+
+MICROSECOND = timedelta(microseconds=1)
+EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
+
+RFC_3339 = re.compile(
+    r"(\d{4})-(\d\d)-(\d\d)[Tt](\d\d):(\d\d):(\d\d)(?:\.(\d+))?(?:[Zz]|([+-])(\d\d):(\d\d))",
+    re.ASCII,
+)
+DATE = re.compile(r"\d{4}-\d\d-\d\d", re.ASCII)
+
+
+@dataclass(frozen=True, slots=True, order=True)
+class Instant:
+    """A value of the type `time`, kept apart from numbers so that the two never compare."""
+
+    micros: int
+
+
+def parse_time(text: str) -> int:
+    """Microseconds since the epoch; finer digits are cut off.
+
+    >>> parse_time("1970-01-01T01:00:00.0000019+00:59")
+    60000001
+    """
+    found = RFC_3339.fullmatch(text)
+    if found is None:
+        raise ValueError(f"{text!r} is not an RFC 3339 time such as 2026-03-01T09:30:00Z")
+    year, month, day, hour, minute, second = (int(part) for part in found.groups()[:6])
+    fraction, sign, offset_hours, offset_minutes = found.groups()[6:]
+    micros = int((fraction or "")[:6].ljust(6, "0"))
+    offset = timedelta(hours=int(offset_hours or 0), minutes=int(offset_minutes or 0))
+    if offset_hours and (int(offset_hours) > 23 or int(offset_minutes) > 59):
+        raise ValueError(f"{text!r} has an offset over 23:59")
+    # RFC 3339 allows a leap second; like POSIX, it counts as the second that follows it.
+    leap = timedelta(seconds=1) if second == 60 else timedelta()
+    try:
+        local = datetime(year, month, day, hour, minute, min(second, 59 if leap else second), micros, UTC)
+        moment = local + leap + (offset if sign == "-" else -offset)
+    except (ValueError, OverflowError) as error:
+        raise ValueError(f"{text!r} is not a time that exists: {error}") from None
+    return (moment - EPOCH) // MICROSECOND
+
+
+def parse_time_or_date(text: str) -> int:
+    """As `parse_time`, but a date alone is its midnight, UTC.
+
+    >>> parse_time_or_date("1970-01-02") == parse_time("1970-01-02T00:00:00Z")
+    True
+    """
+    return parse_time(f"{text}T00:00:00Z" if DATE.fullmatch(text) else text)
+
+
+def format_time(micros: int) -> str:
+    """UTC, in milliseconds, or in microseconds where there are any.
+
+    >>> format_time(1_500_000), format_time(1)
+    ('1970-01-01T00:00:01.500Z', '1970-01-01T00:00:00.000001Z')
+    """
+    moment = EPOCH + timedelta(microseconds=micros)
+    precision = "milliseconds" if micros % 1000 == 0 else "microseconds"
+    return moment.isoformat(timespec=precision).replace("+00:00", "Z")

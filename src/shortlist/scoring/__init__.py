@@ -1,0 +1,1 @@
+"""How good is a match? Score expressions, preference levels, and one score per shortlist."""

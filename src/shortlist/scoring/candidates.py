@@ -1,0 +1,146 @@
+"""The scoring half of matching: matches in, one scored candidate per shortlist out."""
+
+import math
+from collections import defaultdict
+from collections.abc import Iterable
+from dataclasses import dataclass
+from functools import cached_property
+
+from shortlist.fuzzy.degrees import Degrees
+from shortlist.language.parser import parse_score, parse_where
+from shortlist.language.tree import Degree, Number, Score, Where
+from shortlist.matching.base import Match
+from shortlist.matching.covers import exactly_covers
+from shortlist.matching.values import Reader
+from shortlist.matching.volume import volume
+from shortlist.model.publication import Publication
+from shortlist.model.rounding import rounded
+from shortlist.model.settings import Limits
+from shortlist.model.shortlist import Shortlist
+from shortlist.model.subscription import Subscription
+from shortlist.model.vocabulary import Vocabulary
+from shortlist.scoring.combine import ScoredMatch, combined
+from shortlist.scoring.expression import Evaluate, Scored, Subject, Uncomputable, expression
+from shortlist.scoring.levels import levels
+
+
+@dataclass(frozen=True, slots=True)
+class Candidate:
+    """A publication that matches a shortlist, with its score there."""
+
+    publication: Publication
+    shortlist: str
+    score: float
+    named: ScoredMatch
+    matches: tuple[ScoredMatch, ...]
+    refresh: int | None = None
+
+
+def score_tree(subscription: Subscription, limits: Limits) -> Score:
+    """The score that a subscription asks for; `possibility` where it asks for none."""
+    if subscription.score is None:
+        return Degree("possibility")
+    if isinstance(subscription.score, str):
+        return parse_score(subscription.score, limits)
+    return Number(float(subscription.score))
+
+
+class _Scorer:
+    """One subscription's score."""
+
+    def __init__(self, subscription: Subscription, vocabulary: Vocabulary, limits: Limits) -> None:
+        self.subscription = subscription
+        self._vocabulary = vocabulary
+        self._limits = limits
+        self._evaluate: Evaluate = expression(score_tree(subscription, limits), vocabulary)
+
+    def score(self, subject: Subject) -> float:
+        """The rounded score; raises `Uncomputable` where there is none."""
+        score = self._evaluate(subject)
+        if not math.isfinite(score):
+            raise Uncomputable("the score", "finite")
+        return rounded(score)
+
+    @cached_property
+    def where(self) -> Where | None:
+        where = self.subscription.where
+        return None if where is None else parse_where(where, self._vocabulary, self._limits)
+
+    @cached_property
+    def volume(self) -> float:
+        return volume(self.where)
+
+
+class Scoring:
+    """Scores matches and combines them per shortlist; knows the live shortlists and subscriptions."""
+
+    def __init__(self, vocabulary: Vocabulary, limits: Limits | None = None) -> None:
+        self._vocabulary = vocabulary
+        self._limits = limits or Limits()
+        self._shortlists: dict[str, Shortlist] = {}
+        self._scorers: dict[str, _Scorer] = {}
+        self._members: dict[str, set[str]] = defaultdict(set)
+        self._levels: dict[str, dict[str, int]] = {}
+
+    def open(self, shortlist: Shortlist) -> None:
+        self._shortlists[shortlist.id] = shortlist
+        self._refresh_levels(shortlist.id)
+
+    def close(self, shortlist: str) -> None:
+        del self._shortlists[shortlist]
+        self._members.pop(shortlist, None)
+        self._levels.pop(shortlist, None)
+
+    def add(self, subscription: Subscription) -> None:
+        self._scorers[subscription.id] = _Scorer(subscription, self._vocabulary, self._limits)
+        self._members[subscription.shortlist_id].add(subscription.id)
+        self._refresh_levels(subscription.shortlist_id)
+
+    def remove(self, subscription: str) -> None:
+        shortlist = self._scorers.pop(subscription).subscription.shortlist_id
+        self._members[shortlist].discard(subscription)
+        self._refresh_levels(shortlist)
+
+    def candidates(self, publication: Publication, read: Reader, matches: Iterable[Match]) -> list[Candidate]:
+        """One candidate per shortlist that still matches once scores are known, in order of id."""
+        scored: dict[str, list[ScoredMatch]] = defaultdict(list)
+        for match in matches:
+            found = self.scored(match, read)
+            if found is not None:
+                scored[self._scorers[match.subscription].subscription.shortlist_id].append(found)
+        return [self._candidate(publication, shortlist, scored[shortlist]) for shortlist in sorted(scored)]
+
+    def scored(self, match: Match, read: Reader) -> ScoredMatch | None:
+        """The match with its score; None where the score cannot be computed or is too low."""
+        scorer = self._scorers[match.subscription]
+        subscription = scorer.subscription
+        degrees = Degrees(match.possibility, match.necessity)
+        try:
+            score = scorer.score(Subject(read, degrees))
+        except Uncomputable:
+            return None
+        level = self._levels.get(subscription.shortlist_id, {}).get(subscription.id)
+        if level is not None:
+            score = -float(level)
+        least = subscription.at_least.score
+        if least is not None and score < least:
+            return None
+        return ScoredMatch(subscription.id, score, *degrees, subscription.weight)
+
+    def described(self, candidate: Candidate) -> Scored:
+        """What an advertisement's score may ask about a candidate."""
+        scorer = self._scorers[candidate.named.subscription]
+        return Scored(candidate.score, scorer.volume, scorer.subscription.profile)
+
+    def _candidate(self, publication: Publication, shortlist: str, matches: list[ScoredMatch]) -> Candidate:
+        score, named = combined(self._shortlists[shortlist].combine, matches, self._covers)
+        refresh = self._scorers[named.subscription].subscription.refresh
+        return Candidate(publication, shortlist, score, named, tuple(matches), refresh)
+
+    def _covers(self, general: str, special: str) -> bool:
+        return exactly_covers(self._scorers[general].where, self._scorers[special].where, self._vocabulary)
+
+    def _refresh_levels(self, shortlist: str) -> None:
+        prefers = self._shortlists[shortlist].prefers
+        if prefers:
+            self._levels[shortlist] = levels(prefers, self._members[shortlist])

@@ -1,0 +1,173 @@
+"""Score expressions, ready to be evaluated on a publication."""
+
+import math
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass, field
+
+from shortlist.fuzzy.degrees import Degrees
+from shortlist.language.tree import (
+    Arithmetic,
+    AttributeValue,
+    Axis,
+    Call,
+    Cosine,
+    Degree,
+    Distance,
+    Negate,
+    Number,
+    OfSubscription,
+    Relevance,
+    Score,
+)
+from shortlist.matching.values import Reader
+from shortlist.model.paths import Path
+from shortlist.model.vocabulary import Vocabulary
+from shortlist.scoring.arithmetic import BINARY, FUNCTIONS
+from shortlist.scoring.relevance import term_cosine, term_weights, vector_cosine
+
+
+class Uncomputable(Exception):
+    """An attribute that the score needs is absent or of another type."""
+
+    def __init__(self, path: str, needed: str) -> None:
+        super().__init__(f"{path} is absent or not {needed}")
+
+
+@dataclass(frozen=True, slots=True)
+class Scored:
+    """The candidate that an advertisement's score is about."""
+
+    score: float
+    volume: float = math.inf
+    profile: Mapping[str, float] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, slots=True)
+class Subject:
+    """All that a score may ask about."""
+
+    read: Reader
+    degrees: Degrees | None = None
+    candidate: Scored | None = None
+
+
+Evaluate = Callable[[Subject], float]
+
+
+def expression(score: Score, vocabulary: Vocabulary) -> Evaluate:
+    """What computes a score, or raises `Uncomputable`; the result may be infinite or not a number.
+
+    >>> from shortlist.language.parser import parse_score
+    >>> from shortlist.matching.values import Values
+    >>> from shortlist.model.publication import Publication
+    >>> flat = Publication(id="f", source="s", time=0, position=0, data={"price": 453, "size": 58})
+    >>> nearness = expression(parse_score("-distance(price: 450, size: 60 weight 2)"), Vocabulary())
+    >>> nearness(Subject(Values(Vocabulary()).of(flat)))
+    -5.0
+    """
+    match score:
+        case Number(value):
+            return lambda subject: value
+        case AttributeValue(path):
+            return lambda subject: _number(subject.read, path)
+        case Degree(name):
+            return lambda subject: getattr(subject.degrees, name)
+        case OfSubscription(name, key):
+            return _of_candidate(name, key)
+        case Negate(operand):
+            inner = expression(operand, vocabulary)
+            return lambda subject: -inner(subject)
+        case Arithmetic(operator, left, right):
+            compute = BINARY[operator]
+            first, second = expression(left, vocabulary), expression(right, vocabulary)
+            return lambda subject: compute(first(subject), second(subject))
+        case Call(function, arguments):
+            call = FUNCTIONS[function]
+            inners = [expression(argument, vocabulary) for argument in arguments]
+            return lambda subject: call([inner(subject) for inner in inners])
+        case Distance(kind, axes):
+            return _distance(kind, axes)
+        case Relevance(path, query):
+            return _relevance(path, query, vocabulary)
+        case Cosine(path, vector):
+            return _cosine(path, vector)
+
+
+def needs(score: Score) -> Iterator[Path]:
+    """The attributes without which a score cannot be computed."""
+    match score:
+        case AttributeValue(path) | Relevance(path, _) | Cosine(path, _):
+            yield path
+        case Negate(operand):
+            yield from needs(operand)
+        case Arithmetic(_, left, right):
+            yield from needs(left)
+            yield from needs(right)
+        case Call(_, arguments):
+            for argument in arguments:
+                yield from needs(argument)
+        case Distance(_, axes):
+            for axis in axes:
+                yield axis.path
+
+
+def plain_number(score: Score) -> float | None:
+    """The number that a score is, where it is nothing else: a subscriber's interest."""
+    match score:
+        case Number(value):
+            return value
+        case Negate(Number(value)):
+            return -value
+    return None
+
+
+def _number(read: Reader, path: Path) -> float:
+    value = read(path)
+    if not isinstance(value, float):
+        raise Uncomputable(".".join(path), "a single number")
+    return value
+
+
+def _of_candidate(name: str, key: str | None) -> Evaluate:
+    def evaluate(subject: Subject) -> float:
+        found = getattr(subject.candidate, name)
+        if key is None:
+            return found  # type: ignore[no-any-return]
+        if key not in found:
+            raise Uncomputable(f"subscription.profile.{key}", "a number")
+        return found[key]  # type: ignore[no-any-return]
+
+    return evaluate
+
+
+def _distance(kind: str, axes: tuple[Axis, ...]) -> Evaluate:
+    def offsets(subject: Subject) -> list[float]:
+        return [axis.weight * abs(_number(subject.read, axis.path) - axis.value) for axis in axes]
+
+    if kind == "distance":
+        return lambda subject: math.sqrt(sum(offset * offset for offset in offsets(subject)))
+    return lambda subject: max(offsets(subject))
+
+
+def _relevance(path: Path, query: str, vocabulary: Vocabulary) -> Evaluate:
+    idf = vocabulary.of(path).idf
+    wanted = term_weights(query, idf)
+
+    def evaluate(subject: Subject) -> float:
+        text = subject.read(path)
+        if not isinstance(text, str):
+            raise Uncomputable(".".join(path), "a single text")
+        return term_cosine(term_weights(text, idf), wanted)
+
+    return evaluate
+
+
+def _cosine(path: Path, vector: tuple[float, ...]) -> Evaluate:
+    def evaluate(subject: Subject) -> float:
+        value = subject.read(path)
+        cosine = vector_cosine(value, vector) if isinstance(value, tuple) else None
+        if cosine is None:
+            raise Uncomputable(".".join(path), f"a vector of {len(vector)} numbers")
+        return cosine
+
+    return evaluate

@@ -1,0 +1,47 @@
+"""Qualitative preferences: from "this rather than that" to levels."""
+
+from collections.abc import Collection, Sequence
+from graphlib import CycleError, TopologicalSorter
+
+Preferences = Sequence[tuple[str, str]]
+
+
+def preference_cycle(prefers: Preferences) -> list[str] | None:
+    """The cycle that makes preferences meaningless, if there is one.
+
+    >>> preference_cycle([("a", "b"), ("b", "a")])
+    ['a', 'b', 'a']
+    >>> preference_cycle([("a", "b"), ("a", "c")]) is None
+    True
+    """
+    sorter = _sorter(prefers)
+    try:
+        sorter.prepare()
+    except CycleError as error:
+        return list(error.args[1])
+    return None
+
+
+def levels(prefers: Preferences, present: Collection[str]) -> dict[str, int]:
+    """Repeated winnow: level 1 is what nothing is preferred to, level 2 what only those are, and so on.
+
+    Pairs that name something not present are left aside.
+
+    >>> levels([("a", "b"), ("b", "c"), ("x", "a")], ["a", "b", "c", "d"])
+    {'a': 1, 'b': 2, 'c': 3, 'd': 1}
+    """
+    pairs = [pair for pair in prefers if pair[0] in present and pair[1] in present]
+    better: dict[str, list[str]] = {subscription: [] for subscription in present}
+    for winner, loser in pairs:
+        better[loser].append(winner)
+    found: dict[str, int] = {}
+    for subscription in _sorter(pairs).static_order():
+        found[subscription] = 1 + max((found[winner] for winner in better[subscription]), default=0)
+    return {subscription: found.get(subscription, 1) for subscription in sorted(present)}
+
+
+def _sorter(prefers: Preferences) -> TopologicalSorter[str]:
+    sorter: TopologicalSorter[str] = TopologicalSorter()
+    for winner, loser in prefers:
+        sorter.add(loser, winner)
+    return sorter

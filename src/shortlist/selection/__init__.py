@@ -1,0 +1,1 @@
+"""Who gets it? Policies turn scored candidates into deliveries; publishers choose their audience."""

@@ -1,0 +1,107 @@
+"""Publishers choose too: a publication inside an advertisement goes to its k best shortlists."""
+
+import math
+from collections.abc import Callable, Iterable, Sequence
+from typing import NamedTuple
+
+from shortlist.fuzzy.degrees import Degrees
+from shortlist.language.parser import parse_audience_score, parse_where
+from shortlist.language.tree import Number
+from shortlist.matching.conditions import condition
+from shortlist.matching.values import Reader
+from shortlist.model.advertisement import Advertisement
+from shortlist.model.publication import Publication
+from shortlist.model.rounding import rounded
+from shortlist.model.settings import Limits
+from shortlist.model.vocabulary import Vocabulary
+from shortlist.scoring.expression import Evaluate, Scored, Subject, Uncomputable, expression
+
+
+class Inducement(NamedTuple):
+    """How far a publication may reach, and the advertisement whose score decides."""
+
+    k: int
+    advertisement: str
+
+
+class Nomination(NamedTuple):
+    """A candidate shortlist; no score where it cannot be computed."""
+
+    shortlist: str
+    score: float | None
+
+    @property
+    def order(self) -> tuple[bool, float, str]:
+        """Best first; what cannot be computed comes last, ties go to the smaller id."""
+        return self.score is None, -(self.score or 0.0), self.shortlist
+
+
+def chosen(nominations: Iterable[Nomination], k: int) -> list[Nomination]:
+    """The k best.
+
+    >>> few = [Nomination("b", 0.5), Nomination("a", None), Nomination("c", 0.5), Nomination("d", math.inf)]
+    >>> [nomination.shortlist for nomination in chosen(few, 3)]
+    ['d', 'b', 'c']
+    """
+    return sorted(nominations, key=lambda nomination: nomination.order)[:k]
+
+
+class _Advertised(NamedTuple):
+    advertisement: Advertisement
+    meets: Callable[[Reader], Degrees]
+    score: Evaluate
+
+
+class Advertisements:
+    """The live advertisements."""
+
+    def __init__(self, vocabulary: Vocabulary, limits: Limits | None = None) -> None:
+        self._vocabulary = vocabulary
+        self._limits = limits or Limits()
+        self._live: dict[str, _Advertised] = {}
+
+    def add(self, advertisement: Advertisement) -> None:
+        where, score = advertisement.where, advertisement.score
+        tree = None if where is None else parse_where(where, self._vocabulary, self._limits)
+        ranking = parse_audience_score(score, self._limits) if isinstance(score, str) else Number(score)
+        self._live[advertisement.id] = _Advertised(
+            advertisement,
+            condition(tree, self._vocabulary),
+            expression(ranking, self._vocabulary),
+        )
+
+    def remove(self, advertisement: str) -> None:
+        del self._live[advertisement]
+
+    def induce(self, publication: Publication, read: Reader) -> Inducement | None:
+        """What the publisher's advertisements say of a publication; None where none applies."""
+        inducing = [
+            advertised.advertisement
+            for advertised in self._live.values()
+            if advertised.advertisement.source == publication.source
+            and advertised.meets(read).possibility > 0.0
+        ]
+        if not inducing:
+            return None
+        k = max(advertisement.k for advertisement in inducing)
+        if publication.audience is not None:
+            k = min(k, publication.audience)
+        return Inducement(k, min(advertisement.id for advertisement in inducing))
+
+    def nominate(
+        self, inducement: Inducement, read: Reader, candidates: Sequence[tuple[str, Scored]]
+    ) -> list[Nomination]:
+        """The k best of these candidate shortlists, by the inducing advertisement's score."""
+        score = self._live[inducement.advertisement].score
+        return chosen(
+            (Nomination(name, _score(score, Subject(read, candidate=scored))) for name, scored in candidates),
+            inducement.k,
+        )
+
+
+def _score(score: Evaluate, subject: Subject) -> float | None:
+    try:
+        found = score(subject)
+    except Uncomputable:
+        return None
+    return None if math.isnan(found) else rounded(found)

@@ -1,0 +1,63 @@
+"""The protocol of policies: candidates arrive, time passes, subscriptions go; publications are placed."""
+
+from typing import Any, NamedTuple, Protocol
+
+from shortlist.model.delivery import Cause
+from shortlist.scoring.candidates import Candidate
+from shortlist.scoring.combine import ScoredMatch
+
+
+class Placement(NamedTuple):
+    """A candidate that enters its shortlist."""
+
+    time: int
+    candidate: Candidate
+    score: float
+    named: ScoredMatch
+    rank: int | None
+    cause: Cause
+
+
+class Standing(NamedTuple):
+    """A publication that stands in a shortlist."""
+
+    source: str
+    publication: str
+    score: float
+
+
+class Outcome(NamedTuple):
+    """What an arrival led to; `refusal` says why the arrival itself was not placed."""
+
+    placements: list[Placement]
+    refusal: str | None = None
+
+
+class Selector(Protocol):
+    """One shortlist's policy with all its state. Calls come in order of time."""
+
+    def arrive(self, candidate: Candidate) -> Outcome:
+        """A publication that this shortlist matches and was chosen for."""
+        ...
+
+    def advance(self, before: int) -> list[Placement]:
+        """Everything that is due before an instant happens, at its own instant."""
+        ...
+
+    def cancel(self, subscription: str, time: int) -> list[Placement]:
+        """A subscription of this shortlist goes."""
+        ...
+
+    def close(self, time: int) -> list[Placement]:
+        """The shortlist goes; only what is due at or before `time` still happens."""
+        ...
+
+    def above(self, candidate: Candidate) -> list[Standing]:
+        """Who stands above a candidate that has just arrived, best first."""
+        ...
+
+    def state(self) -> Any:
+        """All that a later `restore` needs, as JSON values."""
+        ...
+
+    def restore(self, state: Any) -> None: ...

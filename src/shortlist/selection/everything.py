@@ -1,0 +1,38 @@
+"""The policy `everything`: every match, as it arrives."""
+
+from typing import Any
+
+from shortlist.model.policy import Everything
+from shortlist.scoring.candidates import Candidate
+from shortlist.selection.base import Outcome, Placement, Standing
+
+
+class EverythingSelector:
+    """Keeps nothing, refuses nothing."""
+
+    def __init__(self, policy: Everything, shortlist: str) -> None:
+        pass
+
+    def arrive(self, candidate: Candidate) -> Outcome:
+        time = candidate.publication.time
+        return Outcome(
+            [Placement(time, candidate, candidate.score, candidate.named, None, "arrival")]
+        )
+
+    def advance(self, before: int) -> list[Placement]:
+        return []
+
+    def cancel(self, subscription: str, time: int) -> list[Placement]:
+        return []
+
+    def close(self, time: int) -> list[Placement]:
+        return []
+
+    def above(self, candidate: Candidate) -> list[Standing]:
+        return []
+
+    def state(self) -> Any:
+        return None
+
+    def restore(self, state: Any) -> None:
+        pass

@@ -1,0 +1,201 @@
+"""The policy `novelty`: what a subscriber rarely gets counts more, within a delivery budget."""
+
+import heapq
+from collections import deque
+from collections.abc import Iterable
+from dataclasses import asdict, dataclass, field
+from decimal import Decimal
+from typing import Any
+
+from sortedcontainers import SortedList
+
+from shortlist.model.policy import Novelty
+from shortlist.model.rounding import rounded
+from shortlist.scoring.candidates import Candidate
+from shortlist.scoring.combine import ScoredMatch
+from shortlist.selection.base import Outcome, Placement, Standing
+from shortlist.selection.draws import draw, stream
+
+
+@dataclass(slots=True)
+class _Counts:
+    """One subscription's past: matches, deliveries, and the instants t at which they happened."""
+
+    matches: int = 0
+    deliveries: int = 0
+    last_delivery: int = 0
+    first_match: int = 0
+    last_match: int = 0
+    used: float | None = None
+
+
+@dataclass(slots=True)
+class _Past:
+    """One earlier match of the shortlist."""
+
+    t: int
+    novelty: float
+    delivered: bool
+    subscriptions: list[str] = field(default_factory=list)
+
+
+class NoveltySelector:
+    """Counts in matches, not in time: t is the number of the shortlist's matches so far."""
+
+    def __init__(self, policy: Novelty, shortlist: str) -> None:
+        self._policy = policy
+        self._quota = max(1, int(Decimal(repr(policy.rate)) * policy.period))
+        self._draws = stream(policy.seed, shortlist)
+        self._t = 0
+        self._counts: dict[str, _Counts] = {}
+        self._threshold = 0.0
+        self._chances: dict[str, float] = {}
+        self._past: deque[_Past] = deque()
+        self._novelties: SortedList = SortedList()
+        self._delivered = 0
+
+    def arrive(self, candidate: Candidate) -> Outcome:
+        self._t += 1
+        for match in candidate.matches:
+            self._use(match.subscription)
+        named = min(candidate.matches, key=self._most_novel_first)
+        novelty = self._used(named.subscription)
+        refusal = self._refusal(named.subscription, novelty)
+        self._record(candidate.matches, novelty, delivered=refusal is None)
+        if refusal is not None:
+            return Outcome([], refusal)
+        time = candidate.publication.time
+        return Outcome([Placement(time, candidate, novelty, named, None, "arrival")])
+
+    def advance(self, before: int) -> list[Placement]:
+        return []
+
+    def cancel(self, subscription: str, time: int) -> list[Placement]:
+        self._counts.pop(subscription, None)
+        self._chances.pop(subscription, None)
+        for past in self._past:
+            if subscription in past.subscriptions:
+                past.subscriptions.remove(subscription)
+        return []
+
+    def close(self, time: int) -> list[Placement]:
+        return []
+
+    def above(self, candidate: Candidate) -> list[Standing]:
+        return []
+
+    def state(self) -> Any:
+        return {
+            "t": self._t,
+            "counts": {name: asdict(counts) for name, counts in self._counts.items()},
+            "threshold": self._threshold,
+            "chances": self._chances,
+            "past": [asdict(past) for past in self._past],
+        }
+
+    def restore(self, state: Any) -> None:
+        self._t = state["t"]
+        self._counts = {name: _Counts(**counts) for name, counts in state["counts"].items()}
+        self._threshold = state["threshold"]
+        self._chances = state["chances"]
+        for past in state["past"]:
+            self._remember(_Past(**past))
+
+    def _use(self, subscription: str) -> None:
+        """The novelty of a subscription at this match, aged by what it was at its previous one."""
+        counts = self._counts.setdefault(subscription, _Counts())
+        if self._policy.measure == "interval":
+            novel = float(self._t - counts.last_delivery)
+        else:
+            novel = 1.0 - counts.deliveries / (self._t - 1) if self._t > 1 else 1.0
+        aging = self._policy.aging
+        if counts.used is not None:
+            novel = aging * novel + (1.0 - aging) * counts.used
+        counts.used = rounded(novel)
+
+    def _used(self, subscription: str) -> float:
+        return self._counts[subscription].used or 0.0
+
+    def _most_novel_first(self, match: ScoredMatch) -> tuple[float, str]:
+        return -self._used(match.subscription), match.subscription
+
+    def _refusal(self, subscription: str, novelty: float) -> str | None:
+        if self._delivered >= self._quota:
+            return f"the quota of {self._quota} in {self._policy.period} matches is used"
+        if self._policy.algorithm == "threshold":
+            threshold = self._present_threshold()
+            return None if novelty >= threshold else f"novelty {novelty} is under {threshold}"
+        chance = self._policy.rate
+        if self._policy.algorithm == "sampling":
+            chance = self._chance(subscription)
+        drawn = draw(self._draws, self._t)
+        return None if drawn < chance else f"drawn {drawn:.9f} is not under the chance {chance:.9f}"
+
+    def _present_threshold(self) -> float:
+        if self._policy.mode == "lazy":
+            return self._threshold
+        enough = len(self._novelties) >= self._quota
+        return self._novelties[-self._quota] if enough else 0.0  # type: ignore[no-any-return]
+
+    def _chance(self, subscription: str) -> float:
+        if self._policy.mode == "lazy":
+            return self._chances.get(subscription, 1.0)
+        recent: dict[str, _Counts] = {}
+        for past in self._past:
+            _count_match(recent, past.subscriptions, past.t)
+        counts = recent.get(subscription, _Counts())
+        return self._chance_from(counts, len(recent), len(self._past))
+
+    def _chance_from(self, counts: _Counts, matched_subscriptions: int, total: int) -> float:
+        if counts.matches < 2:
+            return 1.0
+        share = self._policy.rate / matched_subscriptions
+        frequency = counts.matches / total
+        if frequency < share:
+            return 1.0
+        if self._policy.measure == "interval":
+            gap = (counts.last_match - counts.first_match) / (counts.matches - 1)
+            return min(1.0, share * gap)
+        return min(1.0, share / frequency)
+
+    def _record(self, matches: Iterable[ScoredMatch], novelty: float, delivered: bool) -> None:
+        names = [match.subscription for match in matches]
+        _count_match(self._counts, names, self._t)
+        if delivered:
+            for name in names:
+                self._counts[name].deliveries += 1
+                self._counts[name].last_delivery = self._t
+        self._remember(_Past(self._t, novelty, delivered, names))
+        period = self._policy.period
+        if self._policy.mode == "eager":
+            if len(self._past) > period:
+                self._forget(self._past.popleft())
+        elif self._t % period == 0:
+            self._end_period()
+
+    def _end_period(self) -> None:
+        self._threshold = heapq.nlargest(self._quota, self._novelties)[-1]
+        matched = sum(counts.matches > 0 for counts in self._counts.values())
+        self._chances = {
+            name: self._chance_from(counts, matched, self._t) for name, counts in self._counts.items()
+        }
+        self._past.clear()
+        self._novelties.clear()
+        self._delivered = 0
+
+    def _remember(self, past: _Past) -> None:
+        self._past.append(past)
+        self._novelties.add(past.novelty)
+        self._delivered += past.delivered
+
+    def _forget(self, past: _Past) -> None:
+        self._novelties.remove(past.novelty)
+        self._delivered -= past.delivered
+
+
+def _count_match(counts: dict[str, _Counts], subscriptions: Iterable[str], t: int) -> None:
+    for name in subscriptions:
+        counted = counts.setdefault(name, _Counts())
+        counted.first_match = counted.first_match or t
+        counted.last_match = t
+        counted.matches += 1

@@ -1,0 +1,82 @@
+"""The policy `top-k`: an arrival must be among the k best of what was delivered and is still valid."""
+
+import heapq
+from typing import Any, NamedTuple
+
+from sortedcontainers import SortedKeyList
+
+from shortlist.model.policy import TopK
+from shortlist.scoring.candidates import Candidate
+from shortlist.selection.base import Outcome, Placement, Standing
+
+
+class _Kept(NamedTuple):
+    """A delivered publication, and when it stops being valid."""
+
+    standing: Standing
+    end: int | None
+
+
+def _best_first(kept: _Kept) -> float:
+    return -kept.standing.score
+
+
+class PreferentialSelector:
+    """Counts, for each arrival, the delivered and still valid publications with a higher score."""
+
+    def __init__(self, policy: TopK, shortlist: str) -> None:
+        self._policy = policy
+        self._valid: SortedKeyList = SortedKeyList(key=_best_first)
+        self._ending: list[tuple[int, _Kept]] = []
+
+    def arrive(self, candidate: Candidate) -> Outcome:
+        publication = candidate.publication
+        self._expire(publication.time)
+        rank = 1 + self._valid.bisect_key_left(-candidate.score)
+        if rank > self._policy.k:
+            return Outcome([], f"{self._policy.k} better ones are still valid")
+        standing = Standing(publication.source, publication.id, candidate.score)
+        self._keep(_Kept(standing, self._end(candidate)))
+        placed = Placement(
+            publication.time, candidate, candidate.score, candidate.named, rank, "arrival"
+        )
+        return Outcome([placed])
+
+    def advance(self, before: int) -> list[Placement]:
+        return []
+
+    def cancel(self, subscription: str, time: int) -> list[Placement]:
+        return []
+
+    def close(self, time: int) -> list[Placement]:
+        return []
+
+    def above(self, candidate: Candidate) -> list[Standing]:
+        better = self._valid[: self._valid.bisect_key_left(-candidate.score)]
+        return [kept.standing for kept in better]
+
+    def state(self) -> Any:
+        return [[*kept.standing, kept.end] for kept in self._valid]
+
+    def restore(self, state: Any) -> None:
+        for source, publication, score, end in state:
+            self._keep(_Kept(Standing(source, publication, score), end))
+
+    def _end(self, candidate: Candidate) -> int | None:
+        time, policy = candidate.publication.time, self._policy
+        ends = [candidate.publication.expiry]
+        refresh = policy.refresh if candidate.refresh is None else candidate.refresh
+        if refresh is not None:
+            ends.append(time + refresh)
+        if policy.period is not None:
+            ends.append((time // policy.period + 1) * policy.period)
+        return min((end for end in ends if end is not None), default=None)
+
+    def _keep(self, kept: _Kept) -> None:
+        self._valid.add(kept)
+        if kept.end is not None:
+            heapq.heappush(self._ending, (kept.end, kept))
+
+    def _expire(self, now: int) -> None:
+        while self._ending and self._ending[0][0] <= now:
+            self._valid.remove(heapq.heappop(self._ending)[1])
