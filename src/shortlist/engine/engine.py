@@ -40,13 +40,13 @@ class Engine:
 
     >>> from shortlist.intake.files import registry_from_documents
     >>> from shortlist.model.publication import Publication
-    >>> engine = Engine(registry_from_documents({"subscriptions": [
-    ...     {"id": "cheap flats", "where": "rent < 900", "policy": {"kind": "top-k", "k": 1}, "score": "-rent"}]}))
-    >>> flats = [Publication(id=f"flat {rent}", source="ads", time=n, position=n, data={"rent": rent})
-    ...          for n, rent in enumerate([850, 870, 800])]
+    >>> cheapest = {"id": "cheapest", "score": "-rent", "policy": {"kind": "top-k", "k": 1}}
+    >>> engine = Engine(registry_from_documents({"subscriptions": [cheapest]}))
+    >>> flats = [Publication(id=name, source="ads", time=n, position=n, data={"rent": rent})
+    ...          for n, (name, rent) in enumerate([("a", 850), ("b", 870), ("c", 800)])]
     >>> result = engine.process(flats, last=True)
     >>> [(delivery.publication.id, delivery.score) for delivery in result.deliveries]
-    [('flat 850', -850.0), ('flat 800', -800.0)]
+    [('a', -850.0), ('c', -800.0)]
     """
 
     def __init__(
@@ -115,7 +115,7 @@ class Engine:
         document = json.loads(zlib.decompress(snapshot))
         if document["version"] != SNAPSHOT_VERSION:
             raise ValueError(
-                f"a snapshot of version {document['version']}; this program reads {SNAPSHOT_VERSION}"
+                f"expected a snapshot of version {SNAPSHOT_VERSION}, found {document['version']}"
             )
         limits = (settings or Settings()).limits
         registry = registry_from_documents(document["registry"], limits)

@@ -30,7 +30,10 @@ class Question:
     shortlist: str | None = None
 
     def is_about(self, publication: Publication) -> bool:
-        return self.publication in (None, publication.id) and self.source in (None, publication.source)
+        return self.publication in (None, publication.id) and self.source in (
+            None,
+            publication.source,
+        )
 
 
 class Explainer:
@@ -46,7 +49,11 @@ class Explainer:
         """A publication that nobody was asked about."""
         if self._question.is_about(publication):
             self._explanations.append(
-                {**_heading(publication, self._question.shortlist), "delivered": False, "reason": reason}
+                {
+                    **_heading(publication, self._question.shortlist),
+                    "delivered": False,
+                    "reason": reason,
+                }
             )
 
     def published(
@@ -74,7 +81,11 @@ class Explainer:
         """The explanations since the last call, with the promotions that came later among them."""
         for delivery in deliveries:
             asked = self._question.shortlist in (None, delivery.shortlist)
-            if delivery.cause == "promotion" and asked and self._question.is_about(delivery.publication):
+            if (
+                delivery.cause == "promotion"
+                and asked
+                and self._question.is_about(delivery.publication)
+            ):
                 self._explanations.append(_promotion(delivery))
         explanations, self._explanations = self._explanations, []
         return explanations
@@ -104,7 +115,11 @@ class Explainer:
         explanation["reason"] = outcome.refusal or "delivered at arrival"
         for placed in outcome.placements:
             if placed.candidate is candidate:
-                explanation |= {"rank": placed.rank, "score": placed.score, "subscription": placed.named.subscription}
+                explanation |= {
+                    "rank": placed.rank,
+                    "score": placed.score,
+                    "subscription": placed.named.subscription,
+                }
         return explanation
 
     def _subscription(self, name: str, read: Reader) -> dict[str, Any]:

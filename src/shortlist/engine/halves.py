@@ -1,4 +1,4 @@
-"""The two halves of the engine: matching, which knows only the registry, and selecting, which holds all state."""
+"""The engine's halves: matching, which knows only the registry; selecting, which holds all state."""
 
 from collections import Counter
 from collections.abc import Callable, Iterable
@@ -81,7 +81,9 @@ class Matching:
         self, inducement: Inducement, read: Reader, candidates: Iterable[Candidate]
     ) -> list[Nomination]:
         """The k best of the candidates, by the publisher's own score."""
-        described = [(candidate.shortlist, self.scoring.described(candidate)) for candidate in candidates]
+        described = [
+            (candidate.shortlist, self.scoring.described(candidate)) for candidate in candidates
+        ]
         return self.advertisements.nominate(inducement, read, described)
 
     def _close(self, shortlist: str) -> None:

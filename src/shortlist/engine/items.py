@@ -1,4 +1,4 @@
-"""Timeline items and registries as the documents that they could have been read from, for snapshots."""
+"""Items and registries as the documents that they could have been read from, for snapshots."""
 
 from typing import Any
 

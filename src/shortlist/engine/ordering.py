@@ -1,4 +1,4 @@
-"""Input order to time order: what may still be overtaken waits, what comes too late is turned away."""
+"""Input order to time order: what may be overtaken waits, what comes too late is turned away."""
 
 import heapq
 from collections.abc import Iterator

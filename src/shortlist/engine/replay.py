@@ -20,10 +20,10 @@ def replay(
     """What a finite input leads to; a line's position is its number, from 1.
 
     >>> from shortlist.intake.files import registry_from_documents
-    >>> registry = registry_from_documents({"subscriptions": [{"id": "dramas", "where": "genre = 'drama'"}]})
+    >>> registry = registry_from_documents({"subscriptions": [{"id": "all"}]})
     >>> result = replay(registry, [
-    ...     '{"id": "n1", "source": "cinema", "time": "2026-03-01T20:00:00Z", "data": {"genre": "drama"}}',
-    ...     '{"id": "n2", "source": "cinema", "time": "tonight", "data": {"genre": "drama"}}'])
+    ...     '{"id": "n1", "source": "cinema", "time": "2026-03-01T20:00:00Z"}',
+    ...     '{"id": "n2", "source": "cinema", "time": "tonight"}'])
     >>> [delivery.publication.id for delivery in result.deliveries], result.rejects[0].position
     (['n1'], 2)
     """

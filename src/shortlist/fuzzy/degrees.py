@@ -58,7 +58,7 @@ def fuzzy_degrees(target: FuzzySet, power: float, value: float | str | FuzzySet)
             return _text_degrees(lambda text: target.membership(text) ** power, value)
         return None
     if isinstance(value, Trapezoid):
-        return _number_degrees(_hills(target, power), _valleys(target, power), value)
+        return _number_degrees([_hill(target, power)], _valleys(target, power), value)
     if isinstance(value, int | float) and not isinstance(value, bool):
         return _certain(target.membership(value) ** power)
     return None
@@ -138,7 +138,7 @@ class _Hill(NamedTuple):
 def _number_degrees(
     hills: Iterable[_Hill], outside: Iterable[_Hill], published: Trapezoid
 ) -> Degrees:
-    (known,) = _hills(published, 1.0)
+    known = _hill(published, 1.0)
     return Degrees(
         max((_highest_meeting(hill, known) for hill in hills), default=0.0),
         1 - max((_highest_meeting(hill, known) for hill in outside), default=0.0),
@@ -171,10 +171,10 @@ def _highest_meeting(one: _Hill, other: _Hill) -> float:
     return high
 
 
-def _hills(target: Trapezoid, power: float) -> tuple[_Hill, ...]:
+def _hill(target: Trapezoid, power: float) -> _Hill:
     """The membership, hedged."""
     left, right = _falling(target.left, power), _falling(target.right, power)
-    return (_Hill(target.core, target.m1, target.m4, left, right),)
+    return _Hill(target.core, target.m1, target.m4, left, right)
 
 
 def _valleys(target: Trapezoid, power: float) -> tuple[_Hill, ...]:

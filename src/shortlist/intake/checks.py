@@ -62,7 +62,9 @@ def check_subscription(
         yield Problem(field="score", column=error.column, message=error.message)
     else:
         if interest is not None and not 0.0 <= interest <= 1.0:
-            yield Problem(field="score", message=f"a plain number must be from 0 to 1, found {interest:g}")
+            yield Problem(
+                field="score", message=f"a plain number must be from 0 to 1, found {interest:g}"
+            )
 
 
 def check_advertisement(
@@ -89,7 +91,8 @@ def _check_own_fields(subscription: Subscription) -> Iterator[Problem]:
     for name in ("subscriber", "policy", "combine"):
         if getattr(subscription, name) is not None:
             yield Problem(
-                field=name, message=f"belongs to the shortlist {subscription.shortlist!r} that this names"
+                field=name,
+                message=f"belongs to the shortlist {subscription.shortlist!r} that this names",
             )
 
 
@@ -98,7 +101,9 @@ def _check_weights(subscription: Subscription, where: Where | None) -> Iterator[
         return
     operands = where.operands if isinstance(where, And) else (where,)
     if where is None or any(isinstance(operand, And | Or) for operand in operands):
-        yield Problem(field="norm", message="weights need a flat conjunction of predicates as `where`")
+        yield Problem(
+            field="norm", message="weights need a flat conjunction of predicates as `where`"
+        )
     elif len(operands) != len(subscription.norm.weights):
         yield Problem(
             field="norm",

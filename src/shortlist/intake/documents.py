@@ -48,7 +48,10 @@ class Documents:
             return
         if not isinstance(document, Mapping):
             self.problems.append(
-                Problem(field="vocabulary", message="expected a mapping of attribute names to declarations")
+                Problem(
+                    field="vocabulary",
+                    message="expected a mapping of attribute names to declarations",
+                )
             )
             return
         attributes: dict[Path, Attribute] = {}
@@ -59,7 +62,9 @@ class Documents:
             except ValueError as error:
                 self.problems.append(Problem(id=label, message=str(error)))
                 continue
-            attribute = self._read(ATTRIBUTE, label, {} if declaration is None else declaration, check_attribute)
+            attribute = self._read(
+                ATTRIBUTE, label, {} if declaration is None else declaration, check_attribute
+            )
             if attribute is not None:
                 attributes[path] = attribute
         self.vocabulary = Vocabulary(attributes)
@@ -79,7 +84,9 @@ class Documents:
 
         return self._read(ADVERTISEMENT, _label("advertisement", document), document, check)
 
-    def _read(self, adapter: TypeAdapter[Noun], label: str, document: object, check: Check) -> Noun | None:
+    def _read(
+        self, adapter: TypeAdapter[Noun], label: str, document: object, check: Check
+    ) -> Noun | None:
         try:
             noun = adapter.validate_python(document)
         except ValidationError as error:
@@ -97,13 +104,18 @@ def _label(kind: str, document: object) -> str:
 
 def _shape_problems(error: ValidationError) -> list[Problem]:
     return [
-        Problem(field=_field(detail["loc"]), message=_message(detail)) for detail in error.errors(include_url=False)
+        Problem(field=_field(detail["loc"]), message=_message(detail))
+        for detail in error.errors(include_url=False)
     ]
 
 
 def _field(location: tuple[int | str, ...]) -> str | None:
     """The path to a field; what only tells the kinds of a union apart is left out."""
-    names = [str(part) for part in location if str(part) not in ("everything", "top-k", "window", "novelty")]
+    names = [
+        str(part)
+        for part in location
+        if str(part) not in ("everything", "top-k", "window", "novelty")
+    ]
     if location and location[-1] == "window":
         names.append("window")
     return ".".join(names) or None

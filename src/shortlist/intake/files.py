@@ -5,8 +5,8 @@ from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
-import pyarrow.parquet as parquet
 import yaml
+from pyarrow import parquet
 
 from shortlist.intake.documents import Documents
 from shortlist.intake.roster import Roster, registry_commands
@@ -65,7 +65,10 @@ class RegistryBuilder:
             return
         for key in document:
             if key not in (*KINDS, "vocabulary"):
-                self.complain(file, f"{key}: is not a key of a registry; expected vocabulary, {', '.join(KINDS)}")
+                self.complain(
+                    file,
+                    f"{key}: is not a key of a registry; expected vocabulary, {', '.join(KINDS)}",
+                )
         self.declare(document.get("vocabulary"), file)
         for kind in KINDS:
             entries = document.get(kind)
@@ -132,7 +135,9 @@ def _name(command: Command) -> str:
 def _read_folder(folder: Path, builder: RegistryBuilder) -> None:
     known = {f"vocabulary{suffix}" for suffix in SUFFIXES}
     known |= {f"{kind}{suffix}" for kind in KINDS for suffix in (".jsonl", ".parquet")}
-    found = sorted(entry.name for entry in folder.iterdir() if not entry.name.startswith((".", "_")))
+    found = sorted(
+        entry.name for entry in folder.iterdir() if not entry.name.startswith((".", "_"))
+    )
     for name in found:
         if name not in known:
             builder.complain(name, "is not a file of a registry folder")

@@ -68,7 +68,9 @@ class ItemReader:
         _check_size(data, self._limits)
         audience = document.get("audience")
         if audience is not None and (type(audience) is not int or audience < 0):
-            raise BadItem(f"audience: expected a whole number of at least 0, found {_shown(audience)}")
+            raise BadItem(
+                f"audience: expected a whole number of at least 0, found {_shown(audience)}"
+            )
         version = document.get("specversion")
         if version is not None and not str(version).startswith("1."):
             raise BadItem(f"specversion: expected 1.0, found {_shown(version)}")
@@ -98,7 +100,9 @@ class ItemReader:
             case "open":
                 return Open(shortlist=self._noun(Documents.shortlist, content), **place)
             case "advertise":
-                return Advertise(advertisement=self._noun(Documents.advertisement, content), **place)
+                return Advertise(
+                    advertisement=self._noun(Documents.advertisement, content), **place
+                )
         name = _text(document, verb)
         match verb:
             case "unsubscribe":
@@ -120,7 +124,9 @@ def parse_json(line: str | bytes, limits: Limits) -> object:
     try:
         encoded = line if isinstance(line, bytes) else line.encode()
         if len(encoded) > limits.payload_bytes:
-            raise BadItem(f"over the size limit: {len(encoded)} of at most {limits.payload_bytes} bytes")
+            raise BadItem(
+                f"over the size limit: {len(encoded)} of at most {limits.payload_bytes} bytes"
+            )
         text = encoded.decode("utf-8-sig")
         document = json.loads(text, parse_constant=_no_constant)
         if "\\u" in text:

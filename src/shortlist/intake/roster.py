@@ -96,7 +96,11 @@ class Roster:
 
     def registry(self, vocabulary: Vocabulary) -> Registry:
         """What is live now, as a registry to start from."""
-        own = {name for name, subscription in self.subscriptions.items() if subscription.shortlist is None}
+        own = {
+            name
+            for name, subscription in self.subscriptions.items()
+            if subscription.shortlist is None
+        }
         return Registry(
             vocabulary=vocabulary,
             shortlists=tuple(made for name, made in self.shortlists.items() if name not in own),

@@ -1,4 +1,4 @@
-"""The trees that the language describes. Negation stands at predicates only: the parser pushes it down."""
+"""The trees of the language. Negation stands at predicates only: the parser pushes it down."""
 
 from dataclasses import dataclass
 from typing import Literal
@@ -126,7 +126,7 @@ class Degree:
 
 @dataclass(frozen=True, slots=True)
 class OfSubscription:
-    """What an advertisement's score asks of a candidate: score, volume, or a number of its profile."""
+    """What an advertisement's score asks of a candidate."""
 
     name: Literal["score", "volume", "profile"]
     key: str | None = None
@@ -178,5 +178,14 @@ class Cosine:
 
 
 Score = (
-    Number | AttributeValue | Degree | OfSubscription | Negate | Arithmetic | Call | Distance | Relevance | Cosine
+    Number
+    | AttributeValue
+    | Degree
+    | OfSubscription
+    | Negate
+    | Arithmetic
+    | Call
+    | Distance
+    | Relevance
+    | Cosine
 )

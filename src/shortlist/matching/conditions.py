@@ -2,11 +2,10 @@
 
 from collections.abc import Callable, Iterator
 
-from shortlist.fuzzy.degrees import Degrees
+from shortlist.fuzzy.degrees import TRUE, Degrees
 from shortlist.fuzzy.norms import conjunction, disjunction
 from shortlist.language.tree import And, Or, Predicate, Where
 from shortlist.matching.predicates import (
-    CERTAIN,
     FAILS,
     UNDER_THRESHOLD,
     Judgement,
@@ -23,7 +22,9 @@ STRICT = ("min", "product", "lukasiewicz")
 """The norms under which a conjunction is impossible as soon as one member is."""
 
 
-def condition(where: Where | None, vocabulary: Vocabulary, norm: Norm = "min") -> Callable[[Reader], Degrees]:
+def condition(
+    where: Where | None, vocabulary: Vocabulary, norm: Norm = "min"
+) -> Callable[[Reader], Degrees]:
     """What tells the degrees to which a publication meets a condition, rounded.
 
     >>> from shortlist.language.parser import parse_where
@@ -35,7 +36,7 @@ def condition(where: Where | None, vocabulary: Vocabulary, norm: Norm = "min") -
     Degrees(possibility=0.5, necessity=0.5)
     """
     if where is None:
-        return lambda read: CERTAIN
+        return lambda read: TRUE
     evaluate = _evaluation(where, vocabulary, norm)
 
     def meets(read: Reader) -> Degrees:
@@ -56,15 +57,21 @@ def predicates(where: Where | None) -> Iterator[Predicate]:
 
 def _evaluation(where: Where, vocabulary: Vocabulary, norm: Norm) -> Evaluate:
     if isinstance(where, And):
-        return _conjunction([_evaluation(operand, vocabulary, norm) for operand in where.operands], norm)
+        return _conjunction(
+            [_evaluation(operand, vocabulary, norm) for operand in where.operands], norm
+        )
     if isinstance(where, Or):
-        return _disjunction([_evaluation(operand, vocabulary, norm) for operand in where.operands], norm)
+        return _disjunction(
+            [_evaluation(operand, vocabulary, norm) for operand in where.operands], norm
+        )
     path, judged = where.path, judge(where, vocabulary)
     return lambda read: judged(read(path))
 
 
 def _disjunction(operands: list[Evaluate], norm: Norm) -> Evaluate:
-    return lambda read: Judgement(disjunction(norm, [operand(read).degrees for operand in operands]))
+    return lambda read: Judgement(
+        disjunction(norm, [operand(read).degrees for operand in operands])
+    )
 
 
 def _conjunction(operands: list[Evaluate], norm: Norm) -> Evaluate:

@@ -5,11 +5,14 @@ from operator import eq, ge, gt, le, lt, ne
 from typing import Any, NamedTuple
 
 from shortlist.fuzzy.degrees import (
+    FALSE,
+    TRUE,
     Degrees,
     best,
     crisp_number_degrees,
     crisp_text_degrees,
     fuzzy_degrees,
+    hedge_power,
     negation,
 )
 from shortlist.fuzzy.sets import Graded, Trapezoid, around, term_set, trapezoid
@@ -39,14 +42,11 @@ class Judgement(NamedTuple):
     note: str | None = None
 
 
-CERTAIN = Degrees(1.0, 1.0)
-IMPOSSIBLE = Degrees(0.0, 0.0)
-
-HOLDS = Judgement(CERTAIN)
-FAILS = Judgement(IMPOSSIBLE)
-ABSENT = Judgement(IMPOSSIBLE, "absent")
-OTHER_TYPE = Judgement(IMPOSSIBLE, "of another type")
-UNDER_THRESHOLD = Judgement(IMPOSSIBLE, "under its threshold")
+HOLDS = Judgement(TRUE)
+FAILS = Judgement(FALSE)
+ABSENT = Judgement(FALSE, "absent")
+OTHER_TYPE = Judgement(FALSE, "of another type")
+UNDER_THRESHOLD = Judgement(FALSE, "under its threshold")
 
 Judge = Callable[[Value | Many | None], Judgement]
 Test = Callable[[Value], Degrees | None]
@@ -65,7 +65,6 @@ SEARCH: dict[str, Callable[[str, str], bool]] = {
     "starts with": str.startswith,
     "ends with": str.endswith,
 }
-FUZZY_FORM: dict[type, type] = {float: Trapezoid, str: Graded}
 
 
 def judge(predicate: Predicate, vocabulary: Vocabulary) -> Judge:
@@ -94,7 +93,9 @@ def _judge_existence(negated: bool) -> Judge:
     return judge_existence
 
 
-def _judge_degrees(test: Test, negated: bool, least_possibility: float, least_necessity: float) -> Judge:
+def _judge_degrees(
+    test: Test, negated: bool, least_possibility: float, least_necessity: float
+) -> Judge:
     def judge_degrees(value: Value | Many | None) -> Judgement:
         if value is None:
             return ABSENT
@@ -103,7 +104,7 @@ def _judge_degrees(test: Test, negated: bool, least_possibility: float, least_ne
             return OTHER_TYPE
         if negated:
             degrees = negation(degrees)
-        if degrees is CERTAIN:
+        if degrees is TRUE:
             return HOLDS
         possibility, necessity = rounded(degrees.possibility), rounded(degrees.necessity)
         if possibility < least_possibility or necessity < least_necessity:
@@ -120,7 +121,7 @@ def _best_element(test: Test, many: Many) -> Degrees | None:
 
 def _fuzzy_test(predicate: Is, vocabulary: Vocabulary) -> Test:
     target = fuzzy_set(predicate, vocabulary)
-    power = 2.0 ** (predicate.hedges.count("very") - predicate.hedges.count("somewhat"))
+    power = hedge_power(predicate.hedges)
 
     def test(value: Value) -> Degrees | None:
         if isinstance(value, bool | Instant | tuple):
@@ -142,18 +143,17 @@ def fuzzy_set(predicate: Is, vocabulary: Vocabulary) -> Trapezoid | Graded:
 
 def _crisp_test(predicate: Comparison | In | Between | TextMatch) -> Test:
     literal_type = type(literal(predicate))
-    fuzzy_form = FUZZY_FORM.get(literal_type)
     holds = holding(predicate)
     ranges = number_set(predicate) if literal_type is float else ()
 
     def test(value: Value) -> Degrees | None:
         if type(value) is literal_type:
-            return CERTAIN if holds(value) else IMPOSSIBLE
-        if fuzzy_form is None or type(value) is not fuzzy_form:
-            return None
-        if isinstance(value, Trapezoid):
+            return TRUE if holds(value) else FALSE
+        if isinstance(value, Trapezoid) and literal_type is float:
             return crisp_number_degrees(ranges, value)
-        return crisp_text_degrees(holds, value)
+        if isinstance(value, Graded) and literal_type is str:
+            return crisp_text_degrees(holds, value)
+        return None
 
     return test
 
@@ -181,5 +181,3 @@ def holding(predicate: Comparison | In | Between | TextMatch) -> Callable[[Any],
         return lambda element: low <= element <= high
     search, text = SEARCH[predicate.operator], predicate.text
     return lambda element: search(element, text)
-
-

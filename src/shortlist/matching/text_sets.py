@@ -16,7 +16,7 @@ TextPredicate = Comparison | In | Between | TextMatch
 State = Any
 """Of an automaton; each kind has its own, and all can be put into a set."""
 
-STEPS = 200_000
+STEPS = 500_000
 """How far a search goes before it says: perhaps."""
 
 FIRST_SURROGATE, AFTER_SURROGATES, LAST_CODE_POINT = 0xD800, 0xE000, 0x10FFFF
@@ -100,7 +100,7 @@ def may_share_a_string(sets: Sequence[TextSet]) -> bool:
         for states in front:
             if all(one.accepts(state) for one, state in zip(sets, states, strict=True)):
                 return True
-            left -= len(alphabet)
+            left -= len(alphabet) * len(sets)
             if left < 0:
                 return True
             for character in alphabet:
@@ -229,7 +229,7 @@ class Prefixed:
         return state + 1 if character == self._text[state] else None
 
     def accepts(self, state: State) -> bool:
-        return state == len(self._text)
+        return bool(state == len(self._text))
 
 
 class Found:
@@ -260,4 +260,4 @@ class Found:
         return self._longer(state, character)
 
     def accepts(self, state: State) -> bool:
-        return state == len(self._text)
+        return bool(state == len(self._text))

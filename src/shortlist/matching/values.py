@@ -1,7 +1,8 @@
 """Attribute values: what a path finds in a publication, told apart by type."""
 
 from collections.abc import Mapping
-from typing import Any, NamedTuple
+from dataclasses import dataclass
+from typing import Any
 
 from shortlist.fuzzy.sets import Graded, Trapezoid, published_set, term_set
 from shortlist.model.paths import CONTEXT, EVENT_TIME, Path
@@ -14,7 +15,8 @@ Element = float | str | bool | Instant
 Value = Element | Vector | Trapezoid | Graded
 
 
-class Many(NamedTuple):
+@dataclass(frozen=True, slots=True)
+class Many:
     """The elements of a multi-valued attribute."""
 
     elements: tuple[Element, ...]
@@ -24,9 +26,9 @@ class Values:
     """The publications' attributes as a vocabulary reads them.
 
     >>> from shortlist.model.publication import Publication
-    >>> rental = Publication(id="r1", source="ads", time=0, position=0, data={"rent": 900, "at": {"floor": None}})
+    >>> rental = Publication(id="r1", source="ads", time=0, position=0, data={"rent": 900})
     >>> read = Values(Vocabulary()).of(rental)
-    >>> read(("rent",)), read(("at", "floor")), read(("event", "source"))
+    >>> read(("rent",)), read(("address", "city")), read(("event", "source"))
     (900.0, None, 'ads')
     """
 
@@ -43,7 +45,9 @@ class Values:
     def read(self, publication: Publication, path: Path) -> Value | Many | None:
         """The value at a path, or None where there is none."""
         if path in CONTEXT:
-            return Instant(publication.time) if path == EVENT_TIME else getattr(publication, path[1])
+            return (
+                Instant(publication.time) if path == EVENT_TIME else getattr(publication, path[1])
+            )
         found: Any = publication.data
         for key in path:
             if not isinstance(found, Mapping):

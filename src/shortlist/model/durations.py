@@ -24,7 +24,10 @@ def parse_duration(text: str) -> int:
     elif iso := ISO_8601.fullmatch(text):
         parts = {unit: Decimal(value) for unit, value in iso.groupdict("0").items()}
         micros = sum(
-            (value * (7 * UNITS["d"] if unit == "w" else UNITS[unit]) for unit, value in parts.items()),
+            (
+                value * (7 * UNITS["d"] if unit == "w" else UNITS[unit])
+                for unit, value in parts.items()
+            ),
             Decimal(0),
         )
     else:

@@ -8,8 +8,8 @@ from dataclasses import dataclass, replace
 class Problem:
     """One mistake in a registry or a command.
 
-    >>> print(Problem(file="r.yaml", id="subscription 's1'", field="where", column=7, message="expected a value"))
-    r.yaml: subscription 's1': where: column 7: expected a value
+    >>> print(Problem(file="r.yaml", id="s1", field="where", column=7, message="expected a value"))
+    r.yaml: s1: where: column 7: expected a value
     """
 
     message: str
@@ -24,7 +24,9 @@ class Problem:
 
     def __str__(self) -> str:
         column = f"column {self.column}" if self.column is not None else None
-        return ": ".join(part for part in (self.file, self.id, self.field, column, self.message) if part)
+        return ": ".join(
+            part for part in (self.file, self.id, self.field, column, self.message) if part
+        )
 
 
 class InvalidRegistry(Exception):

@@ -1,4 +1,4 @@
-"""The one rounding of every degree and score, so that no answer depends on the order of additions."""
+"""The one rounding of degrees and scores, so that no answer depends on the order of additions."""
 
 DECIMALS = 9
 

@@ -26,7 +26,9 @@ Norm = NormName | Weights
 
 
 def _is_number(value: object) -> bool:
-    return isinstance(value, int | float) and not isinstance(value, bool) and abs(value) < float("inf")
+    return (
+        isinstance(value, int | float) and not isinstance(value, bool) and abs(value) < float("inf")
+    )
 
 
 def _norm(value: object) -> object:
@@ -41,7 +43,8 @@ def _norm(value: object) -> object:
         ):
             return Weights(tuple(float(weight) for weight in weights))
     raise PydanticCustomError(
-        "norm", 'expected min, product, lukasiewicz, average, max or {{"weights": [numbers, not all 0]}}'
+        "norm",
+        'expected min, product, lukasiewicz, average, max or {{"weights": [numbers, not all 0]}}',
     )
 
 

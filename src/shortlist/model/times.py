@@ -39,7 +39,9 @@ def parse_time(text: str) -> int:
     # RFC 3339 allows a leap second; like POSIX, it counts as the second that follows it.
     leap = timedelta(seconds=1) if second == 60 else timedelta()
     try:
-        local = datetime(year, month, day, hour, minute, min(second, 59 if leap else second), micros, UTC)
+        local = datetime(
+            year, month, day, hour, minute, min(second, 59 if leap else second), micros, UTC
+        )
         moment = local + leap + (offset if sign == "-" else -offset)
     except (ValueError, OverflowError) as error:
         raise ValueError(f"{text!r} is not a time that exists: {error}") from None

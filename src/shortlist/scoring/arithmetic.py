@@ -1,4 +1,4 @@
-"""Arithmetic as IEEE 754 has it: nothing raises, impossible results are infinite or not a number."""
+"""Arithmetic as IEEE 754 has it: nothing raises; results may be infinite or not a number."""
 
 import math
 from collections.abc import Callable, Sequence

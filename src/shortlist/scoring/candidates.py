@@ -72,7 +72,7 @@ class _Scorer:
 
 
 class Scoring:
-    """Scores matches and combines them per shortlist; knows the live shortlists and subscriptions."""
+    """Scores matches and combines them per shortlist; knows what is live."""
 
     def __init__(self, vocabulary: Vocabulary, limits: Limits | None = None) -> None:
         self._vocabulary = vocabulary
@@ -101,14 +101,19 @@ class Scoring:
         self._members[shortlist].discard(subscription)
         self._refresh_levels(shortlist)
 
-    def candidates(self, publication: Publication, read: Reader, matches: Iterable[Match]) -> list[Candidate]:
+    def candidates(
+        self, publication: Publication, read: Reader, matches: Iterable[Match]
+    ) -> list[Candidate]:
         """One candidate per shortlist that still matches once scores are known, in order of id."""
         scored: dict[str, list[ScoredMatch]] = defaultdict(list)
         for match in matches:
             found = self.scored(match, read)
             if found is not None:
                 scored[self._scorers[match.subscription].subscription.shortlist_id].append(found)
-        return [self._candidate(publication, shortlist, scored[shortlist]) for shortlist in sorted(scored)]
+        return [
+            self._candidate(publication, shortlist, scored[shortlist])
+            for shortlist in sorted(scored)
+        ]
 
     def scored(self, match: Match, read: Reader) -> ScoredMatch | None:
         """The match with its score; None where the score cannot be computed or is too low."""
@@ -119,12 +124,12 @@ class Scoring:
             score = scorer.score(Subject(read, degrees))
         except Uncomputable:
             return None
-        level = self._levels.get(subscription.shortlist_id, {}).get(subscription.id)
-        if level is not None:
-            score = -float(level)
         least = subscription.at_least.score
         if least is not None and score < least:
             return None
+        level = self._levels.get(subscription.shortlist_id, {}).get(subscription.id)
+        if level is not None:
+            score = -float(level)
         return ScoredMatch(subscription.id, score, *degrees, subscription.weight)
 
     def described(self, candidate: Candidate) -> Scored:
@@ -132,13 +137,17 @@ class Scoring:
         scorer = self._scorers[candidate.named.subscription]
         return Scored(candidate.score, scorer.volume, scorer.subscription.profile)
 
-    def _candidate(self, publication: Publication, shortlist: str, matches: list[ScoredMatch]) -> Candidate:
+    def _candidate(
+        self, publication: Publication, shortlist: str, matches: list[ScoredMatch]
+    ) -> Candidate:
         score, named = combined(self._shortlists[shortlist].combine, matches, self._covers)
         refresh = self._scorers[named.subscription].subscription.refresh
         return Candidate(publication, shortlist, score, named, tuple(matches), refresh)
 
     def _covers(self, general: str, special: str) -> bool:
-        return exactly_covers(self._scorers[general].where, self._scorers[special].where, self._vocabulary)
+        return exactly_covers(
+            self._scorers[general].where, self._scorers[special].where, self._vocabulary
+        )
 
     def _refresh_levels(self, shortlist: str) -> None:
         prefers = self._shortlists[shortlist].prefers

@@ -21,7 +21,9 @@ Covers = Callable[[str, str], bool]
 """Whether the first subscription covers the second."""
 
 
-def combined(how: Combine, matches: Sequence[ScoredMatch], covers: Covers) -> tuple[float, ScoredMatch]:
+def combined(
+    how: Combine, matches: Sequence[ScoredMatch], covers: Covers
+) -> tuple[float, ScoredMatch]:
     """The score, and the match that the delivery will name; `matches` are in order of id.
 
     >>> two = [ScoredMatch("a", 0.9, 1.0, 1.0), ScoredMatch("b", 0.5, 1.0, 1.0, weight=3.0)]

@@ -1,7 +1,7 @@
 """Score expressions, ready to be evaluated on a publication."""
 
 import math
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 
 from shortlist.fuzzy.degrees import Degrees
@@ -91,24 +91,6 @@ def expression(score: Score, vocabulary: Vocabulary) -> Evaluate:
             return _relevance(path, query, vocabulary)
         case Cosine(path, vector):
             return _cosine(path, vector)
-
-
-def needs(score: Score) -> Iterator[Path]:
-    """The attributes without which a score cannot be computed."""
-    match score:
-        case AttributeValue(path) | Relevance(path, _) | Cosine(path, _):
-            yield path
-        case Negate(operand):
-            yield from needs(operand)
-        case Arithmetic(_, left, right):
-            yield from needs(left)
-            yield from needs(right)
-        case Call(_, arguments):
-            for argument in arguments:
-                yield from needs(argument)
-        case Distance(_, axes):
-            for axis in axes:
-                yield axis.path
 
 
 def plain_number(score: Score) -> float | None:

@@ -23,7 +23,7 @@ def preference_cycle(prefers: Preferences) -> list[str] | None:
 
 
 def levels(prefers: Preferences, present: Collection[str]) -> dict[str, int]:
-    """Repeated winnow: level 1 is what nothing is preferred to, level 2 what only those are, and so on.
+    """Repeated winnow: level 1 is what nothing is preferred to, level 2 what only that is, …
 
     Pairs that name something not present are left aside.
 

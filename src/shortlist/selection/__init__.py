@@ -1,1 +1,1 @@
-"""Who gets it? Policies turn scored candidates into deliveries; publishers choose their audience."""
+"""Who gets it? Policies select what is delivered; publishers choose their audience."""

@@ -1,4 +1,4 @@
-"""The protocol of policies: candidates arrive, time passes, subscriptions go; publications are placed."""
+"""The protocol of policies: candidates arrive, time passes, subscriptions go."""
 
 from typing import Any, NamedTuple, Protocol
 
@@ -61,3 +61,19 @@ class Selector(Protocol):
         ...
 
     def restore(self, state: Any) -> None: ...
+
+
+class ArrivalSelector:
+    """What policies share that place a publication at its arrival or never."""
+
+    def advance(self, before: int) -> list[Placement]:
+        return []
+
+    def cancel(self, subscription: str, time: int) -> list[Placement]:
+        return []
+
+    def close(self, time: int) -> list[Placement]:
+        return []
+
+    def above(self, candidate: Candidate) -> list[Standing]:
+        return []

@@ -4,10 +4,10 @@ from typing import Any
 
 from shortlist.model.policy import Everything
 from shortlist.scoring.candidates import Candidate
-from shortlist.selection.base import Outcome, Placement, Standing
+from shortlist.selection.base import ArrivalSelector, Outcome, Placement
 
 
-class EverythingSelector:
+class EverythingSelector(ArrivalSelector):
     """Keeps nothing, refuses nothing."""
 
     def __init__(self, policy: Everything, shortlist: str) -> None:
@@ -18,18 +18,6 @@ class EverythingSelector:
         return Outcome(
             [Placement(time, candidate, candidate.score, candidate.named, None, "arrival")]
         )
-
-    def advance(self, before: int) -> list[Placement]:
-        return []
-
-    def cancel(self, subscription: str, time: int) -> list[Placement]:
-        return []
-
-    def close(self, time: int) -> list[Placement]:
-        return []
-
-    def above(self, candidate: Candidate) -> list[Standing]:
-        return []
 
     def state(self) -> Any:
         return None

@@ -13,7 +13,7 @@ from shortlist.model.policy import Novelty
 from shortlist.model.rounding import rounded
 from shortlist.scoring.candidates import Candidate
 from shortlist.scoring.combine import ScoredMatch
-from shortlist.selection.base import Outcome, Placement, Standing
+from shortlist.selection.base import ArrivalSelector, Outcome, Placement
 from shortlist.selection.draws import draw, stream
 
 
@@ -39,7 +39,7 @@ class _Past:
     subscriptions: list[str] = field(default_factory=list)
 
 
-class NoveltySelector:
+class NoveltySelector(ArrivalSelector):
     """Counts in matches, not in time: t is the number of the shortlist's matches so far."""
 
     def __init__(self, policy: Novelty, shortlist: str) -> None:
@@ -67,21 +67,12 @@ class NoveltySelector:
         time = candidate.publication.time
         return Outcome([Placement(time, candidate, novelty, named, None, "arrival")])
 
-    def advance(self, before: int) -> list[Placement]:
-        return []
-
     def cancel(self, subscription: str, time: int) -> list[Placement]:
         self._counts.pop(subscription, None)
         self._chances.pop(subscription, None)
         for past in self._past:
             if subscription in past.subscriptions:
                 past.subscriptions.remove(subscription)
-        return []
-
-    def close(self, time: int) -> list[Placement]:
-        return []
-
-    def above(self, candidate: Candidate) -> list[Standing]:
         return []
 
     def state(self) -> Any:
@@ -135,7 +126,7 @@ class NoveltySelector:
         if self._policy.mode == "lazy":
             return self._threshold
         enough = len(self._novelties) >= self._quota
-        return self._novelties[-self._quota] if enough else 0.0  # type: ignore[no-any-return]
+        return self._novelties[-self._quota] if enough else 0.0
 
     def _chance(self, subscription: str) -> float:
         if self._policy.mode == "lazy":
@@ -177,7 +168,8 @@ class NoveltySelector:
         self._threshold = heapq.nlargest(self._quota, self._novelties)[-1]
         matched = sum(counts.matches > 0 for counts in self._counts.values())
         self._chances = {
-            name: self._chance_from(counts, matched, self._t) for name, counts in self._counts.items()
+            name: self._chance_from(counts, matched, self._t)
+            for name, counts in self._counts.items()
         }
         self._past.clear()
         self._novelties.clear()

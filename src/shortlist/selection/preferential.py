@@ -1,4 +1,4 @@
-"""The policy `top-k`: an arrival must be among the k best of what was delivered and is still valid."""
+"""The policy `top-k`: an arrival must be among the k best delivered and still valid ones."""
 
 import heapq
 from typing import Any, NamedTuple
@@ -7,7 +7,7 @@ from sortedcontainers import SortedKeyList
 
 from shortlist.model.policy import TopK
 from shortlist.scoring.candidates import Candidate
-from shortlist.selection.base import Outcome, Placement, Standing
+from shortlist.selection.base import ArrivalSelector, Outcome, Placement, Standing
 
 
 class _Kept(NamedTuple):
@@ -21,7 +21,7 @@ def _best_first(kept: _Kept) -> float:
     return -kept.standing.score
 
 
-class PreferentialSelector:
+class PreferentialSelector(ArrivalSelector):
     """Counts, for each arrival, the delivered and still valid publications with a higher score."""
 
     def __init__(self, policy: TopK, shortlist: str) -> None:
@@ -41,15 +41,6 @@ class PreferentialSelector:
             publication.time, candidate, candidate.score, candidate.named, rank, "arrival"
         )
         return Outcome([placed])
-
-    def advance(self, before: int) -> list[Placement]:
-        return []
-
-    def cancel(self, subscription: str, time: int) -> list[Placement]:
-        return []
-
-    def close(self, time: int) -> list[Placement]:
-        return []
 
     def above(self, candidate: Candidate) -> list[Standing]:
         better = self._valid[: self._valid.bisect_key_left(-candidate.score)]

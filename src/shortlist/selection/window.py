@@ -2,10 +2,12 @@
 
 import heapq
 from collections import deque
+from itertools import count
 from typing import Any
 
 from sortedcontainers import SortedKeyList
 
+from shortlist.model.delivery import Cause
 from shortlist.model.policy import Span, Window
 from shortlist.scoring.candidates import Candidate
 from shortlist.selection.base import Outcome, Placement, Standing
@@ -39,6 +41,7 @@ class WindowSelector:
         self._ranked: SortedKeyList = SortedKeyList(key=_best_first)
         self._leaving: list[tuple[int, int, _Held]] = []
         self._recent: deque[_Held] = deque()
+        self._entries = count()
 
     def arrive(self, candidate: Candidate) -> Outcome:
         now = candidate.publication.time
@@ -104,7 +107,7 @@ class WindowSelector:
                 ends.append(publication.time + self._span)
             end = min((end for end in ends if end is not None), default=None)
             if end is not None:
-                heapq.heappush(self._leaving, (end, publication.position, held))
+                heapq.heappush(self._leaving, (end, next(self._entries), held))
         if self._count is not None:
             self._recent.append(held)
             if len(self._recent) > self._count:
@@ -125,7 +128,7 @@ class WindowSelector:
             if not held.delivered:
                 held.delivered = True
                 candidate = held.candidate
-                cause = "arrival" if held is arrival else "promotion"
+                cause: Cause = "arrival" if held is arrival else "promotion"
                 placements.append(
                     Placement(now, candidate, candidate.score, candidate.named, rank, cause)
                 )
