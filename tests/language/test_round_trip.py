@@ -36,11 +36,14 @@ from shortlist.model.settings import Limits
 from shortlist.model.times import Instant, parse_time
 from shortlist.model.vocabulary import Attribute, Term, Vocabulary
 
+# fmt: off
 WORDS = [
-    *"and or not in between contains starts with ends exists is very somewhat null true".split(),
-    *"false time possibility necessity weight trapezoid around subscription score volume".split(),
-    *"profile data min max distance relevance cosine NOT Very Possibility x größe _a a1".split(),
+    "and", "or", "not", "in", "between", "contains", "starts", "with", "ends", "exists", "is",
+    "very", "somewhat", "null", "true", "false", "time", "possibility", "necessity", "weight",
+    "trapezoid", "around", "subscription", "score", "volume", "profile", "data", "min", "max",
+    "distance", "relevance", "cosine", "NOT", "Very", "Possibility", "x", "größe", "_a", "a1",
 ]
+# fmt: on
 DEEP = Limits(expression_depth=500)
 
 keys = st.sampled_from(WORDS) | st.text(max_size=4)
@@ -152,7 +155,7 @@ def vocabulary_for(where: Where) -> Vocabulary:
     return Vocabulary({path: Attribute(terms=terms) for path, terms in attributes.items()})
 
 
-@settings(max_examples=1500, deadline=None)
+@settings(max_examples=1000, deadline=None)
 @given(conditions)
 def test_conditions(where: Where) -> None:
     vocabulary = vocabulary_for(where)
@@ -164,7 +167,7 @@ def test_conditions(where: Where) -> None:
     assert print_where(again) == text
 
 
-@settings(max_examples=1000, deadline=None)
+@settings(max_examples=700, deadline=None)
 @given(scores(own_leaves))
 def test_scores(score: Score) -> None:
     text = print_score(score)
@@ -172,7 +175,7 @@ def test_scores(score: Score) -> None:
     assert print_score(parse_score(text, DEEP)) == text
 
 
-@settings(max_examples=1000, deadline=None)
+@settings(max_examples=700, deadline=None)
 @given(scores(audience_leaves))
 def test_audience_scores(score: Score) -> None:
     text = print_score(score)

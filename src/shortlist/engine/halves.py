@@ -1,4 +1,4 @@
-"""The engine's halves: matching, which knows only the registry; selecting, which holds all state."""
+"""The engine in two halves: matching knows only the registry, selecting holds all state."""
 
 from collections import Counter
 from collections.abc import Callable, Iterable

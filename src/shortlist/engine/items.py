@@ -47,7 +47,7 @@ def item_document(item: Item) -> dict[str, Any]:
 
 
 def _publication_document(publication: Publication) -> dict[str, Any]:
-    document = {
+    document: dict[str, Any] = {
         "id": publication.id,
         "source": publication.source,
         "time": format_time(publication.time),

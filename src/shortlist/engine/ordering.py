@@ -10,6 +10,17 @@ class Late(Exception):
     """An item before everything that may still be waited for."""
 
 
+def late_by(time: int, latest: int | None, lateness: int | None) -> str | None:
+    """Why an item comes too late after what was seen before it; None if it does not.
+
+    >>> late_by(5_000_000, latest=8_000_000, lateness=1_000_000)
+    'late by 2 s'
+    """
+    if latest is None or lateness is None or time >= latest - lateness:
+        return None
+    return f"late by {(latest - lateness - time) / 1e6:g} s"
+
+
 class Ordering:
     """Releases items in order of (time, position).
 
@@ -24,10 +35,9 @@ class Ordering:
 
     def push(self, item: Item) -> None:
         """Takes the next item of the input, or raises `Late`."""
-        if self._latest is not None and self._lateness is not None:
-            behind = self._latest - item.time
-            if behind > self._lateness:
-                raise Late(f"late by {(behind - self._lateness) / 1e6:g} s")
+        late = late_by(item.time, self._latest, self._lateness)
+        if late is not None:
+            raise Late(late)
         self._latest = item.time if self._latest is None else max(self._latest, item.time)
         heapq.heappush(self._waiting, (item.time, item.position, item))
 

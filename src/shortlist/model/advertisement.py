@@ -1,11 +1,11 @@
 """A publisher's declaration: what it will publish, and how many it wants to reach."""
 
 from dataclasses import dataclass
-from typing import Annotated, ClassVar
+from typing import ClassVar
 
-from pydantic import ConfigDict, Field
+from pydantic import ConfigDict
 
-from shortlist.model.fields import DOCUMENT, Id, Text
+from shortlist.model.fields import DOCUMENT, Count, Id, Text
 from shortlist.model.subscription import Score
 
 
@@ -18,5 +18,5 @@ class Advertisement:
     id: Id
     source: Id
     where: Text | None = None
-    k: Annotated[int, Field(strict=True, ge=0)]
+    k: Count
     score: Score = "subscription.score"

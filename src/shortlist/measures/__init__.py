@@ -1,0 +1,1 @@
+"""How good a shortlist was: spread over subscriptions, steadiness, traffic saved."""

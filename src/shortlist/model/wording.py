@@ -1,0 +1,67 @@
+"""How messages speak of a value: short and on one line, whatever the value is."""
+
+from collections.abc import Mapping
+from itertools import islice
+
+LONGEST = 60
+MOST_PARTS = 6
+
+
+def shown(value: object) -> str:
+    """A value of a document, fit for a message.
+
+    >>> print(shown([1, None, "two\\nlines"]), shown({"kind": "top-k", "k": 0}))
+    [1, null, 'two\\nlines'] {kind: 'top-k', k: 0}
+    >>> shown("x" * 99) == "'" + "x" * 58 + "…"
+    True
+    """
+    text = one_line(_shown(value, depth=2))
+    return text if len(text) <= LONGEST else f"{text[: LONGEST - 1]}…"
+
+
+def one_line(text: str) -> str:
+    """The text without anything that would break its line or that cannot be printed.
+
+    >>> print(one_line("a\\tb"))
+    a\\tb
+    """
+    if text.isprintable():
+        return text
+    return "".join([part if part.isprintable() else repr(part)[1:-1] for part in text])
+
+
+def _shown(value: object, depth: int) -> str:
+    match value:
+        case None:
+            return "null"
+        case bool():
+            return str(value).lower()
+        case int():
+            return _digits(value)
+        case float():
+            return repr(value)
+        case str() | bytes():
+            return repr(value[:LONGEST])
+        case Mapping():
+            pairs = islice(value.items(), MOST_PARTS)
+            named = [f"{one_line(str(key)[:LONGEST])}: {_shown(part, depth - 1)}" for key, part in pairs]
+            return _bounded(named, len(value), depth, "{}")
+        case list() | tuple():
+            parts = [_shown(part, depth - 1) for part in value[:MOST_PARTS]] if depth else []
+            return _bounded(parts, len(value), depth, "[]")
+    return f"a value of the type {type(value).__name__}"
+
+
+def _digits(value: int) -> str:
+    try:
+        return str(value)
+    except ValueError:
+        return "a number of over 4300 digits"
+
+
+def _bounded(parts: list[str], size: int, depth: int, brackets: str) -> str:
+    if size and not depth:
+        parts = ["…"]
+    elif size > MOST_PARTS:
+        parts.append("…")
+    return brackets[0] + ", ".join(parts) + brackets[1]

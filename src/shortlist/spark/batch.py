@@ -1,0 +1,216 @@
+"""The batch plan: lines or rows in, ranked deliveries out."""
+
+from __future__ import annotations
+
+import json
+from collections import Counter
+from collections.abc import Iterator, Mapping
+from functools import cached_property
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from shortlist.intake.files import read_registry, registry_from_documents
+from shortlist.model.command import Command
+from shortlist.model.registry import Registry
+from shortlist.model.settings import Settings
+from shortlist.spark.arrow import Row
+from shortlist.spark.ingest import admitted, carried_out, read_items, without_late
+from shortlist.spark.schemas import CHOSEN, DELIVERY_COLUMNS, NOMINATIONS, RESULTS, ddl
+from shortlist.spark.shards import Choose, Nominate, Select, Share, shares
+from shortlist.spark.sources import Lines, NoInput, read_table
+
+if TYPE_CHECKING:
+    from pyspark.sql import DataFrame
+
+REJECTS = "position bigint, line string, reason string"
+
+
+class Batch:
+    """One finite input against one registry; its DataFrames are made when they are asked for.
+
+    With `keep`, what several of them share is computed once and kept until `release`.
+    """
+
+    def __init__(
+        self,
+        lines: Lines,
+        registry: Registry,
+        settings: Settings | None = None,
+        *,
+        commands: bool = False,
+        shards: int | None = None,
+        with_data: bool = False,
+        keep: bool = False,
+        progress: str | None = None,
+    ) -> None:
+        self._lines = lines
+        self._registry = registry
+        self._settings = settings or Settings()
+        self._has_commands = commands
+        self._spark = lines.frame.sparkSession
+        self._shards = shards or self._spark.sparkContext.defaultParallelism
+        self._with_data = with_data
+        self._keep = keep
+        self._kept: list[DataFrame] = []
+        self._progress = progress
+
+    @cached_property
+    def deliveries(self) -> DataFrame:
+        """Deliveries with the `position` of their publication, in no particular order."""
+        columns = [*DELIVERY_COLUMNS, *(["data"] if self._with_data else []), "position"]
+        return self._results.where("note is null").select(columns)
+
+    @cached_property
+    def rejects(self) -> DataFrame:
+        """What was turned away: position, line, reason."""
+        unread = self._items.where("kind = 'reject'").select("position", "line", "reason")
+        repeated = self._admitted.where("reason is not null")
+        refused = self._spark.createDataFrame(self._changes[1], REJECTS)
+        return unread.union(repeated.select("position", "line", "reason")).union(refused)
+
+    @cached_property
+    def explanations(self) -> DataFrame:
+        """A JSON document for each match and each promotion, in the column `explanation`."""
+        from pyspark.sql import functions as F  # noqa: N812
+
+        explained = self._selected(Select(shares=self._shares, explain=True))
+        field = F.get_json_object("note", "$.explanation").alias("explanation")
+        return explained.select(field).where("explanation is not null")
+
+    def counts(self) -> dict[str, Any]:
+        """Publications and matches of the whole batch, and deliveries by cause."""
+        total: Counter[str] = Counter()
+        other_type: Counter[str] = Counter()
+        for row in self._results.where("note is not null").select("note").collect():
+            counts = json.loads(row.note)["counts"]
+            other_type.update(counts.pop("other_type"))
+            total.update(counts)
+        published = self._admitted.where("reason is null").count()
+        return {"publications": published, **total, "other_type": dict(other_type)}
+
+    def publications(self) -> int:
+        """How many publications each shard will go through."""
+        return self._admitted.where("reason is null").count()
+
+    def release(self) -> None:
+        """Lets go of what was kept."""
+        while self._kept:
+            self._kept.pop().unpersist()
+
+    @cached_property
+    def _items(self) -> DataFrame:
+        read = read_items(self._lines, self._registry, self._settings, self._has_commands)
+        return without_late(self._shared(read), self._settings.lateness)
+
+    @cached_property
+    def _changes(self) -> tuple[list[Command], list[Row]]:
+        if not self._has_commands:
+            return [], []
+        return carried_out(self._items, self._registry, self._settings)
+
+    @cached_property
+    def _shares(self) -> list[Share]:
+        commands = self._changes[0]
+        return shares(self._registry, commands, self._settings.limits, self._shards)
+
+    @cached_property
+    def _admitted(self) -> DataFrame:
+        found = admitted(self._items, self._registry, self._changes[0], self._settings)
+        return self._shared(found)
+
+    @cached_property
+    def _results(self) -> DataFrame:
+        task = Select(shares=self._shares, with_data=self._with_data, progress=self._progress)
+        return self._shared(self._selected(task))
+
+    def _selected(self, task: Select) -> DataFrame:
+        from pyspark.sql import functions as F  # noqa: N812
+
+        published = self._admitted.where("reason is null")
+        chosen = self._chosen(published)
+        allowed = chosen.groupBy("position", "shard").agg(F.collect_set("shortlist").alias("allowed"))
+        arriving = self._for_each_shard(published).join(allowed, ["position", "shard"], "left")
+        columns = ("shard", "time", "position", "line", "audience", "advertisement", "allowed")
+        return self._by_shard(arriving.select(*columns)).mapInArrow(task, ddl(RESULTS))
+
+    def _chosen(self, published: DataFrame) -> DataFrame:
+        """Who may receive a publication that an advertisement limits."""
+        limited = self._for_each_shard(published.where("audience is not null"))
+        columns = ("shard", "time", "position", "line", "audience", "advertisement")
+        nominated = self._by_shard(limited.select(*columns)).mapInArrow(
+            Nominate(shares=self._shares), ddl(NOMINATIONS)
+        )
+        ordered = nominated.repartition("position").sortWithinPartitions("position")
+        return ordered.mapInArrow(Choose(shards=self._shards), ddl(CHOSEN))
+
+    def _for_each_shard(self, published: DataFrame) -> DataFrame:
+        busy = [(shard,) for shard, share in enumerate(self._shares) if not share.is_idle]
+        return published.crossJoin(self._spark.createDataFrame(busy, "shard int").hint("broadcast"))
+
+    def _by_shard(self, frame: DataFrame) -> DataFrame:
+        placed = frame.repartitionById(self._shards, "shard")
+        return placed.sortWithinPartitions("shard", "time", "position")
+
+    def _shared(self, frame: DataFrame) -> DataFrame:
+        if self._keep:
+            self._kept.append(frame.persist())
+        return frame
+
+
+def rank(
+    publications: DataFrame,
+    registry: Registry | str | Path | Mapping[str, Any],
+    settings: Settings | None = None,
+    *,
+    shards: int | None = None,
+    with_data: bool = False,
+) -> DataFrame:
+    """The deliveries that publications lead to, on the Spark session that they live on.
+
+    `publications` has the columns `id`, `source`, `time` and, if you like, `type`, `expirytime`,
+    `audience`, `data` (a struct, a map or JSON text) and `position`; all others count as data.
+    """
+    return batch(publications, registry, settings, shards=shards, with_data=with_data).deliveries
+
+
+def batch(
+    publications: DataFrame,
+    registry: Registry | str | Path | Mapping[str, Any],
+    settings: Settings | None = None,
+    *,
+    shards: int | None = None,
+    with_data: bool = False,
+    keep: bool = False,
+) -> Batch:
+    """As `rank`, with rejects, counts and explanations beside the deliveries."""
+    if settings is not None and settings.lateness is not None and "position" not in publications.columns:
+        raise NoInput("lateness needs a column `position`: a DataFrame has no order of its own")
+    return Batch(
+        read_table(publications),
+        any_registry(registry),
+        settings,
+        shards=shards,
+        with_data=with_data,
+        keep=keep,
+    )
+
+
+def any_registry(registry: Registry | str | Path | Mapping[str, Any]) -> Registry:
+    """A registry as it is, from a file or folder, or from documents and DataFrames.
+
+    >>> any_registry({"subscriptions": [{"id": "s"}]}).subscriptions[0].id
+    's'
+    """
+    if isinstance(registry, Registry):
+        return registry
+    if isinstance(registry, Mapping):
+        return registry_from_documents({kind: _documents(part) for kind, part in registry.items()})
+    return read_registry(registry)
+
+
+def _documents(part: Any) -> Any:
+    from shortlist.intake.files import row_document
+
+    if hasattr(part, "toArrow"):
+        return [row_document(row) for row in part.toArrow().to_pylist()]
+    return part

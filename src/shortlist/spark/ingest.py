@@ -1,0 +1,231 @@
+"""Ingest, once, before anything is copied: read, find what is late or repeated, order commands."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import pyarrow as pa
+
+from shortlist.engine.duplicates import Duplicates
+from shortlist.engine.ordering import late_by
+from shortlist.intake.lines import BadItem, ItemReader, parse_json
+from shortlist.intake.roster import Roster, registry_commands
+from shortlist.matching.values import Values
+from shortlist.model.command import Advertise, Command, Unadvertise
+from shortlist.model.publication import Publication
+from shortlist.model.registry import Registry
+from shortlist.model.settings import Settings
+from shortlist.selection.audience import Advertisements
+from shortlist.spark.arrow import Row, batches, rows
+from shortlist.spark.schemas import ADMITTED, ITEMS, ddl
+from shortlist.spark.sources import Lines
+
+if TYPE_CHECKING:
+    from pyspark.sql import DataFrame
+
+Task = Callable[[Iterable[pa.RecordBatch]], Iterator[pa.RecordBatch]]
+
+CONTEXT_COLUMNS = frozenset(
+    ("id", "source", "time", "type", "specversion", "expirytime", "audience", "data")
+)
+BUCKET = 65_536
+"""Positions per bucket where the largest earlier time is worked out."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ReadLines:
+    """The task that reads lines: what is wrong with one is found here, and loses nothing else."""
+
+    registry: Registry
+    settings: Settings
+    tabular: bool
+    commands: bool
+
+    def __call__(self, arriving: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
+        reader = ItemReader(self.registry.vocabulary, self.settings.limits)
+        found = (self._read(reader, position, line) for position, line in rows(arriving))
+        yield from batches(filter(None, found), ITEMS)
+
+    def _read(self, reader: ItemReader, position: int, line: bytes) -> Row | None:
+        if not line.strip():
+            return None
+        text = line.decode(errors="replace")
+        try:
+            document = parse_json(line, self.settings.limits)
+            if self.tabular:
+                document = row_publication(document, self.settings)
+                text = json.dumps(document)
+            item = reader.document(document, position)
+        except BadItem as problem:
+            return position, "reject", None, None, None, None, text, str(problem)
+        if isinstance(item, Publication):
+            dead = item.dead_on_arrival
+            return position, "publication", item.time, item.source, item.id, dead, text, None
+        if not self.commands:
+            reason = "a command, where only publications are taken"
+            return position, "reject", None, None, None, None, text, reason
+        return position, "command", item.time, None, None, None, text, None
+
+
+def row_publication(document: object, settings: Settings) -> dict[str, Any]:
+    """A table's row as a publication: columns that are no context attribute are data.
+
+    >>> row_publication({"id": "p", "rent": 900, "data": '{"rooms": 2}'}, Settings())
+    {'id': 'p', 'data': {'rent': 900, 'rooms': 2}}
+    """
+    if not isinstance(document, dict):
+        raise BadItem("expected a row")
+    context = {name: value for name, value in document.items() if name in CONTEXT_COLUMNS}
+    columns = {name: value for name, value in document.items() if name not in CONTEXT_COLUMNS}
+    data = context.get("data") or {}
+    if isinstance(data, str):
+        data = parse_json(data, settings.limits)
+    if not isinstance(data, dict):
+        raise BadItem("data: expected an object, or the JSON text of one")
+    return {**context, "data": {**columns, **data}}
+
+
+def read_items(lines: Lines, registry: Registry, settings: Settings, commands: bool) -> DataFrame:
+    """The input as ITEMS."""
+    task = ReadLines(
+        registry=registry, settings=settings, tabular=lines.tabular, commands=commands
+    )
+    return lines.frame.mapInArrow(task, ddl(ITEMS))
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class FindLate:
+    """The task that turns late items into rejects, bucket by bucket in order of position."""
+
+    lateness: int
+    latest_before: dict[int, int]
+
+    def __call__(self, arriving: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
+        yield from batches(self._checked(rows(arriving)), ITEMS)
+
+    def _checked(self, arriving: Iterator[Row]) -> Iterator[Row]:
+        bucket, latest = None, None
+        for position, kind, time, *rest, reason in arriving:
+            if position // BUCKET != bucket:
+                bucket = position // BUCKET
+                latest = self.latest_before.get(bucket)
+            late = None if time is None else late_by(time, latest, self.lateness)
+            if late is not None:
+                yield position, "reject", None, *rest, late
+                continue
+            if time is not None:
+                latest = time if latest is None else max(latest, time)
+            yield position, kind, time, *rest, reason
+
+
+def without_late(items: DataFrame, lateness: int | None) -> DataFrame:
+    """ITEMS in which what is late is a reject."""
+    from pyspark.sql import functions as F  # noqa: N812
+
+    if lateness is None:
+        return items
+    bucketed = items.withColumn("bucket", F.floor(F.col("position") / BUCKET))
+    latest_before, latest = {}, None
+    for bucket, largest in sorted(bucketed.groupBy("bucket").agg(F.max("time")).collect()):
+        if latest is not None:
+            latest_before[bucket] = latest
+        if largest is not None:
+            latest = largest if latest is None else max(latest, largest)
+    task = FindLate(lateness=lateness, latest_before=latest_before)
+    return (
+        bucketed.repartition("bucket")
+        .sortWithinPartitions("position")
+        .drop("bucket")
+        .mapInArrow(task, ddl(ITEMS))
+    )
+
+
+def carried_out(
+    items: DataFrame, registry: Registry, settings: Settings
+) -> tuple[list[Command], list[Row]]:
+    """The commands of the input that the registry allows, in order, and those that it refuses."""
+    found = items.where("kind = 'command'").select("time", "position", "line")
+    reader = ItemReader(registry.vocabulary, settings.limits)
+    roster = Roster()
+    for command in registry_commands(registry):
+        roster.apply(command)
+    accepted: list[Command] = []
+    refused: list[Row] = []
+    for row in found.orderBy("time", "position").toLocalIterator():
+        command = reader.line(row.line, row.position)
+        assert isinstance(command, Command)
+        refusal = roster.refusal(command)
+        if refusal is None:
+            roster.apply(command)
+            accepted.append(command)
+        else:
+            refused.append((row.position, row.line, refusal))
+    return accepted, refused
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Admit:
+    """The task that turns repeated and unadvertised publications away, in order of time."""
+
+    registry: Registry
+    commands: Sequence[Command]
+    settings: Settings
+
+    def __call__(self, arriving: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
+        yield from batches(self._admitted(rows(arriving)), ADMITTED)
+
+    def _admitted(self, arriving: Iterator[Row]) -> Iterator[Row]:
+        duplicates = Duplicates(self.settings.dedup)
+        induce = self._inducements()
+        for time, position, source, name, dead, line in arriving:
+            if duplicates.is_repeated(source, name, time):
+                yield position, time, line, "duplicate", None, None
+                continue
+            audience, advertisement = (None, None) if dead else induce(line, time, position)
+            if not dead and advertisement is None and self.settings.advertised == "required":
+                yield position, time, line, "unadvertised", None, None
+                continue
+            duplicates.accept(source, name, time)
+            if not dead:
+                yield position, time, line, None, audience, advertisement
+
+    def _inducements(self) -> Callable[[str, int, int], tuple[int | None, str | None]]:
+        made = [command for command in self.commands if isinstance(command, Advertise | Unadvertise)]
+        if not made and not self.registry.advertisements:
+            return lambda line, time, position: (None, None)
+        vocabulary, limits = self.registry.vocabulary, self.settings.limits
+        live = Advertisements(vocabulary, limits)
+        for advertisement in self.registry.advertisements:
+            live.add(advertisement)
+        reader, values = ItemReader(vocabulary, limits), Values(vocabulary)
+        pending = made[::-1]
+
+        def induce(line: str, time: int, position: int) -> tuple[int | None, str | None]:
+            while pending and (pending[-1].time, pending[-1].position) < (time, position):
+                command = pending.pop()
+                if isinstance(command, Advertise):
+                    live.add(command.advertisement)
+                else:
+                    live.remove(command.advertisement)
+            publication = reader.line(line, position)
+            assert isinstance(publication, Publication)
+            return live.induce(publication, values.of(publication)) or (None, None)
+
+        return induce
+
+
+def admitted(
+    items: DataFrame, registry: Registry, commands: Sequence[Command], settings: Settings
+) -> DataFrame:
+    """The publications of the input as ADMITTED."""
+    task = Admit(registry=registry, commands=commands, settings=settings)
+    return (
+        items.where("kind = 'publication'")
+        .select("time", "position", "source", "id", "dead", "line")
+        .repartition("source", "id")
+        .sortWithinPartitions("time", "position")
+        .mapInArrow(task, ddl(ADMITTED))
+    )

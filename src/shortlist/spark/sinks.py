@@ -1,0 +1,92 @@
+"""Output: deliveries, rejects and explanations as JSON lines or Parquet."""
+
+from __future__ import annotations
+
+import json
+import shutil
+import tempfile
+from collections.abc import Callable, Iterable, Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import pyarrow as pa
+
+from shortlist.model.times import format_time
+from shortlist.spark.arrow import Row, batches, rows
+from shortlist.spark.schemas import DELIVERY_COLUMNS
+from shortlist.spark.sources import Places
+
+if TYPE_CHECKING:
+    from pyspark.sql import DataFrame
+
+LINES = pa.schema([("value", pa.string())])
+
+
+@dataclass(frozen=True, slots=True)
+class _Write:
+    """The task that turns rows into lines."""
+
+    line: Callable[[Row], str]
+
+    def __call__(self, arriving: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
+        yield from batches(((self.line(row),) for row in rows(arriving)), LINES)
+
+
+def delivery_line(row: Row) -> str:
+    """A row of deliveries, with its time in microseconds, as a line of a file."""
+    document = dict(zip(DELIVERY_COLUMNS, row, strict=False))
+    document["time"] = format_time(document["time"])
+    line = json.dumps(document, ensure_ascii=False)
+    data = row[len(DELIVERY_COLUMNS)]
+    return line if data is None else f'{line[:-1]}, "data": {data}}}'
+
+
+@dataclass(frozen=True, slots=True)
+class RejectLine:
+    """A row of rejects as a line of a file."""
+
+    places: Places | None
+
+    def __call__(self, row: Row) -> str:
+        position, line, reason = row
+        place = str(position) if self.places is None else self.places.name(position)
+        return json.dumps({"line": line, "position": place, "reason": reason}, ensure_ascii=False)
+
+
+def write_deliveries(deliveries: DataFrame, out: str | Path) -> None:
+    """In order of (time, position, shortlist): a Parquet folder if the name says so, else lines."""
+    from pyspark.sql import functions as F  # noqa: N812
+
+    data = ["data"] if "data" in deliveries.columns else []
+    ordered = deliveries.orderBy("time", "position", "shortlist")
+    if Path(out).suffix == ".parquet":
+        ordered.select(*DELIVERY_COLUMNS, *data).write.mode("overwrite").parquet(str(out))
+        return
+    columns = [F.unix_micros(name).alias(name) if name == "time" else name for name in DELIVERY_COLUMNS]
+    cells = ordered.select(*columns, *(data or [F.lit(None).cast("string").alias("data")]))
+    _write_lines(cells.mapInArrow(_Write(delivery_line), "value string"), out)
+
+
+def write_rejects(rejects: DataFrame, places: Places | None, out: str | Path) -> None:
+    """In order of position."""
+    ordered = rejects.select("position", "line", "reason").orderBy("position")
+    _write_lines(ordered.mapInArrow(_Write(RejectLine(places)), "value string"), out)
+
+
+def write_explanations(explanations: DataFrame, out: str | Path) -> None:
+    _write_lines(explanations.select("explanation"), out)
+
+
+def _write_lines(lines: DataFrame, out: str | Path) -> None:
+    """One file, made of the parts that the executors wrote, in place only when it is whole."""
+    out = Path(out)
+    with tempfile.TemporaryDirectory(dir=out.parent, prefix=".shortlist-") as folder:
+        parts = Path(folder, "parts")
+        lines.write.option("compression", "none").text(str(parts))
+        whole = Path(folder, out.name)
+        with whole.open("wb") as target:
+            for part in sorted(parts.glob("part-*")):
+                with part.open("rb") as source:
+                    shutil.copyfileobj(source, target)
+        whole.replace(out)

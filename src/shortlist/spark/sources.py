@@ -1,0 +1,142 @@
+"""Input: files of JSON lines or Parquet, or any DataFrame, as lines with a position each."""
+
+from __future__ import annotations
+
+import re
+from bisect import bisect_left
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING
+from urllib.parse import unquote, urlparse
+
+if TYPE_CHECKING:
+    from pyspark.sql import DataFrame, SparkSession
+
+TIME_FORMATS = {
+    "timestampFormat": "yyyy-MM-dd'T'HH:mm:ss.SSSSSSXXX",
+    "timestampNTZFormat": "yyyy-MM-dd'T'HH:mm:ss.SSSSSS'Z'",
+}
+
+
+class NoInput(Exception):
+    """Input that is not there, or of no form that can be read."""
+
+
+@dataclass(frozen=True, slots=True)
+class Places:
+    """Where positions come from: each file's lines follow those of the file before it."""
+
+    files: tuple[str, ...]
+    ends: tuple[int, ...]
+
+    def name(self, position: int) -> str:
+        """The file and line of a position.
+
+        >>> Places(("a.jsonl", "b.jsonl"), (10, 15)).name(12)
+        'b.jsonl:2'
+        """
+        index = bisect_left(self.ends, position)
+        start = self.ends[index - 1] if index else 0
+        return f"{self.files[index]}:{position - start}"
+
+
+@dataclass(frozen=True, slots=True)
+class Lines:
+    """`frame` has the columns position and line; `tabular` lines are rows of a table as JSON."""
+
+    frame: DataFrame
+    tabular: bool
+    places: Places | None = None
+
+
+def read_files(spark: SparkSession, path: str | Path) -> Lines:
+    """A file or a folder of files, all JSON lines or all Parquet."""
+    from pyspark.sql import functions as F  # noqa: N812
+
+    files = input_files(Path(path))
+    tabular = [file.suffix == ".parquet" for file in files]
+    if any(tabular) and not all(tabular):
+        raise NoInput(f"{path}: expected JSON lines or Parquet, found both")
+    names = [_literal_glob(str(file.resolve())) for file in files]
+    if all(tabular):
+        table = spark.read.parquet(*names)
+        frame = table.select(
+            json_row(table.columns).alias("line"),
+            F.col("_metadata.file_path").alias("file"),
+            F.lit(0).cast("bigint").alias("block"),
+            F.col("_metadata.row_index").alias("row"),
+        )
+    else:
+        frame = spark.read.option("lineSep", "\n").text(names).select(
+            F.col("value").cast("binary").alias("line"),
+            F.col("_metadata.file_path").alias("file"),
+            F.col("_metadata.file_block_start").alias("block"),
+            F.monotonically_increasing_id().alias("row"),
+        )
+    positioned, places = _positioned(spark, frame)
+    return Lines(positioned, all(tabular), places)
+
+
+def read_table(frame: DataFrame) -> Lines:
+    """Any DataFrame: a `position` column orders it, else rows at one time go by their content."""
+    from pyspark.sql import functions as F  # noqa: N812
+
+    columns = [name for name in frame.columns if name != "position"]
+    line = json_row(columns).alias("line")
+    if "position" in frame.columns:
+        return Lines(frame.select(F.col("position").cast("bigint"), line), tabular=True)
+    return Lines(
+        frame.select(line).select(F.xxhash64("line").alias("position"), "line"), tabular=True
+    )
+
+
+def json_row(columns: list[str]):  # type: ignore[no-untyped-def]
+    """A row as JSON text; times are written as publications write them."""
+    from pyspark.sql import functions as F  # noqa: N812
+
+    quoted = [F.col(f"`{name.replace('`', '``')}`") for name in columns]
+    return F.to_json(F.struct(*quoted), TIME_FORMATS).cast("binary")
+
+
+def input_files(path: Path) -> list[Path]:
+    """The files that a path stands for, in order of name."""
+    if path.is_file():
+        if path.name.startswith((".", "_")):
+            raise NoInput(f"{path}: Spark passes over names that start with . or _: rename the file")
+        return [path]
+    if not path.is_dir():
+        raise NoInput(f"{path}: expected a file or a folder, found nothing")
+    entries = [entry for entry in path.iterdir() if not entry.name.startswith((".", "_"))]
+    files = sorted(entry for entry in entries if entry.is_file())
+    if not files:
+        raise NoInput(f"{path}: expected files in this folder, found none")
+    return files
+
+
+def _literal_glob(name: str) -> str:
+    return re.sub(r"([*?\[\]{}\\])", r"\\\1", name)
+
+
+def _positioned(spark: SparkSession, frame: DataFrame) -> tuple[DataFrame, Places]:
+    """Numbers rows through all files, from 1: a block holds consecutive rows of one file."""
+    from pyspark.sql import functions as F  # noqa: N812
+
+    extents = (
+        frame.groupBy("file", "block")
+        .agg(F.min("row").alias("first"), F.count("*").alias("length"))
+        .collect()
+    )
+    extents.sort(key=lambda extent: (_name(extent.file), extent.block))
+    offsets, ends, position = [], {}, 0
+    for extent in extents:
+        offsets.append((extent.file, extent.block, position + 1 - extent.first))
+        position += extent.length
+        ends[_name(extent.file)] = position
+    starts = spark.createDataFrame(offsets, "file string, block bigint, offset bigint")
+    numbered = frame.join(F.broadcast(starts), ["file", "block"])
+    places = Places(tuple(Path(name).name for name in ends), tuple(ends.values()))
+    return numbered.select((F.col("row") + F.col("offset")).alias("position"), "line"), places
+
+
+def _name(file_uri: str) -> str:
+    return unquote(urlparse(file_uri).path)
