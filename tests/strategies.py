@@ -40,8 +40,15 @@ VOCABULARY = {
 }
 
 VALUES: dict[str, list[Any]] = {
-    "price": [*NUMBERS, 3, {"term": "cheap"}, {"term": "none such"}, {"between": [2, 4]}, "dear"],
-    "size": [*NUMBERS, 1, {"trapezoid": [0, 1, 2, 4]}, [1], True, "1", 1e300],
+    "price": [
+        *NUMBERS,
+        *NUMBERS,
+        {"term": "cheap"},
+        {"term": "none such"},
+        {"between": [2, 4]},
+        "dear",
+    ],
+    "size": [*NUMBERS, *NUMBERS, {"trapezoid": [0, 1, 2, 4]}, [1], True, "1", 1e300],
     "mood": ["happy", "calm", "sad", {"term": "bright"}, {"values": {"sad": 1, "calm": 0.5}}, 3],
     "genre": ["drama", ["drama"], ["war", "drama"], ["war", 1, None], [], "war", 2],
     "scores": [[1, 2], [3], [4, "x"], 2, ["x"]],
@@ -94,6 +101,9 @@ SCORES = [
     "price",
     "-price",
     "size",
+    "2 * price",
+    "price - 4",
+    "price / 4",
     "-distance(price: 3, size: 2 weight 2)",
     "-max_distance(price: 3, size: 2)",
     "relevance(title, 'red car')",
@@ -136,7 +146,7 @@ TOP_K_POLICIES = [
 ]
 WINDOW_POLICIES = [
     {"kind": "window", "k": k, "window": window}
-    for k, window in product([1, 2, 3], ["1s", "3s", "10s", 1, 2, 5, None])
+    for k, window in product([1, 1, 2, 3], ["2s", "3s", "5s", "10s", 2, 4, 8, None])
 ]
 NOVELTY_POLICIES = [
     {
@@ -158,7 +168,13 @@ NOVELTY_POLICIES = [
         [1.0, 0.5],
     )
 ]
-POLICIES = [EVERYTHING_POLICIES, TOP_K_POLICIES, WINDOW_POLICIES, NOVELTY_POLICIES]
+POLICIES = [
+    EVERYTHING_POLICIES,
+    TOP_K_POLICIES,
+    WINDOW_POLICIES,
+    WINDOW_POLICIES,
+    NOVELTY_POLICIES,
+]
 SHORTLIST_IDS = ["A", "B", "Ć"]
 OWN_IDS = ["x", "y"]
 ADVERTISEMENT_IDS = ["ad1", "ad2"]
@@ -195,7 +211,7 @@ def maybe(pick: Pick, options: Sequence[Any], often: int = 1) -> Any:
 
 
 def subset(pick: Pick, options: Sequence[Any]) -> list[Any]:
-    return [option for option in options if pick([False, True])]
+    return [option for option in options if pick([False, True, True])]
 
 
 def given_only(**fields: Any) -> dict[str, Any]:
@@ -208,7 +224,7 @@ def policy(pick: Pick) -> dict[str, Any]:
 
 def where(pick: Pick, predicates: Sequence[str] = PREDICATES) -> tuple[str, int | None]:
     """A condition, and the number of predicates where it is a flat conjunction."""
-    shape = pick(["one", "one", "and", "and", "or", "nested", "not"])
+    shape = pick(["one", "one", "one", "and", "or", "or", "nested", "not"])
     some = [pick(predicates) for _ in range(pick([2, 3]))]
     match shape:
         case "one":
@@ -223,21 +239,26 @@ def where(pick: Pick, predicates: Sequence[str] = PREDICATES) -> tuple[str, int 
 
 
 def subscription(pick: Pick, name: str, shortlist: str | None) -> dict[str, Any]:
-    condition, width = where(pick) if pick([True, True, False]) else (None, None)
+    condition, width = where(pick) if pick([False, False, True]) else (None, None)
     norms = [*NORMS, {"weights": [3, 1, 2][:width]}] if width else NORMS
     own = {} if shortlist else given_only(policy=policy(pick), combine=maybe(pick, COMBINES))
     return given_only(
         id=name,
         shortlist=shortlist,
         where=condition,
-        score=maybe(pick, SCORES),
+        score=maybe(pick, SCORES, often=3),
         weight=maybe(pick, [2, 0.5]),
         norm=maybe(pick, norms),
         at_least=maybe(
             pick,
-            [{"possibility": 0.5}, {"necessity": 0.25}, {"score": 1}, {"score": 0.5, "necessity": 0.5}],
+            [
+                {"possibility": 0.5},
+                {"necessity": 0.25},
+                {"score": 1},
+                {"score": 0.5, "necessity": 0.5},
+            ],
         )
-        if pick([False, True])
+        if pick([False, False, True])
         else None,
         refresh=maybe(pick, DURATIONS),
         profile=maybe(pick, [{"age": 2}, {"age": -1.5, "rank": 1}]),
@@ -252,7 +273,13 @@ def members(shortlist: str) -> list[str]:
 
 def shortlist(pick: Pick, name: str) -> dict[str, Any]:
     one, two, three = members(name)
-    prefers = [[[one, two]], [[one, two], [one, three]], [[three, two], [two, one]], [], [["?", one]]]
+    prefers = [
+        [[one, two]],
+        [[one, two], [one, three]],
+        [[three, two], [two, one]],
+        [],
+        [["?", one]],
+    ]
     return given_only(
         id=name,
         subscriber=pick(["u1", "u2"]),
@@ -268,7 +295,7 @@ def advertisement(pick: Pick, name: str) -> dict[str, Any]:
         id=name,
         source=pick(SOURCES),
         where=condition,
-        k=pick([1, 2, 0, 3]),
+        k=pick([1, 2, 3, 4, 0]),
         score=pick(AUDIENCE_SCORES),
     )
 
@@ -283,7 +310,9 @@ def registry(pick: Pick, advertised: bool = True) -> dict[str, Any]:
     ]
     subscriptions += [subscription(pick, name, None) for name in subset(pick, OWN_IDS)]
     advertisements = [
-        advertisement(pick, name) for name in (subset(pick, ADVERTISEMENT_IDS) if advertised else ())
+        advertisement(pick, name)
+        for name in ADVERTISEMENT_IDS
+        if advertised and pick([False, False, False, True])
     ]
     return {
         "vocabulary": VOCABULARY,
@@ -298,16 +327,16 @@ def data(pick: Pick) -> dict[str, Any] | None:
     found = {
         name: pick(values)
         for name, values in VALUES.items()
-        if pick([False, True, True, True] if name in ("price", "size") else [False, False, True])
+        if pick([False, *[True] * 6] if name in ("price", "size") else [False, False, True])
     }
     return found or pick([None, {}])
 
 
 def publication(pick: Pick, micros: int, fresh: int) -> dict[str, Any]:
     """A publication; now and then its id was used before."""
-    alive_for = pick([None, None, None, 0, -1, 1, 1, 2, 4])
+    alive_for = pick([None] * 8 + [0, -1, 1, 2, 4, 4])
     return given_only(
-        id=pick([f"p{fresh}"] * 8 + ["p0", "p1"]),
+        id=pick([f"p{fresh}"] * 12 + ["p0", "p1"]),
         source=pick(SOURCES),
         time=format_time(micros),
         type=maybe(pick, ["offer"]),
@@ -317,9 +346,18 @@ def publication(pick: Pick, micros: int, fresh: int) -> dict[str, Any]:
     )
 
 
+VERBS = (
+    ["subscribe"] * 4
+    + ["unsubscribe"] * 4
+    + ["open"] * 3
+    + ["close"] * 2
+    + ["advertise", "unadvertise"]
+)
+
+
 def command(pick: Pick, micros: int) -> dict[str, Any]:
     """A command; as ids are few, many of them are refused."""
-    verb = pick(["subscribe", "subscribe", "unsubscribe", "open", "close", "advertise", "unadvertise"])
+    verb = pick(VERBS)
     made: Any
     match verb:
         case "subscribe":
@@ -354,12 +392,12 @@ def instants(pick: Pick, length: int) -> list[int]:
     """Times that mostly go forward; many are equal, some go back."""
     now, found = START, []
     for _ in range(length):
-        now += int(pick([0, 0, 0.5, 1, 1, 2, 4]) * SECOND)
+        now += int(pick([0, 0, 0.5, 0.5, 0.5, 1, 3]) * SECOND)
         found.append(now - pick([0, 0, 0, 0, 0, 1, 2]) * SECOND)
     return found
 
 
-def publications(pick: Pick, most: int = 12) -> list[str]:
+def publications(pick: Pick, most: int = 25) -> list[str]:
     """Lines with a publication each."""
     length = pick(range(most + 1))
     return [
@@ -368,11 +406,11 @@ def publications(pick: Pick, most: int = 12) -> list[str]:
     ]
 
 
-def timeline(pick: Pick, most: int = 20) -> list[str]:
+def timeline(pick: Pick, most: int = 30) -> list[str]:
     """Lines that mix publications, commands, heartbeats and what is none of them."""
     lines = []
     for number, micros in enumerate(instants(pick, pick(range(most + 1)))):
-        kind = pick(["publication"] * 6 + ["command"] * 4 + ["heartbeat", "bad"])
+        kind = pick(["publication"] * 9 + ["command"] * 3 + ["heartbeat", "bad"])
         if kind == "bad":
             lines.append(pick(BAD_LINES))
             continue

@@ -33,7 +33,9 @@ class NaiveEverything:
     def arrive(self, candidate):
         publication = candidate.publication
         named = candidate.named.subscription
-        return [Row(publication.time, publication.position, candidate.score, named, None, "arrival")]
+        return [
+            Row(publication.time, publication.position, candidate.score, named, None, "arrival")
+        ]
 
     def cancel(self, subscription, time):
         return []

@@ -1,9 +1,7 @@
 """The policies against a naive second implementation, on random small streams."""
 
-from itertools import accumulate
-
 import pytest
-from hypothesis import event, given, note
+from hypothesis import given
 from hypothesis import strategies as st
 
 from shortlist.model.policy import Everything, Novelty, Span, TopK, Window
@@ -21,7 +19,7 @@ from tests.engine.naive import (
     fnv1a64,
     splitmix64,
 )
-from tests.strategies import examples
+from tests.strategies import drawn, maybe, seeded
 
 NAIVE = {
     Everything: NaiveEverything,
@@ -29,33 +27,45 @@ NAIVE = {
     Window: NaiveWindow,
     Novelty: NaiveNovelty,
 }
-SUBSCRIPTIONS = ("a", "b", "c")
 END_OF_TIME = 2**62
 
-few = st.integers(1, 4)
-spans = st.integers(1, 8)
-everything = st.just(Everything())
-top_k = st.builds(TopK, k=few, refresh=st.none() | spans, period=st.none() | spans)
-windows = st.builds(Window, k=few, window=st.none() | spans.map(Span) | st.integers(1, 5))
-novelty = st.builds(
-    Novelty,
-    rate=st.sampled_from([0.1, 0.2, 0.29, 0.3, 0.5, 0.7, 1.0]),
-    period=st.sampled_from([1, 2, 3, 5, 7, 10, 100]),
-    mode=st.sampled_from(["lazy", "eager"]),
-    measure=st.sampled_from(["rate", "interval"]),
-    algorithm=st.sampled_from(["threshold", "sampling", "random"]),
-    aging=st.sampled_from([1.0, 1.0, 0.5, 0.1, 0.0]),
-    seed=st.sampled_from([0, 1, 2**64 - 1, -1]),
-)
+
+def everything(pick):
+    return Everything()
 
 
-@st.composite
-def candidates(draw, time, position):
+def top_k(pick):
+    return TopK(
+        k=pick([1, 2, 3, 4]), refresh=maybe(pick, range(1, 9)), period=maybe(pick, range(1, 9))
+    )
+
+
+def window(pick):
+    size = pick([None, *map(Span, range(1, 9)), *range(1, 6)])
+    return Window(k=pick([1, 2, 3, 4]), window=size)
+
+
+def novelty(pick):
+    return Novelty(
+        rate=pick([0.1, 0.2, 0.29, 0.3, 0.5, 0.7, 1.0]),
+        period=pick([1, 2, 3, 5, 7, 10, 100]),
+        mode=pick(["lazy", "eager"]),
+        measure=pick(["rate", "interval"]),
+        algorithm=pick(["threshold", "sampling", "random"]),
+        aging=pick([1.0, 1.0, 0.5, 0.1, 0.0]),
+        seed=pick([0, 1, 2**64 - 1, -1]),
+    )
+
+
+POLICIES = {Everything: everything, TopK: top_k, Window: window, Novelty: novelty}
+
+
+def candidate(pick, time, position):
     """A publication that matches one to three subscriptions; the best of them is named."""
-    names = sorted(draw(st.sets(st.sampled_from(SUBSCRIPTIONS), min_size=1)))
-    matches = tuple(ScoredMatch(name, draw(st.integers(0, 4)) / 2, 1.0, 0.5) for name in names)
+    names = pick(["a", "b", "c", "ab", "ac", "abc"])
+    matches = tuple(ScoredMatch(name, pick([0, 1, 2, 3, 4]) / 2, 1.0, 0.5) for name in names)
     named = max(matches, key=lambda match: (match.score, -ord(match.subscription)))
-    alive_for = draw(st.none() | st.integers(1, 9))
+    alive_for = maybe(pick, range(1, 10))
     publication = Publication(
         id=f"p{position}",
         source="s",
@@ -63,30 +73,25 @@ def candidates(draw, time, position):
         position=position,
         expiry=None if alive_for is None else time + alive_for,
     )
-    refresh = draw(st.none() | st.none() | spans)
+    refresh = pick([None, None, 1, 2, 5])
     return Candidate(publication, "list", named.score, named, matches, refresh)
 
 
-@st.composite
-def streams(draw, most=30):
-    """Calls in order of time: arrivals, cancellations and mere passing of time."""
-    gaps = draw(st.lists(st.sampled_from([0, 0, 0, 1, 1, 2, 3, 7]), max_size=most))
-    calls = []
-    for position, time in enumerate(accumulate(gaps, initial=draw(st.integers(-9, 9)))):
-        kind = draw(st.sampled_from(["arrive"] * 6 + ["cancel", "advance"]))
+def calls(pick, most=30):
+    """Calls in order of time: arrivals, cancellations and the mere passing of time."""
+    made, time = [], pick(range(-9, 9))
+    for position in range(pick(range(most))):
+        time += pick([0, 0, 0, 1, 1, 2, 3, 7])
+        kind = pick(["arrive"] * 6 + ["cancel", "advance"])
         if kind == "arrive":
-            calls.append((kind, draw(candidates(time, position))))
+            made.append((kind, candidate(pick, time, position)))
         elif kind == "cancel":
-            calls.append((kind, draw(st.sampled_from(SUBSCRIPTIONS)), time))
+            made.append((kind, pick("abc"), time))
         else:
-            calls.append((kind, time))
-    end = draw(st.sampled_from(["advance", "advance", "close"]))
-    last = calls[-1][-1] if calls and isinstance(calls[-1][-1], int) else None
-    if end == "close" and last is not None:
-        calls.append((end, last + draw(st.integers(0, 9))))
-    else:
-        calls.append(("advance", END_OF_TIME))
-    return calls
+            made.append((kind, time))
+    closed = pick([None, None, *range(10)])
+    made.append(("advance", END_OF_TIME) if closed is None else ("close", time + closed))
+    return made
 
 
 def row(placed):
@@ -113,48 +118,39 @@ def naive_answers(policy, calls):
             yield getattr(naive, call)(*arguments)
 
 
+def in_order(made):
+    return made.time, made.position
+
+
 def agree(policy, calls):
-    note(policy)
     expected = [made for rows in naive_answers(policy, calls) for made in rows]
     found = [made for rows in answers(policy, calls) for made in rows]
-    event(f"deliveries: {min(len(expected), 9)}")
-    event("promotion" if any(made.cause == "promotion" for made in expected) else "no promotion")
-    assert sorted(found, key=lambda made: made[:2]) == sorted(expected, key=lambda made: made[:2])
+    assert sorted(found, key=in_order) == sorted(expected, key=in_order), (policy, calls)
 
 
 def test_every_policy_has_a_naive_twin():
-    assert set(NAIVE) == set(SELECTORS)
+    assert set(NAIVE) == set(POLICIES) == set(SELECTORS)
 
 
-@examples(300)
-@given(everything, streams())
-def test_everything(policy, calls):
-    agree(policy, calls)
+@pytest.mark.parametrize("policy", POLICIES.values(), ids=lambda policy: policy.__name__)
+@given(data=st.data())
+def test_drawn_streams(policy, data):
+    agree(data.draw(drawn(policy)()), data.draw(drawn(calls)(most=15)))
 
 
-@examples(2000)
-@given(top_k, streams())
-def test_top_k(policy, calls):
-    agree(policy, calls)
-
-
-@examples(3000)
-@given(windows, streams())
-def test_window(policy, calls):
-    agree(policy, calls)
-
-
-@examples(2500)
-@given(novelty, streams(most=40))
-def test_novelty(policy, calls):
-    agree(policy, calls)
+@pytest.mark.parametrize("policy", POLICIES.values(), ids=lambda policy: policy.__name__)
+def test_thousands_of_streams(policy):
+    for seed in range(3000):
+        pick = seeded(seed)
+        agree(policy(pick), calls(pick))
 
 
 @pytest.mark.soak
-@examples(20_000)
-@given(st.one_of(everything, top_k, windows, novelty), streams(most=80))
-def test_long_streams(policy, calls):
-    agree(policy, calls)
+@pytest.mark.parametrize("policy", POLICIES.values(), ids=lambda policy: policy.__name__)
+def test_long_streams(policy):
+    for seed in range(10_000):
+        pick = seeded(seed)
+        agree(policy(pick), calls(pick, most=120))
 
 
 def test_the_naive_draws_are_the_published_generators():

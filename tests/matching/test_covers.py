@@ -72,7 +72,7 @@ yes | yes | y = 1 | event.source = 'a' and event.source = 'b'
 yes | yes | event.id exists | x = 1
 yes | yes | event.id >= '' | x = 1
 no  | no  | event.type >= '' | x = 1
-yes | yes | event.type >= '' | event.type exists and event.type > 'b'
+yes | yes | event.type >= '' | event.type exists
 yes | yes | y = 1 | event.id = 3
 yes | yes | y = 1 | not event.time exists
 yes | yes | y = 1 | event.time contains 'a'

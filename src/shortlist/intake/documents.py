@@ -1,7 +1,8 @@
 """Documents (JSON or YAML values) to checked nouns, collecting every problem on the way."""
 
-from collections.abc import Callable, Iterable, Mapping
-from typing import Any, TypeVar
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from dataclasses import dataclass
+from typing import Any, Literal, TypeVar, get_args
 
 from pydantic import TypeAdapter, ValidationError
 
@@ -11,16 +12,19 @@ from shortlist.intake.checks import (
     check_shortlist,
     check_subscription,
 )
+from shortlist.intake.shapes import shape_problems
 from shortlist.model.advertisement import Advertisement
 from shortlist.model.paths import Path, parse_path
 from shortlist.model.problem import Problem
 from shortlist.model.settings import Limits
 from shortlist.model.shortlist import Shortlist
 from shortlist.model.subscription import Subscription
-from shortlist.model.vocabulary import Attribute, Vocabulary
+from shortlist.model.vocabulary import Attribute, AttributeType, Term, Vocabulary
+from shortlist.model.wording import shown
 
 Noun = TypeVar("Noun")
 Check = Callable[[Any], Iterable[Problem]]
+Kind = Literal["shortlist", "subscription", "advertisement"]
 
 ATTRIBUTE = TypeAdapter(Attribute)
 SHORTLIST = TypeAdapter(Shortlist)
@@ -32,9 +36,9 @@ class Documents:
     """Reads documents under one vocabulary; what is wrong with them gathers in `problems`.
 
     >>> documents = Documents()
-    >>> documents.subscription({"id": "s1", "where": "rent <"})
+    >>> documents.read("subscription", {"id": "s1", "weight": 0})
     >>> print(*documents.problems)
-    subscription 's1': where: column 7: the text ends here; expected a value
+    subscription 's1': weight: expected a number above 0, found 0
     """
 
     def __init__(self, vocabulary: Vocabulary | None = None, limits: Limits | None = None) -> None:
@@ -43,91 +47,111 @@ class Documents:
         self.problems: list[Problem] = []
 
     def declare(self, document: object) -> None:
-        """Takes a vocabulary; what is wrong in it is left out."""
+        """Takes a vocabulary."""
         if document is None:
             return
         if not isinstance(document, Mapping):
-            self.problems.append(
-                Problem(
-                    field="vocabulary",
-                    message="expected a mapping of attribute names to declarations",
-                )
-            )
+            expected = "expected a mapping of attribute names to declarations"
+            found = f"{expected}, found {shown(document)}"
+            self.problems.append(Problem(field="vocabulary", message=found))
+            self.vocabulary = UNREADABLE
             return
         attributes: dict[Path, Attribute] = {}
         for name, declaration in document.items():
-            label = f"attribute {name!r}"
+            label = f"attribute {shown(name)}"
             try:
-                path = parse_path(name if isinstance(name, str) else repr(name))
+                path = parse_path(name if isinstance(name, str) else shown(name))
             except ValueError as error:
                 self.problems.append(Problem(id=label, message=str(error)))
                 continue
-            attribute = self._read(
-                ATTRIBUTE, label, {} if declaration is None else declaration, check_attribute
-            )
-            if attribute is not None:
-                attributes[path] = attribute
+            if path in attributes:
+                message = "expected one declaration of an attribute, found a second one"
+                self.problems.append(Problem(id=label, message=message))
+            attributes[path] = self._attribute(path, label, declaration)
         self.vocabulary = Vocabulary(attributes)
 
-    def shortlist(self, document: object) -> Shortlist | None:
-        return self._read(SHORTLIST, _label("shortlist", document), document, check_shortlist)
+    def read(self, kind: Kind, document: object, label: str | None = None) -> Any:
+        """The noun that a document describes; None if there is any problem with it."""
+        label = label or labelled(kind, document)
+        match kind:
+            case "shortlist":
+                return self._read(SHORTLIST, Shortlist, label, document, check_shortlist)
+            case "subscription":
+                return self._read(SUBSCRIPTION, Subscription, label, document, self._subscription)
+        return self._read(ADVERTISEMENT, Advertisement, label, document, self._advertisement)
 
-    def subscription(self, document: object) -> Subscription | None:
-        def check(subscription: Subscription) -> Iterable[Problem]:
-            return check_subscription(subscription, self.vocabulary, self.limits)
+    def _attribute(self, path: Path, label: str, declaration: object) -> Attribute:
+        def check(attribute: Attribute) -> Iterable[Problem]:
+            return check_attribute(path, attribute)
 
-        return self._read(SUBSCRIPTION, _label("subscription", document), document, check)
+        declared = {} if declaration is None else declaration
+        attribute = self._read(ATTRIBUTE, Attribute, label, declared, check)
+        return _benefit_of_doubt(declared) if attribute is None else attribute
 
-    def advertisement(self, document: object) -> Advertisement | None:
-        def check(advertisement: Advertisement) -> Iterable[Problem]:
-            return check_advertisement(advertisement, self.vocabulary, self.limits)
+    def _subscription(self, subscription: Subscription) -> Iterable[Problem]:
+        return check_subscription(subscription, self.vocabulary, self.limits)
 
-        return self._read(ADVERTISEMENT, _label("advertisement", document), document, check)
+    def _advertisement(self, advertisement: Advertisement) -> Iterable[Problem]:
+        return check_advertisement(advertisement, self.vocabulary, self.limits)
 
     def _read(
-        self, adapter: TypeAdapter[Noun], label: str, document: object, check: Check
+        self, adapter: TypeAdapter[Noun], noun: type, label: str, document: object, check: Check
     ) -> Noun | None:
         try:
-            noun = adapter.validate_python(document)
+            made = adapter.validate_python(_without_nulls(document))
         except ValidationError as error:
-            self.problems += [problem.within(id=label) for problem in _shape_problems(error)]
+            self.problems += [found.within(id=label) for found in shape_problems(error, noun)]
             return None
-        found = [problem.within(id=label) for problem in check(noun)]
-        self.problems += found
-        return None if found else noun
+        problems = [problem.within(id=label) for problem in check(made)]
+        self.problems += problems
+        return None if problems else made
 
 
-def _label(kind: str, document: object) -> str:
+def labelled(kind: Kind, document: object, number: int | None = None) -> str:
+    """How messages name an entry: by its id, else by its number in the list.
+
+    >>> labelled("shortlist", {"id": "anna"}), labelled("shortlist", {}, number=3)
+    ("shortlist 'anna'", 'shortlist #3')
+    """
     name = document.get("id") if isinstance(document, Mapping) else None
-    return kind if name is None else f"{kind} {name!r}"
+    if name is not None and not isinstance(name, Mapping | list):
+        return f"{kind} {shown(name)}"
+    return kind if number is None else f"{kind} #{number}"
 
 
-def _shape_problems(error: ValidationError) -> list[Problem]:
-    return [
-        Problem(field=_field(detail["loc"]), message=_message(detail))
-        for detail in error.errors(include_url=False)
-    ]
+def _without_nulls(document: object) -> object:
+    """Null is absent, in every object; only a window may be null."""
+    if not isinstance(document, Mapping):
+        return document
+    return {
+        name: _without_nulls(value)
+        for name, value in document.items()
+        if value is not None or name == "window"
+    }
 
 
-def _field(location: tuple[int | str, ...]) -> str | None:
-    """The path to a field; what only tells the kinds of a union apart is left out."""
-    names = [
-        str(part)
-        for part in location
-        if str(part) not in ("everything", "top-k", "window", "novelty")
-    ]
-    if location and location[-1] == "window":
-        names.append("window")
-    return ".".join(names) or None
+@dataclass(frozen=True)
+class _Same(Mapping[Any, Any]):
+    """Has one and the same value under every key."""
+
+    value: Any
+
+    def __getitem__(self, key: Any) -> Any:
+        return self.value
+
+    def __iter__(self) -> Iterator[Any]:
+        return iter(())
+
+    def __len__(self) -> int:
+        return 0
 
 
-def _message(detail: Mapping[str, Any]) -> str:
-    kind, value = detail["type"], detail["input"]
-    if kind == "missing":
-        return "is missing"
-    if kind == "unexpected_keyword_argument":
-        return "is not a field that is known here"
-    if kind == "dataclass_type":
-        return f"expected an object, found {value!r}"
-    message = str(detail["msg"]).removeprefix("Value error, ")
-    return f"{message[0].lower()}{message[1:]}, found {value!r}"
+UNREADABLE = Vocabulary(_Same(Attribute(terms=_Same(Term()))))
+"""Has every term, so that nobody who uses one is blamed for a vocabulary that cannot be read."""
+
+
+def _benefit_of_doubt(declaration: object) -> Attribute:
+    """What stands for a declaration with problems of its own: it may have any term."""
+    declared = declaration.get("type") if isinstance(declaration, Mapping) else None
+    known = declared if declared in get_args(AttributeType) else None
+    return Attribute(type=known, terms=_Same(Term()))

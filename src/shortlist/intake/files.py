@@ -1,22 +1,26 @@
 """Registries in files: one YAML or JSON file, or a folder; and as documents already in memory."""
 
-import json
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
+from dataclasses import fields
 from pathlib import Path
 from typing import Any
 
-import yaml
-from pyarrow import parquet
-
-from shortlist.intake.documents import Documents
-from shortlist.intake.roster import Roster, registry_commands
-from shortlist.model.command import Advertise, Command, Open, Subscribe
-from shortlist.model.problem import InvalidRegistry, Problem
+from shortlist.intake.builder import KINDS, RegistryBuilder
+from shortlist.intake.json_text import NotJson, parse_bytes, parse_text
+from shortlist.intake.tables import NotATable, read_rows, row_document
+from shortlist.intake.yaml_text import NotYaml, parse_yaml
 from shortlist.model.registry import Registry
 from shortlist.model.settings import Limits
+from shortlist.model.vocabulary import Attribute
 
-KINDS = ("shortlists", "subscriptions", "advertisements")
-SUFFIXES = (".yaml", ".yml", ".json")
+__all__ = ["RegistryBuilder", "read_registry", "registry_from_documents", "row_document"]
+
+VOCABULARIES = ("vocabulary.yaml", "vocabulary.yml", "vocabulary.json")
+LISTS = tuple(f"{kind}{suffix}" for kind in KINDS for suffix in (".jsonl", ".parquet"))
+
+
+class Unreadable(ValueError):
+    """Why a file holds no value."""
 
 
 def read_registry(path: str | Path, limits: Limits | None = None) -> Registry:
@@ -29,7 +33,9 @@ def read_registry(path: str | Path, limits: Limits | None = None) -> Registry:
         else:
             builder.take(_load(place), place.name)
     except OSError as error:
-        builder.complain(place.name, error.strerror or str(error))
+        builder.complain(str(place), error.strerror or str(error))
+    except Unreadable as error:
+        builder.complain(place.name, str(error))
     return builder.registry()
 
 
@@ -45,178 +51,96 @@ def registry_from_documents(document: Mapping[str, Any], limits: Limits | None =
     return builder.registry()
 
 
-class RegistryBuilder:
-    """Gathers a registry from one or more sources, with every problem on the way."""
-
-    def __init__(self, limits: Limits | None = None) -> None:
-        self._documents = Documents(limits=limits)
-        self._nouns: dict[str, list[tuple[str, Any]]] = {kind: [] for kind in KINDS}
-        self._problems: list[Problem] = []
-
-    def complain(self, file: str, message: str) -> None:
-        self._problems.append(Problem(file=file, message=message))
-
-    def take(self, document: object, file: str) -> None:
-        """A whole registry document."""
-        if document is None:
-            return
-        if not isinstance(document, Mapping):
-            self.complain(file, f"expected a mapping with the keys vocabulary, {', '.join(KINDS)}")
-            return
-        for key in document:
-            if key not in (*KINDS, "vocabulary"):
-                self.complain(
-                    file,
-                    f"{key}: is not a key of a registry; expected vocabulary, {', '.join(KINDS)}",
-                )
-        self.declare(document.get("vocabulary"), file)
-        for kind in KINDS:
-            entries = document.get(kind)
-            if entries is not None and not isinstance(entries, list | tuple):
-                self.complain(file, f"{kind}: expected a list")
-            else:
-                self.extend(kind, entries or (), file)
-
-    def declare(self, vocabulary: object, file: str) -> None:
-        self._documents.declare(vocabulary)
-        self._settle(file)
-
-    def extend(self, kind: str, entries: Iterable[object], file: str) -> None:
-        """More entries of a kind."""
-        read = {
-            "shortlists": self._documents.shortlist,
-            "subscriptions": self._documents.subscription,
-            "advertisements": self._documents.advertisement,
-        }[kind]
-        for entry in entries:
-            noun = read(entry)
-            if noun is not None:
-                self._nouns[kind].append((file, noun))
-        self._settle(file)
-
-    def registry(self) -> Registry:
-        """What was gathered, if all of it is good."""
-        nouns = {kind: tuple(noun for _, noun in entries) for kind, entries in self._nouns.items()}
-        registry = Registry(vocabulary=self._documents.vocabulary, **nouns)
-        files = [file for kind in KINDS for file, _ in self._nouns[kind]]
-        self._problems += _conflicts(registry, files, checked=not self._problems)
-        if self._problems:
-            raise InvalidRegistry(self._problems)
-        return registry
-
-    def _settle(self, file: str) -> None:
-        self._problems += [problem.within(file=file) for problem in self._documents.problems]
-        self._documents.problems.clear()
-
-
-def _conflicts(registry: Registry, files: list[str], checked: bool) -> Iterator[Problem]:
-    """Ids used twice, shortlists that do not exist."""
-    roster = Roster()
-    for command, file in zip(registry_commands(registry), files, strict=True):
-        refusal = roster.refusal(command)
-        if refusal is None:
-            roster.apply(command)
-        elif checked or "already" in refusal:
-            # A shortlist that is itself broken is not unknown: its own problem is listed.
-            yield Problem(file=file, id=_name(command), message=refusal)
-
-
-def _name(command: Command) -> str:
-    match command:
-        case Open(shortlist=shortlist):
-            return f"shortlist {shortlist.id!r}"
-        case Subscribe(subscription=subscription):
-            return f"subscription {subscription.id!r}"
-        case Advertise(advertisement=advertisement):
-            return f"advertisement {advertisement.id!r}"
-    return type(command).__name__.lower()
-
-
 def _read_folder(folder: Path, builder: RegistryBuilder) -> None:
-    known = {f"vocabulary{suffix}" for suffix in SUFFIXES}
-    known |= {f"{kind}{suffix}" for kind in KINDS for suffix in (".jsonl", ".parquet")}
-    found = sorted(
-        entry.name for entry in folder.iterdir() if not entry.name.startswith((".", "_"))
-    )
-    for name in found:
-        if name not in known:
-            builder.complain(name, "is not a file of a registry folder")
-    if not known.intersection(found):
-        builder.complain(folder.name, f"expected {', '.join(sorted(known))} in this folder")
-    for name in found:
-        if name in known and name.startswith("vocabulary"):
-            builder.declare(_load(folder / name), name)
-    for kind in KINDS:
-        for name in (f"{kind}.jsonl", f"{kind}.parquet"):
-            if name in found:
-                builder.extend(kind, _entries(folder / name, builder), name)
+    found = _visible(folder)
+    known = [name for name in (*VOCABULARIES, *LISTS) if name in found]
+    for name in sorted(found.keys() - set(known)):
+        builder.complain(
+            name, f"is not part of a registry; expected {VOCABULARIES[0]} or {_lists()}"
+        )
+    if not known:
+        expected = f"expected {VOCABULARIES[0]}, {_lists()} in this folder, found none of them"
+        builder.complain(str(folder), expected)
+    declared = [name for name in known if name in VOCABULARIES]
+    if len(declared) > 1:
+        builder.complain(declared[1], f"expected one vocabulary, found {declared[0]} too")
+    for name in declared[:1]:
+        _read_vocabulary(found[name], builder)
+    for name in known:
+        if name in LISTS:
+            _read_list(found[name], builder)
 
 
-def _load(file: Path) -> object:
-    text = file.read_text(encoding="utf-8-sig")
+def _lists() -> str:
+    return f"{', '.join(KINDS)} as .jsonl or .parquet"
+
+
+def _visible(folder: Path) -> dict[str, Path]:
+    """The files of a folder; those that Spark and editors leave for themselves are passed over."""
+    paths = sorted(folder.iterdir())
+    return {path.name: path for path in paths if not path.name.startswith((".", "_"))}
+
+
+def _read_vocabulary(file: Path, builder: RegistryBuilder) -> None:
     try:
-        if file.suffix == ".json":
-            return json.loads(text, object_pairs_hook=_distinct)
-        return yaml.load(text, Loader=_DistinctLoader)
-    except (ValueError, yaml.YAMLError) as error:
-        message = " ".join(str(error).split())
-        raise InvalidRegistry([Problem(file=file.name, message=message)]) from None
+        builder.declare(_unwrapped(_load(file)), file.name)
+    except (OSError, Unreadable) as error:
+        builder.complain(file.name, str(error), unread="vocabulary")
 
 
-def _entries(file: Path, builder: RegistryBuilder) -> Iterator[object]:
-    if file.suffix == ".parquet":
-        yield from (row_document(row) for row in parquet.read_table(file).to_pylist())
-        return
+def _unwrapped(document: object) -> object:
+    """A vocabulary may stand under the key that it has in a whole registry."""
+    if not isinstance(document, Mapping) or document.keys() != {"vocabulary"}:
+        return document
+    inner = document["vocabulary"]
+    settings = {field.name for field in fields(Attribute)}
+    declares_one = isinstance(inner, Mapping) and inner and inner.keys() <= settings
+    return document if declares_one else inner
+
+
+def _read_list(file: Path, builder: RegistryBuilder) -> None:
+    kind = file.stem
+    try:
+        if file.suffix == ".parquet":
+            builder.extend(kind, read_rows(file), file.name)
+        elif file.is_dir():
+            for part in _visible(file).values():
+                _read_lines(kind, part, f"{file.name}/{part.name}", builder)
+        else:
+            _read_lines(kind, file, file.name, builder)
+    except (OSError, NotATable) as error:
+        builder.complain(file.name, str(error), unread=kind)
+
+
+def _read_lines(kind: str, file: Path, label: str, builder: RegistryBuilder) -> None:
+    for number, line in _lines(file):
+        place = f"{label}:{number}"
+        try:
+            document = parse_bytes(line, distinct=True)
+        except NotJson as error:
+            builder.complain(place, f"not JSON: {error}", unread=kind)
+        else:
+            builder.extend(kind, [document], place)
+
+
+def _lines(file: Path) -> Iterator[tuple[int, bytes]]:
     with file.open("rb") as lines:
         for number, line in enumerate(lines, start=1):
             if line.strip():
-                try:
-                    yield json.loads(line, object_pairs_hook=_distinct)
-                except ValueError as error:
-                    builder.complain(f"{file.name}:{number}", f"not JSON: {error}")
+                yield number, line
 
 
-def row_document(row: Mapping[str, Any]) -> dict[str, Any]:
-    """A table's row as a document: null is absent, and an object may be written as JSON text.
-
-    >>> row_document({"id": "s", "where": None, "policy": '{"kind": "window", "k": 1, "window": null}'})
-    {'id': 's', 'policy': {'kind': 'window', 'k': 1, 'window': None}}
-    """
-    return {name: _cell(name, value) for name, value in row.items() if value is not None}
-
-
-JSON_CELLS = ("policy", "norm", "at_least", "profile", "prefers")
-
-
-def _cell(name: str, value: Any) -> Any:
-    if name in JSON_CELLS and isinstance(value, str) and value.lstrip().startswith(("{", "[")):
-        return json.loads(value)
-    if name == "profile" and isinstance(value, list):
-        return dict(value)
-    if isinstance(value, Mapping):
-        kept = {key: _cell(key, inner) for key, inner in value.items() if inner is not None}
-        # A column cannot tell a null window (everything) from none; only a window policy has one.
-        return {"window": None, **kept} if kept.get("kind") == "window" else kept
-    return value
-
-
-def _distinct(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
-    document = dict(pairs)
-    if len(document) < len(pairs):
-        keys = [key for key, _ in pairs]
-        repeated = next(key for key in keys if keys.count(key) > 1)
-        raise ValueError(f"the key {repeated!r} stands twice in one object")
-    return document
-
-
-class _DistinctLoader(yaml.SafeLoader):
-    """YAML, in which a key that stands twice is a mistake and times stay text."""
-
-
-def _construct_distinct(loader: yaml.SafeLoader, node: yaml.MappingNode) -> dict[Any, Any]:
-    pairs = loader.construct_pairs(node, deep=True)
-    return _distinct(pairs)
-
-
-_DistinctLoader.add_constructor(yaml.resolver.BaseResolver.DEFAULT_MAPPING_TAG, _construct_distinct)
-_DistinctLoader.add_constructor("tag:yaml.org,2002:timestamp", yaml.SafeLoader.construct_yaml_str)
+def _load(file: Path) -> object:
+    try:
+        text = file.read_text(encoding="utf-8-sig")
+    except UnicodeDecodeError as error:
+        raise Unreadable(f"not text: byte {error.start + 1} is not UTF-8") from None
+    if file.suffix == ".json":
+        try:
+            return parse_text(text, distinct=True)
+        except NotJson as error:
+            raise Unreadable(f"not JSON: {error}") from None
+    try:
+        return parse_yaml(text)
+    except NotYaml as error:
+        raise Unreadable(f"not YAML: {error}") from None

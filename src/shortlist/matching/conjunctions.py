@@ -119,7 +119,7 @@ class Conjunction:
     def _implies_typed(self, predicate: TypedPredicate) -> bool:
         path = predicate.path
         given = self._typed.get(path, [])
-        if not given and path not in ALWAYS_PRESENT:
+        if not given and path not in CONTEXT & self._present:
             return False
         kind = predicate_type(given[0]) if given else _context_type(path)
         return predicate_type(predicate) is kind and not may_exist(

@@ -4,10 +4,9 @@ from dataclasses import dataclass
 from typing import Annotated, Any, ClassVar, Literal
 
 from pydantic import BeforeValidator, ConfigDict, Field, PlainSerializer
-from pydantic_core import PydanticCustomError
 
 from shortlist.model.durations import format_duration, parse_duration
-from shortlist.model.fields import DOCUMENT, Duration, Positive, Share, Whole
+from shortlist.model.fields import DOCUMENT, Duration, Positive, Share, Whole, expecting
 
 
 @dataclass(frozen=True, slots=True)
@@ -24,16 +23,23 @@ def _window(value: object) -> Span | int | None:
         return value
     if isinstance(value, int) and not isinstance(value, bool) and value >= 1:
         return value
-    raise PydanticCustomError(
-        "window", "expected a duration such as 40m, a count of at least 1, or null for everything"
-    )
+    raise ValueError("neither a duration nor a count")
 
 
 def _window_text(value: Span | int | None) -> str | int | None:
     return format_duration(value.micros) if isinstance(value, Span) else value
 
 
-WindowSize = Annotated[Any, BeforeValidator(_window), PlainSerializer(_window_text)]
+WindowSize = Annotated[
+    Any,
+    BeforeValidator(_window),
+    PlainSerializer(_window_text),
+    expecting("a duration above zero such as 40m, a count of at least 1, or null for everything"),
+]
+AllowedError = Annotated[
+    float, Field(strict=True, ge=0, lt=1), expecting("a number from 0 to under 1")
+]
+Rate = Annotated[float, Field(strict=True, gt=0, le=1), expecting("a number above 0, at most 1")]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -63,7 +69,7 @@ class Window:
     kind: Literal["window"] = "window"
     k: Positive
     window: WindowSize
-    error: Annotated[float, Field(strict=True, ge=0, lt=1)] = 0.0
+    error: AllowedError = 0.0
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -72,7 +78,7 @@ class Novelty:
 
     __pydantic_config__: ClassVar[ConfigDict] = DOCUMENT
     kind: Literal["novelty"] = "novelty"
-    rate: Annotated[float, Field(strict=True, gt=0, le=1)]
+    rate: Rate
     period: Positive
     mode: Literal["lazy", "eager"] = "lazy"
     measure: Literal["rate", "interval"] = "rate"
@@ -81,4 +87,5 @@ class Novelty:
     seed: Whole = 0
 
 
+POLICIES = {made.kind: made for made in (Everything, TopK, Window, Novelty)}
 Policy = Annotated[Everything | TopK | Window | Novelty, Field(discriminator="kind")]

@@ -3,6 +3,8 @@
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
+from shortlist.model.wording import one_line
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Problem:
@@ -24,9 +26,8 @@ class Problem:
 
     def __str__(self) -> str:
         column = f"column {self.column}" if self.column is not None else None
-        return ": ".join(
-            part for part in (self.file, self.id, self.field, column, self.message) if part
-        )
+        parts = (self.file, self.id, self.field, column, self.message)
+        return one_line(": ".join(part for part in parts if part))
 
 
 class InvalidRegistry(Exception):

@@ -1,14 +1,17 @@
 """A shortlist: the bounded, ranked list that one subscriber receives."""
 
 from dataclasses import dataclass, field
-from typing import ClassVar, Literal
+from typing import Annotated, ClassVar, Literal
 
 from pydantic import ConfigDict
 
-from shortlist.model.fields import DOCUMENT, Id
+from shortlist.model.fields import DOCUMENT, Id, expecting
 from shortlist.model.policy import Everything, Policy
 
 Combine = Literal["max", "min", "mean", "sum", "most_specific"]
+Preference = Annotated[
+    tuple[Id, Id], expecting("a pair of two subscription ids, the better one first")
+]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -21,4 +24,4 @@ class Shortlist:
     subscriber: Id
     policy: Policy = field(default_factory=Everything)
     combine: Combine = "max"
-    prefers: tuple[tuple[Id, Id], ...] = ()
+    prefers: tuple[Preference, ...] = ()

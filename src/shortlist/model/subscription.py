@@ -5,9 +5,18 @@ from dataclasses import dataclass, field
 from typing import Annotated, Any, ClassVar, Literal
 
 from pydantic import BeforeValidator, ConfigDict, Field, PlainSerializer
-from pydantic_core import PydanticCustomError
 
-from shortlist.model.fields import DOCUMENT, Duration, Id, Number, Share, Text
+from shortlist.model.fields import (
+    DOCUMENT,
+    Duration,
+    Id,
+    Number,
+    Share,
+    Text,
+    expecting,
+    finite,
+    whole_characters,
+)
 from shortlist.model.policy import Everything, Policy
 from shortlist.model.shortlist import Combine, Shortlist
 
@@ -25,27 +34,20 @@ class Weights:
 Norm = NormName | Weights
 
 
-def _is_number(value: object) -> bool:
-    return (
-        isinstance(value, int | float) and not isinstance(value, bool) and abs(value) < float("inf")
-    )
-
-
 def _norm(value: object) -> object:
     if isinstance(value, Weights) or value in NORMS:
         return value
     if isinstance(value, Mapping) and value.keys() == {"weights"}:
-        weights = value["weights"]
-        if (
-            isinstance(weights, list | tuple)
-            and all(_is_number(weight) and weight >= 0 for weight in weights)
-            and sum(weights) > 0
-        ):
-            return Weights(tuple(float(weight) for weight in weights))
-    raise PydanticCustomError(
-        "norm",
-        'expected min, product, lukasiewicz, average, max or {{"weights": [numbers, not all 0]}}',
-    )
+        return _weights(value["weights"])
+    raise ValueError("no norm")
+
+
+def _weights(value: object) -> Weights:
+    numbers = [finite(weight) for weight in value] if isinstance(value, list | tuple) else []
+    weights = tuple(number for number in numbers if number is not None and number >= 0)
+    if not any(weights) or len(weights) < len(numbers):
+        raise ValueError("no weights")
+    return Weights(weights)
 
 
 def _norm_document(value: Norm) -> object:
@@ -53,12 +55,27 @@ def _norm_document(value: Norm) -> object:
 
 
 def _score(value: object) -> object:
-    if isinstance(value, str) or _is_number(value):
-        return value
-    raise PydanticCustomError("score", "expected a score expression, or a number from 0 to 1")
+    if isinstance(value, str):
+        return whole_characters(value)
+    number = finite(value)
+    if number is None:
+        raise ValueError("neither an expression nor a number")
+    return number
 
 
-Score = Annotated[Any, BeforeValidator(_score)]
+Score = Annotated[Any, BeforeValidator(_score), expecting("a score expression or a number")]
+AnyNorm = Annotated[
+    Any,
+    BeforeValidator(_norm),
+    PlainSerializer(_norm_document),
+    expecting(
+        "min, product, lukasiewicz, average, max, "
+        "or {weights: a list of numbers of at least 0, not all of them 0}"
+    ),
+]
+Weight = Annotated[
+    float, Field(strict=True, gt=0, allow_inf_nan=False), expecting("a number above 0")
+]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -90,8 +107,8 @@ class Subscription:
     shortlist: Id | None = None
     where: Text | None = None
     score: Score | None = None
-    weight: Annotated[float, Field(strict=True, gt=0, allow_inf_nan=False)] = 1.0
-    norm: Annotated[Any, BeforeValidator(_norm), PlainSerializer(_norm_document)] = "min"
+    weight: Weight = 1.0
+    norm: AnyNorm = "min"
     at_least: AtLeast = NO_THRESHOLD
     refresh: Duration | None = None
     profile: Mapping[Text, Number] = field(default_factory=dict)

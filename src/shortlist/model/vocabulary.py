@@ -2,16 +2,19 @@
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import ClassVar, Literal
+from typing import Annotated, ClassVar, Literal
 
 from pydantic import ConfigDict
 
-from shortlist.model.fields import DOCUMENT, Flag, Number, Share, Text
+from shortlist.model.fields import DOCUMENT, Flag, Id, Number, Share, Text, expecting
 from shortlist.model.paths import EVENT_TIME, Path
 
 AttributeType = Literal["number", "string", "boolean", "time", "vector"]
 Shape = Literal["linear", "smooth", "gauss"]
-Corners = tuple[Number | None, Number | None, Number | None, Number | None]
+Corners = Annotated[
+    tuple[Number | None, Number | None, Number | None, Number | None],
+    expecting("a list of four corners, each a number or null"),
+]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -35,7 +38,7 @@ class Attribute:
 
     type: AttributeType | None = None
     many: Flag = False
-    terms: Mapping[Text, Term] = field(default_factory=dict)
+    terms: Mapping[Id, Term] = field(default_factory=dict)
     idf: Mapping[Text, Number] = field(default_factory=dict)
 
 

@@ -44,7 +44,9 @@ def _shown(value: object, depth: int) -> str:
             return repr(value[:LONGEST])
         case Mapping():
             pairs = islice(value.items(), MOST_PARTS)
-            named = [f"{one_line(str(key)[:LONGEST])}: {_shown(part, depth - 1)}" for key, part in pairs]
+            named = [
+                f"{one_line(str(key)[:LONGEST])}: {_shown(part, depth - 1)}" for key, part in pairs
+            ]
             return _bounded(named, len(value), depth, "{}")
         case list() | tuple():
             parts = [_shown(part, depth - 1) for part in value[:MOST_PARTS]] if depth else []

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from collections import Counter
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -41,7 +41,6 @@ class Batch:
         shards: int | None = None,
         with_data: bool = False,
         keep: bool = False,
-        progress: str | None = None,
     ) -> None:
         self._lines = lines
         self._registry = registry
@@ -52,7 +51,8 @@ class Batch:
         self._with_data = with_data
         self._keep = keep
         self._kept: list[DataFrame] = []
-        self._progress = progress
+        self.progress: str | None = None
+        """A folder in which shards on this machine say how far they are."""
 
     @cached_property
     def deliveries(self) -> DataFrame:
@@ -85,12 +85,15 @@ class Batch:
             counts = json.loads(row.note)["counts"]
             other_type.update(counts.pop("other_type"))
             total.update(counts)
-        published = self._admitted.where("reason is null").count()
-        return {"publications": published, **total, "other_type": dict(other_type)}
+        return {"publications": self.publications(), **total, "other_type": dict(other_type)}
 
     def publications(self) -> int:
-        """How many publications each shard will go through."""
+        """How many publications every busy shard goes through."""
         return self._admitted.where("reason is null").count()
+
+    @property
+    def busy_shards(self) -> int:
+        return sum(not share.is_idle for share in self._shares)
 
     def release(self) -> None:
         """Lets go of what was kept."""
@@ -120,7 +123,7 @@ class Batch:
 
     @cached_property
     def _results(self) -> DataFrame:
-        task = Select(shares=self._shares, with_data=self._with_data, progress=self._progress)
+        task = Select(shares=self._shares, with_data=self._with_data, progress=self.progress)
         return self._shared(self._selected(task))
 
     def _selected(self, task: Select) -> DataFrame:
@@ -128,7 +131,9 @@ class Batch:
 
         published = self._admitted.where("reason is null")
         chosen = self._chosen(published)
-        allowed = chosen.groupBy("position", "shard").agg(F.collect_set("shortlist").alias("allowed"))
+        allowed = chosen.groupBy("position", "shard").agg(
+            F.collect_set("shortlist").alias("allowed")
+        )
         arriving = self._for_each_shard(published).join(allowed, ["position", "shard"], "left")
         columns = ("shard", "time", "position", "line", "audience", "advertisement", "allowed")
         return self._by_shard(arriving.select(*columns)).mapInArrow(task, ddl(RESULTS))
@@ -183,7 +188,11 @@ def batch(
     keep: bool = False,
 ) -> Batch:
     """As `rank`, with rejects, counts and explanations beside the deliveries."""
-    if settings is not None and settings.lateness is not None and "position" not in publications.columns:
+    if (
+        settings is not None
+        and settings.lateness is not None
+        and "position" not in publications.columns
+    ):
         raise NoInput("lateness needs a column `position`: a DataFrame has no order of its own")
     return Batch(
         read_table(publications),

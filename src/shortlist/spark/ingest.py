@@ -90,9 +90,7 @@ def row_publication(document: object, settings: Settings) -> dict[str, Any]:
 
 def read_items(lines: Lines, registry: Registry, settings: Settings, commands: bool) -> DataFrame:
     """The input as ITEMS."""
-    task = ReadLines(
-        registry=registry, settings=settings, tabular=lines.tabular, commands=commands
-    )
+    task = ReadLines(registry=registry, settings=settings, tabular=lines.tabular, commands=commands)
     return lines.frame.mapInArrow(task, ddl(ITEMS))
 
 
@@ -155,12 +153,12 @@ def carried_out(
     accepted: list[Command] = []
     refused: list[Row] = []
     for row in found.orderBy("time", "position").toLocalIterator():
-        command = reader.line(row.line, row.position)
-        assert isinstance(command, Command)
-        refusal = roster.refusal(command)
+        item = reader.line(row.line, row.position)
+        assert isinstance(item, Command)
+        refusal = roster.refusal(item)
         if refusal is None:
-            roster.apply(command)
-            accepted.append(command)
+            roster.apply(item)
+            accepted.append(item)
         else:
             refused.append((row.position, row.line, refusal))
     return accepted, refused
@@ -193,7 +191,9 @@ class Admit:
                 yield position, time, line, None, audience, advertisement
 
     def _inducements(self) -> Callable[[str, int, int], tuple[int | None, str | None]]:
-        made = [command for command in self.commands if isinstance(command, Advertise | Unadvertise)]
+        made = [
+            command for command in self.commands if isinstance(command, Advertise | Unadvertise)
+        ]
         if not made and not self.registry.advertisements:
             return lambda line, time, position: (None, None)
         vocabulary, limits = self.registry.vocabulary, self.settings.limits

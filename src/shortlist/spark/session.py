@@ -41,6 +41,17 @@ def local_session(
     return session
 
 
+def cluster_session(master: str, app_name: str = "shortlist") -> SparkSession:
+    """Return the active Spark session as it is, or start one on a given master."""
+    from pyspark.sql import SparkSession
+
+    if active := SparkSession.getActiveSession():
+        return active
+    _prepare_environment()
+    builder = SparkSession.builder.appName(app_name).master(master)
+    return builder.config("spark.sql.session.timeZone", "UTC").getOrCreate()
+
+
 def local_settings(cores: int, memory: str, scratch: str) -> dict[str, str]:
     """Return Spark's settings for a session on this machine.
 

@@ -57,9 +57,7 @@ def shares(
         for shard in concerned:
             parts[shard].append(command)
         roster.apply(command)
-    return [
-        Share(vocabulary=registry.vocabulary, commands=part, limits=limits) for part in parts
-    ]
+    return [Share(vocabulary=registry.vocabulary, commands=part, limits=limits) for part in parts]
 
 
 class _Registered:

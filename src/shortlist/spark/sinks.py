@@ -63,15 +63,20 @@ def write_deliveries(deliveries: DataFrame, out: str | Path) -> None:
     if Path(out).suffix == ".parquet":
         ordered.select(*DELIVERY_COLUMNS, *data).write.mode("overwrite").parquet(str(out))
         return
-    columns = [F.unix_micros(name).alias(name) if name == "time" else name for name in DELIVERY_COLUMNS]
-    cells = ordered.select(*columns, *(data or [F.lit(None).cast("string").alias("data")]))
+    columns = [
+        F.unix_micros(name).alias(name) if name == "time" else name for name in DELIVERY_COLUMNS
+    ]
+    absent = F.lit(None).cast("string").alias("data")
+    cells = ordered.select(*columns, "data" if data else absent)
     _write_lines(cells.mapInArrow(_Write(delivery_line), "value string"), out)
 
 
-def write_rejects(rejects: DataFrame, places: Places | None, out: str | Path) -> None:
-    """In order of position."""
+def write_rejects(rejects: DataFrame, places: Places | None, out: str | Path) -> int:
+    """In order of position; the answer is their number."""
     ordered = rejects.select("position", "line", "reason").orderBy("position")
     _write_lines(ordered.mapInArrow(_Write(RejectLine(places)), "value string"), out)
+    with Path(out).open("rb") as written:
+        return sum(1 for _ in written)
 
 
 def write_explanations(explanations: DataFrame, out: str | Path) -> None:

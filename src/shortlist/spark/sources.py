@@ -67,11 +67,15 @@ def read_files(spark: SparkSession, path: str | Path) -> Lines:
             F.col("_metadata.row_index").alias("row"),
         )
     else:
-        frame = spark.read.option("lineSep", "\n").text(names).select(
-            F.col("value").cast("binary").alias("line"),
-            F.col("_metadata.file_path").alias("file"),
-            F.col("_metadata.file_block_start").alias("block"),
-            F.monotonically_increasing_id().alias("row"),
+        frame = (
+            spark.read.option("lineSep", "\n")
+            .text(names)
+            .select(
+                F.col("value").cast("binary").alias("line"),
+                F.col("_metadata.file_path").alias("file"),
+                F.col("_metadata.file_block_start").alias("block"),
+                F.monotonically_increasing_id().alias("row"),
+            )
         )
     positioned, places = _positioned(spark, frame)
     return Lines(positioned, all(tabular), places)
@@ -102,7 +106,9 @@ def input_files(path: Path) -> list[Path]:
     """The files that a path stands for, in order of name."""
     if path.is_file():
         if path.name.startswith((".", "_")):
-            raise NoInput(f"{path}: Spark passes over names that start with . or _: rename the file")
+            raise NoInput(
+                f"{path}: Spark passes over names that start with . or _: rename the file"
+            )
         return [path]
     if not path.is_dir():
         raise NoInput(f"{path}: expected a file or a folder, found nothing")

@@ -1,0 +1,266 @@
+"""The program `shortlist`: a thin layer over the library."""
+
+from __future__ import annotations
+
+import json
+import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import fields
+from pathlib import Path
+from typing import Annotated, Any, NoReturn
+
+import typer
+from rich.console import Console
+from rich.table import Table
+
+from shortlist.engine.explanation import Question
+from shortlist.engine.replay import replay
+from shortlist.intake.files import read_registry
+from shortlist.intake.summary import summary
+from shortlist.model.durations import parse_duration
+from shortlist.model.problem import InvalidRegistry
+from shortlist.model.registry import Registry
+from shortlist.model.settings import Limits, Settings
+from shortlist.progress import Steps
+from shortlist.spark.java import NoUsableJavaError
+from shortlist.spark.sources import NoInput, input_files
+
+app = typer.Typer(
+    no_args_is_help=True,
+    add_completion=False,
+    help="Relevance-ranked publish/subscribe: everyone gets a shortlist, not everything.",
+)
+notes = Console(stderr=True)
+
+RegistryPath = Annotated[
+    Path | None, typer.Argument(help="A registry: a YAML or JSON file, or a folder.")
+]
+PublicationsPath = Annotated[
+    Path | None, typer.Argument(help="Publications: a file or folder, JSON lines or Parquet.")
+]
+TimelinePath = Annotated[
+    Path | None, typer.Option(help="Publications and commands, in place of PUBLICATIONS.")
+]
+AsJson = Annotated[bool, typer.Option("--json", help="Print for machines.")]
+Lateness = Annotated[
+    str | None, typer.Option(help="Reject what is later than this, e.g. 10s or 0. [unlimited]")
+]
+Dedup = Annotated[str, typer.Option(help="How long a publication id is remembered.")]
+Advertised = Annotated[str, typer.Option(help="`required` rejects publications without one.")]
+LimitFlags = Annotated[
+    list[str] | None,
+    typer.Option("--limit", help="NAME=NUMBER, for " + ", ".join(f.name for f in fields(Limits))),
+]
+
+
+@app.command()
+def run(
+    registry: RegistryPath = None,
+    publications: PublicationsPath = None,
+    *,
+    out: Annotated[Path, typer.Option(help="Deliveries: JSON lines, or a .parquet folder.")],
+    timeline: TimelinePath = None,
+    rejects: Annotated[
+        Path | None, typer.Option(help="What was turned away. [<out>.rejects.jsonl]")
+    ] = None,
+    explain: Annotated[
+        Path | None, typer.Option(help="Also write why each match was delivered or not.")
+    ] = None,
+    with_data: Annotated[
+        bool, typer.Option(help="Deliveries carry the publication's data.")
+    ] = False,
+    strict: Annotated[bool, typer.Option(help="Exit with 1 if anything was rejected.")] = False,
+    lateness: Lateness = None,
+    dedup: Dedup = "24h",
+    advertised: Advertised = "optional",
+    limit: LimitFlags = None,
+    shards: Annotated[int | None, typer.Option(min=1, max=256, help="[number of cores]")] = None,
+    master: Annotated[str | None, typer.Option(help="A Spark master. [this machine]")] = None,
+    quiet: Annotated[bool, typer.Option(help="Show no progress.")] = False,
+    as_json: AsJson = False,
+) -> None:
+    """Rank a finite input on Spark and write the deliveries."""
+    source = _source(publications, timeline)
+    settings = _settings(lateness, dedup, advertised, limit)
+    steps = Steps(notes, quiet or as_json)
+    with _errors():
+        known = _registry(registry, timeline, settings)
+        input_files(source)
+        from shortlist.spark.job import Outputs, run_job
+
+        outputs = Outputs(
+            deliveries=out,
+            rejects=rejects or Path(f"{out}.rejects.jsonl"),
+            explanations=explain,
+        )
+        report = run_job(
+            known,
+            source,
+            outputs,
+            settings,
+            commands=timeline is not None,
+            with_data=with_data,
+            shards=shards,
+            master=master,
+            steps=steps,
+        )
+    if as_json:
+        print(json.dumps(report))
+    else:
+        _print_report(report, outputs.rejects)
+    if strict and report["rejects"]:
+        raise typer.Exit(1)
+
+
+@app.command()
+def check(
+    registry: Annotated[Path, typer.Argument(help="A file or a folder.")], as_json: AsJson = False
+) -> None:
+    """Validate a registry and say what is in it."""
+    with _errors():
+        found = summary(read_registry(registry))
+    if as_json:
+        print(json.dumps(found))
+        return
+    table = Table("what", "count", title=str(registry.name), title_justify="left")
+    for name, count in found.items():
+        table.add_row(name, f"{count:,}")
+    Console().print(table)
+
+
+@app.command()
+def explain(
+    registry: RegistryPath = None,
+    publications: PublicationsPath = None,
+    *,
+    publication: Annotated[str, typer.Option(help="The id of a publication.")],
+    shortlist: Annotated[str, typer.Option(help="The id of a shortlist.")],
+    source: Annotated[str | None, typer.Option(help="Its publisher, if ids repeat.")] = None,
+    timeline: TimelinePath = None,
+    lateness: Lateness = None,
+    dedup: Dedup = "24h",
+    advertised: Advertised = "optional",
+    limit: LimitFlags = None,
+    as_json: AsJson = False,
+) -> None:
+    """Say why one publication is on one shortlist, or is not. Needs no Spark."""
+    from shortlist.engine.explanation import explanation_lines
+
+    settings = _settings(lateness, dedup, advertised, limit)
+    question = Question(publication=publication, source=source, shortlist=shortlist)
+    with _errors():
+        known = _registry(registry, timeline, settings)
+        lines = [
+            line
+            for file in input_files(_source(publications, timeline))
+            for line in file.open("rb")
+        ]
+        explanations = replay(known, lines, settings, question).explanations
+    if not explanations:
+        _fail([f"there is no publication {publication!r} in the input"])
+    for explanation in explanations:
+        if as_json:
+            print(json.dumps(explanation, ensure_ascii=False))
+        else:
+            print("\n".join(explanation_lines(explanation)))
+
+
+@app.command()
+def demo(
+    folder: Annotated[Path, typer.Option(help="Where the city and its deliveries go.")] = Path(
+        "demo"
+    ),
+    publications: Annotated[int, typer.Option(min=1)] = 20_000,
+    subscribers: Annotated[int, typer.Option(min=1)] = 1_000,
+) -> None:
+    """Rank a generated city's rentals, films and sensor alerts, and show a few shortlists."""
+    from shortlist.demo.show import show
+
+    show(folder, publications, subscribers)
+
+
+def main() -> None:
+    """Runs the program; Spark's own log goes nowhere."""
+    app()
+
+
+def _source(publications: Path | None, timeline: Path | None) -> Path:
+    if publications is not None and timeline is not None:
+        raise typer.BadParameter("expected PUBLICATIONS or --timeline, found both")
+    source = publications or timeline
+    if source is None:
+        raise typer.BadParameter("expected PUBLICATIONS or --timeline, found neither")
+    return source
+
+
+def _registry(registry: Path | None, timeline: Path | None, settings: Settings) -> Registry:
+    if registry is not None:
+        return read_registry(registry, settings.limits)
+    if timeline is None:
+        raise typer.BadParameter("expected REGISTRY; only with --timeline may it be left out")
+    return Registry()
+
+
+def _settings(
+    lateness: str | None, dedup: str, advertised: str, limits: list[str] | None
+) -> Settings:
+    if advertised not in ("optional", "required"):
+        raise typer.BadParameter(
+            f"--advertised: expected optional or required, found {advertised!r}"
+        )
+    return Settings(
+        lateness=None if lateness is None else _duration("--lateness", lateness),
+        dedup=_duration("--dedup", dedup),
+        advertised="required" if advertised == "required" else "optional",
+        limits=Limits(**dict(_limit(text) for text in limits or ())),
+    )
+
+
+def _duration(flag: str, text: str) -> int:
+    if text in ("0", "0s"):
+        return 0
+    try:
+        return parse_duration(text)
+    except ValueError as error:
+        raise typer.BadParameter(f"{flag}: {error}") from None
+
+
+def _limit(text: str) -> tuple[str, int]:
+    name, _, number = text.partition("=")
+    known = [field.name for field in fields(Limits)]
+    if name not in known or not number.isdecimal() or int(number) < 1:
+        raise typer.BadParameter(
+            f"--limit: expected NAME=NUMBER, NAME one of {', '.join(known)}; found {text!r}"
+        )
+    return name, int(number)
+
+
+@contextmanager
+def _errors() -> Iterator[None]:
+    """What keeps a job from running: each problem on a line of its own, exit status 2."""
+    try:
+        yield
+    except InvalidRegistry as error:
+        _fail([str(problem) for problem in error.problems])
+    except (NoInput, NoUsableJavaError, OSError) as error:
+        _fail([str(error)])
+
+
+def _fail(problems: list[str]) -> NoReturn:
+    for problem in problems:
+        print(problem, file=sys.stderr)
+    raise typer.Exit(2)
+
+
+def _print_report(report: dict[str, Any], rejects: Path) -> None:
+    console = Console()
+    console.print(
+        f"{report['publications']:,} publications, {report['matched']:,} matches, "
+        f"[bold]{report['deliveries']:,} deliveries[/bold] "
+        f"({report['promotions']:,} of them promotions) in {report['seconds']:.1f} s"
+    )
+    if report["rejects"]:
+        console.print(f"{report['rejects']:,} rejects: see {rejects}")
+    for attribute, count in report["other_type"].items():
+        console.print(f"{attribute}: {count:,} times of another type than a predicate asks for")

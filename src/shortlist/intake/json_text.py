@@ -1,0 +1,72 @@
+"""JSON as RFC 8259 has it, and nothing beside: what Python's reader lets through is refused here."""
+
+import json
+from typing import Any
+
+from shortlist.model.wording import shown
+
+
+class NotJson(ValueError):
+    """Why a text is not one JSON value."""
+
+
+def parse_bytes(encoded: bytes, distinct: bool = False) -> object:
+    """The value that UTF-8 text holds, with or without a byte order mark.
+
+    >>> parse_bytes(b'\\xff')
+    Traceback (most recent call last):
+    shortlist.intake.json_text.NotJson: byte 1 is not UTF-8
+    """
+    try:
+        text = encoded.decode("utf-8-sig")
+    except UnicodeDecodeError as error:
+        raise NotJson(f"byte {error.start + 1} is not UTF-8") from None
+    return parse_text(text, distinct)
+
+
+def parse_text(text: str, distinct: bool = False) -> object:
+    """The value that a text holds; with `distinct` no object may name a key twice.
+
+    >>> parse_text('{"rent": NaN}')
+    Traceback (most recent call last):
+    shortlist.intake.json_text.NotJson: NaN is not a number
+    """
+    try:
+        value = json.loads(
+            text,
+            parse_constant=_refuse_constant,
+            object_pairs_hook=distinct_keys if distinct else None,
+        )
+        if "\\u" in text:
+            json.dumps(value, ensure_ascii=False).encode()
+    except NotJson:
+        raise
+    except json.JSONDecodeError as error:
+        line = f"line {error.lineno}, " if error.lineno > 1 else ""
+        raise NotJson(f"{line}column {error.colno}: {error.msg}") from None
+    except UnicodeEncodeError:
+        raise NotJson("half of a surrogate pair is not a character") from None
+    except RecursionError:
+        raise NotJson("nested too deep") from None
+    except ValueError:  # only the conversion of very long integers is left
+        raise NotJson("a whole number has over 4300 digits") from None
+    return value
+
+
+def distinct_keys(pairs: list[tuple[Any, Any]]) -> dict[Any, Any]:
+    """The object of these pairs, unless a key stands in it twice.
+
+    >>> distinct_keys([("id", 1), ("id", 2)])
+    Traceback (most recent call last):
+    shortlist.intake.json_text.NotJson: the key 'id' stands twice in one object
+    """
+    value: dict[Any, Any] = {}
+    for key, part in pairs:
+        if key in value:
+            raise NotJson(f"the key {shown(key)} stands twice in one object")
+        value[key] = part
+    return value
+
+
+def _refuse_constant(name: str) -> object:
+    raise NotJson(f"{name} is not a number")

@@ -1,0 +1,92 @@
+"""What the model finds wrong with the shape of a document, in our words."""
+
+from collections.abc import Mapping
+from dataclasses import fields
+from difflib import get_close_matches
+from typing import Any
+
+from pydantic import ValidationError
+
+from shortlist.intake.json_text import NotJson, parse_text
+from shortlist.model.policy import POLICIES
+from shortlist.model.problem import Problem
+from shortlist.model.subscription import AtLeast
+from shortlist.model.vocabulary import Term
+from shortlist.model.wording import shown
+
+Location = tuple[int | str, ...]
+
+EXPECTED = {
+    "dataclass_type": "an object",
+    "mapping_type": "an object",
+    "dict_type": "an object",
+    "tuple_type": "a list",
+    "recursion_loop": "a value that does not hold itself",
+    "invalid_key": "a field name",
+}
+KINDS = ", ".join(POLICIES)
+
+
+def shape_problems(error: ValidationError, noun: type) -> list[Problem]:
+    """One problem for each field of the noun that cannot be read."""
+    return [_problem(detail, noun) for detail in error.errors(include_url=False)]
+
+
+def _problem(detail: Mapping[str, Any], noun: type) -> Problem:
+    kind, location, value = detail["type"], detail["loc"], detail["input"]
+    field = _field(location)
+    match kind:
+        case "missing":
+            return Problem(field=field, message="is missing")
+        case "unexpected_keyword_argument":
+            return Problem(field=field, message=_unknown(location, noun))
+        case "union_tag_not_found":
+            return Problem(field=f"{field}.kind", message=f"is missing; expected one of {KINDS}")
+        case "union_tag_invalid":
+            message = f"expected one of {KINDS}, found {shown(value['kind'])}"
+            return Problem(field=f"{field}.kind", message=message)
+        case "model_attributes_type":
+            return Problem(field=field, message=_found(f"an object with a kind ({KINDS})", value))
+        case "literal_error":
+            return Problem(field=field, message=_found(detail["ctx"]["expected"], value))
+        case "invalid_key":
+            return Problem(field=field, message=_found(EXPECTED[kind], location[-1]))
+    expected = EXPECTED.get(kind) or str(detail["msg"]).removeprefix("expected ")
+    return Problem(field=field, message=_found(expected, value))
+
+
+def _field(location: Location) -> str | None:
+    """The path to a field. A policy is followed by its kind, which is not a field."""
+    names = [str(part) for part in location if part != "[key]"]
+    if names[:1] == ["policy"]:
+        del names[1:2]
+    return ".".join(names) or None
+
+
+def _found(expected: str, value: object) -> str:
+    message = f"expected {expected}, found {shown(value)}"
+    if isinstance(value, str) and value.lstrip().startswith(("{", "[")):
+        try:
+            parse_text(value)
+        except NotJson as error:
+            return f"{message}, which is not JSON: {error}"
+    return message
+
+
+def _unknown(location: Location, noun: type) -> str:
+    known = [field.name for field in fields(_owner(location[:-1], noun))]
+    alike = get_close_matches(str(location[-1]), known, n=1)
+    hint = f"did you mean {alike[0]}?" if alike else f"expected one of {', '.join(known)}"
+    return f"is not a field that is known here; {hint}"
+
+
+def _owner(location: Location, noun: type) -> Any:
+    """The part of a noun that a field at this place belongs to."""
+    match location:
+        case ("policy", kind):
+            return POLICIES[kind]  # type: ignore[index]
+        case ("at_least",):
+            return AtLeast
+        case ("terms", _):
+            return Term
+    return noun

@@ -1,0 +1,69 @@
+"""Rows of tables (Parquet, Arrow, DataFrames) as the documents that they stand for."""
+
+from collections.abc import Mapping
+from decimal import Decimal
+from pathlib import Path
+from typing import Any
+
+import pyarrow
+import pyarrow.parquet
+
+from shortlist.intake.json_text import NotJson, parse_text
+
+JSON_CELLS = ("policy", "norm", "at_least", "profile", "prefers")
+"""Columns that may hold an object or a list as JSON text."""
+
+
+class NotATable(ValueError):
+    """Why a file cannot be read as a table."""
+
+
+def read_rows(file: Path) -> list[dict[str, Any]]:
+    """The documents of a Parquet file, or of a folder of them."""
+    try:
+        rows = pyarrow.parquet.read_table(file).to_pylist()
+    except (OSError, ValueError, pyarrow.ArrowException) as error:
+        raise NotATable(" ".join(str(error).split())) from None
+    return [row_document(row) for row in rows]
+
+
+def row_document(row: Mapping[str, Any]) -> dict[str, Any]:
+    """A table's row as a document: null is absent, and an object may be written as JSON text.
+
+    >>> row_document({"id": "s", "where": None, "policy": '{"kind": "everything"}'})
+    {'id': 's', 'policy': {'kind': 'everything'}}
+
+    Text that is not the JSON it seems to be stays text, for the field to complain about. A column
+    cannot tell a null window (everything) from none, and only a window policy has one:
+
+    >>> row_document({"id": "s", "policy": {"kind": "window", "k": 1, "window": None}})
+    {'id': 's', 'policy': {'window': None, 'kind': 'window', 'k': 1}}
+    """
+    return {name: _cell(name, value) for name, value in row.items() if value is not None}
+
+
+def _cell(name: str, value: Any) -> Any:
+    if name in JSON_CELLS and isinstance(value, str) and value.lstrip().startswith(("{", "[")):
+        return _json(value)
+    if name == "profile" and isinstance(value, list):
+        return _pairs(value)
+    if isinstance(value, Decimal):
+        return int(value) if value.is_finite() and value % 1 == 0 else float(value)
+    if isinstance(value, Mapping):
+        kept = {key: _cell(key, part) for key, part in value.items() if part is not None}
+        return {"window": None, **kept} if kept.get("kind") == "window" else kept
+    return value
+
+
+def _json(text: str) -> Any:
+    try:
+        return parse_text(text, distinct=True)
+    except NotJson:
+        return text
+
+
+def _pairs(cells: list[Any]) -> Any:
+    """Arrow gives a map as a list of pairs; a number that is null is absent."""
+    if all(isinstance(cell, tuple) and len(cell) == 2 for cell in cells):
+        return {name: _cell(str(name), number) for name, number in cells if number is not None}
+    return cells

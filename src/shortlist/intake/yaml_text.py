@@ -1,0 +1,76 @@
+"""YAML, kept to what JSON can say: no times, no sets, and no key twice in one mapping."""
+
+from typing import Any
+
+import yaml
+
+from shortlist.model.wording import shown
+
+MERGE = "tag:yaml.org,2002:merge"
+REFUSED = ("binary", "omap", "pairs", "set")
+
+
+class NotYaml(ValueError):
+    """Why a text is not one YAML document, or says what JSON cannot."""
+
+
+def parse_yaml(text: str) -> Any:
+    """The value that a text holds; None if it holds none.
+
+    >>> parse_yaml("released: 2026-03-01")
+    {'released': '2026-03-01'}
+    >>> parse_yaml("rent: {type: number}\\nrent: {type: string}")
+    Traceback (most recent call last):
+    shortlist.intake.yaml_text.NotYaml: line 2, column 1: the key 'rent' stands twice in one mapping
+    """
+    try:
+        return yaml.load(text, Loader=_Loader)
+    except yaml.MarkedYAMLError as error:
+        raise NotYaml(_marked(error)) from None
+    except yaml.YAMLError as error:
+        raise NotYaml(" ".join(str(error).split())) from None
+    except RecursionError:
+        raise NotYaml("nested too deep") from None
+    except (ValueError, LookupError, TypeError, AttributeError, ArithmeticError) as error:
+        # What explicit tags on values that do not fit them lead to, such as `!!int ""`.
+        raise NotYaml(f"a value that cannot be read: {error}") from None
+
+
+def _marked(error: yaml.MarkedYAMLError) -> str:
+    mark = error.problem_mark or error.context_mark
+    place = f"line {mark.line + 1}, column {mark.column + 1}: " if mark else ""
+    return place + " ".join(str(error.problem or error.context).split())
+
+
+class _Loader(yaml.SafeLoader):
+    """Times stay text: attributes declared `time` and policies read them as such."""
+
+
+def _mapping(loader: _Loader, node: yaml.Node) -> dict[Any, Any]:
+    if not isinstance(node, yaml.MappingNode):
+        raise _error("expected a mapping", node)
+    seen = set()
+    for key, _ in node.value:
+        if key.tag == MERGE:
+            continue
+        if not isinstance(key, yaml.ScalarNode):
+            raise _error("expected a name as key", key)
+        name = loader.construct_object(key)
+        if name in seen:
+            raise _error(f"the key {shown(name)} stands twice in one mapping", key)
+        seen.add(name)
+    return loader.construct_mapping(node, deep=True)
+
+
+def _refused(loader: _Loader, node: yaml.Node) -> Any:
+    raise _error(f"{node.tag.replace('tag:yaml.org,2002:', '!!')} has no place in a registry", node)
+
+
+def _error(message: str, node: yaml.Node) -> yaml.MarkedYAMLError:
+    return yaml.MarkedYAMLError(problem=message, problem_mark=node.start_mark)
+
+
+_Loader.add_constructor("tag:yaml.org,2002:map", _mapping)
+_Loader.add_constructor("tag:yaml.org,2002:timestamp", _Loader.construct_yaml_str)
+for _name in REFUSED:
+    _Loader.add_constructor(f"tag:yaml.org,2002:{_name}", _refused)

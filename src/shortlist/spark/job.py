@@ -1,0 +1,75 @@
+"""A whole batch job: files in, files out, a report back."""
+
+from __future__ import annotations
+
+import time
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from shortlist.model.registry import Registry
+from shortlist.model.settings import Settings
+from shortlist.progress import Steps
+from shortlist.spark.batch import Batch
+from shortlist.spark.session import cluster_session, local_session
+from shortlist.spark.sinks import write_deliveries, write_explanations, write_rejects
+from shortlist.spark.sources import read_files
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Outputs:
+    """Where the results go."""
+
+    deliveries: Path
+    rejects: Path
+    explanations: Path | None = None
+
+
+def run_job(
+    registry: Registry,
+    source: Path,
+    outputs: Outputs,
+    settings: Settings,
+    *,
+    steps: Steps,
+    commands: bool = False,
+    with_data: bool = False,
+    shards: int | None = None,
+    master: str | None = None,
+) -> dict[str, Any]:
+    """Ranks the publications of a file or folder; the report counts what happened."""
+    started = time.monotonic()
+    for out in (outputs.deliveries, outputs.rejects, outputs.explanations):
+        if out is not None and not out.absolute().parent.is_dir():
+            raise FileNotFoundError(f"{out}: expected the folder {out.parent} to exist")
+    with steps.step("Starting Spark"):
+        spark = local_session() if master is None else cluster_session(master)
+    with steps.step("Reading"):
+        lines = read_files(spark, source)
+        batch = Batch(
+            lines,
+            registry,
+            settings,
+            commands=commands,
+            shards=shards,
+            with_data=with_data,
+            keep=True,
+        )
+        passes = batch.publications() * batch.busy_shards
+    with steps.counted("Matching and selecting", passes) as batch.progress:
+        counts = batch.counts()
+    with steps.step("Writing"):
+        write_deliveries(batch.deliveries, outputs.deliveries)
+        rejected = write_rejects(batch.rejects, lines.places, outputs.rejects)
+        if outputs.explanations is not None:
+            write_explanations(batch.explanations, outputs.explanations)
+    batch.release()
+    return {
+        "publications": counts["publications"],
+        "matched": counts.get("matched", 0),
+        "deliveries": counts.get("arrival", 0) + counts.get("promotion", 0),
+        "promotions": counts.get("promotion", 0),
+        "rejects": rejected,
+        "other_type": counts["other_type"],
+        "seconds": round(time.monotonic() - started, 3),
+    }
