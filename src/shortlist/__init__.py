@@ -1,1 +1,45 @@
 """Relevance-ranked publish/subscribe: everyone gets a shortlist, not everything that matches."""
+
+from typing import Any
+
+from shortlist.engine.engine import Engine
+from shortlist.engine.explanation import Question
+from shortlist.engine.replay import replay
+from shortlist.intake.files import read_registry, registry_from_documents
+from shortlist.matching.covers import covers, intersects
+from shortlist.model.publication import Publication
+from shortlist.model.registry import Registry
+from shortlist.model.settings import Settings
+
+__all__ = [
+    "Batch",
+    "Engine",
+    "Publication",
+    "Question",
+    "Registry",
+    "Settings",
+    "batch",
+    "covers",
+    "intersects",
+    "local_session",
+    "rank",
+    "read_registry",
+    "registry_from_documents",
+    "replay",
+]
+
+_ON_SPARK = {
+    "Batch": "shortlist.spark.batch",
+    "batch": "shortlist.spark.batch",
+    "rank": "shortlist.spark.batch",
+    "local_session": "shortlist.spark.session",
+}
+
+
+def __getattr__(name: str) -> Any:
+    """What needs Spark is imported when it is first asked for."""
+    from importlib import import_module
+
+    if name in _ON_SPARK:
+        return getattr(import_module(_ON_SPARK[name]), name)
+    raise AttributeError(f"module 'shortlist' has no attribute {name!r}")

@@ -1,10 +1,11 @@
 """The policies once more, as slowly and as literally as `SEMANTICS.md` puts them.
 
 Nothing here is incremental: every answer is worked out again from the whole history. All of them
-take the calls of a selector and answer with rows (time, position, score, subscription, rank, cause).
+take the calls of a selector; they answer with rows.
 """
 
 from decimal import Decimal
+from itertools import pairwise
 from math import floor
 from typing import NamedTuple
 
@@ -285,7 +286,7 @@ class NaiveNovelty:
             return 1.0
         if self.policy.measure == "rate":
             return min(1.0, share / frequency)
-        gaps = [later.t - earlier.t for earlier, later in zip(counted, counted[1:], strict=False)]
+        gaps = [later.t - earlier.t for earlier, later in pairwise(counted)]
         return min(1.0, share * (sum(gaps) / len(gaps)))
 
     def uniform(self, t):

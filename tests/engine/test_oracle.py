@@ -4,8 +4,14 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from shortlist.engine.halves import Matching
+from shortlist.engine.replay import read_items, replay
+from shortlist.intake.files import registry_from_documents
+from shortlist.intake.roster import registry_commands
+from shortlist.model.command import Close, Command, Open, Subscribe, Unsubscribe
 from shortlist.model.policy import Everything, Novelty, Span, TopK, Window
 from shortlist.model.publication import Publication
+from shortlist.model.settings import Settings
 from shortlist.model.shortlist import Shortlist
 from shortlist.scoring.candidates import Candidate
 from shortlist.scoring.combine import ScoredMatch
@@ -19,7 +25,7 @@ from tests.engine.naive import (
     fnv1a64,
     splitmix64,
 )
-from tests.strategies import drawn, maybe, seeded
+from tests.strategies import drawn, maybe, registries, seeded, timelines
 
 NAIVE = {
     Everything: NaiveEverything,
@@ -154,7 +160,7 @@ def test_long_streams(policy):
 
 
 def test_the_naive_draws_are_the_published_generators():
-    """First outputs of splitmix64 from the state 1234567, and FNV-1a of the empty and a known text."""
+    """The first outputs of splitmix64 from the state 1234567; FNV-1a of known texts."""
     states = [(1234567 + n * 0x9E3779B97F4A7C15) % 2**64 for n in range(3)]
     assert [splitmix64(state) for state in states] == [
         6457827717110365317,
@@ -163,3 +169,97 @@ def test_the_naive_draws_are_the_published_generators():
     ]
     assert fnv1a64(b"") == 0xCBF29CE484222325
     assert fnv1a64(b"foobar") == 0x85944171F73967E8
+
+
+class NaiveSelecting:
+    """What the engine does beside matching and scoring: order, duplicates, commands, audience."""
+
+    def __init__(self, registry, settings):
+        self.matching = Matching(registry.vocabulary)
+        self.settings = settings
+        self.policies = {}
+        self.accepted = {}
+        self.rows = []
+        self.rejected = set()
+        for command in registry_commands(registry):
+            self.command(command)
+
+    def run(self, items):
+        for item in sorted(items, key=lambda item: (item.time, item.position)):
+            if isinstance(item, Command):
+                if self.matching.roster.refusal(item) is None:
+                    self.command(item)
+                else:
+                    self.rejected.add(item.position)
+            elif self.accept(item) and (item.expiry is None or item.expiry > item.time):
+                self.publish(item)
+        for name, policy in self.policies.items():
+            self.add(name, policy.finish())
+        return sorted(self.rows, key=lambda row: (row[1].time, row[1].position, row[0]))
+
+    def accept(self, publication):
+        key = publication.source, publication.id
+        if key in self.accepted and publication.time - self.accepted[key] < self.settings.dedup:
+            self.rejected.add(publication.position)
+            return False
+        self.accepted[key] = publication.time
+        return True
+
+    def publish(self, publication):
+        read = self.matching.read(publication)
+        candidates = self.matching.candidates(publication, read)
+        inducement = self.matching.advertisements.induce(publication, read)
+        if inducement is not None:
+            chosen = self.matching.nominations(inducement, read, candidates)
+            names = [nomination.shortlist for nomination in chosen]
+            candidates = [candidate for candidate in candidates if candidate.shortlist in names]
+        for candidate in candidates:
+            self.add(candidate.shortlist, self.policies[candidate.shortlist].arrive(candidate))
+
+    def command(self, command):
+        match command:
+            case Open(shortlist=shortlist):
+                self.open(shortlist)
+            case Subscribe(subscription=subscription) if subscription.shortlist is None:
+                self.open(subscription.own_shortlist())
+            case Close(shortlist=name):
+                self.add(name, self.policies.pop(name).close(command.time))
+            case Unsubscribe(subscription=name):
+                shortlist = self.matching.roster.subscriptions[name].shortlist
+                if shortlist is None:
+                    self.add(name, self.policies.pop(name).close(command.time))
+                else:
+                    self.add(shortlist, self.policies[shortlist].cancel(name, command.time))
+        self.matching.apply(command)
+
+    def open(self, shortlist):
+        self.policies[shortlist.id] = NAIVE[type(shortlist.policy)](shortlist.policy, shortlist.id)
+
+    def add(self, shortlist, rows):
+        self.rows += [(shortlist, row) for row in rows]
+
+
+@given(registries(), timelines(), st.sampled_from([1, 2_000_000, 86_400_000_000]))
+def test_the_whole_engine(document, lines, dedup):
+    """Commands, refusals, duplicates and audiences reach the policies as they should."""
+    registry, settings = registry_from_documents(document), Settings(dedup=dedup)
+    items, bad = read_items(registry, lines, settings)
+    naive = NaiveSelecting(registry, settings)
+    expected = naive.run(items)
+    result = replay(registry, lines, settings)
+    assert [
+        (
+            made.shortlist,
+            Row(
+                made.time,
+                made.publication.position,
+                made.score,
+                made.subscription,
+                made.rank,
+                made.cause,
+            ),
+        )
+        for made in result.deliveries
+    ] == expected
+    rejected = naive.rejected | {reject.position for reject in bad}
+    assert {reject.position for reject in result.rejects} == rejected

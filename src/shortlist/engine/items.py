@@ -76,7 +76,7 @@ def _verb(item: Item) -> dict[str, Any]:
             return {"advertise": _dump(ADVERTISEMENT, advertisement)}
         case Unadvertise(advertisement=name):
             return {"unadvertise": name}
-    return {}
+    return {"heartbeat": True}
 
 
 def _dump(adapter: TypeAdapter[Any], noun: object) -> Any:

@@ -1,1 +1,1 @@
-"""What comes in: documents and lines become nouns, or problems that say where and what was expected."""
+"""What comes in: documents and lines become nouns, or problems that say what was expected."""

@@ -85,13 +85,17 @@ id of a shortlist, found 'anna'
     def extend(self, kind: str, entries: Iterable[object], file: str) -> None:
         """More entries of one of the lists."""
         for number, document in enumerate(entries, start=1):
-            label = labelled(KINDS[kind], document, number)
-            noun = self._documents.read(KINDS[kind], document, label)
-            known = document if isinstance(document, Mapping) else {}
-            name, shortlist = _text(known.get("id")), _text(known.get("shortlist"))
-            if name is None:
-                self._unread.add(kind)
-            self._entries[kind].append(_Entry(file, label, name, shortlist, noun))
+            self.add(kind, document, file, number)
+
+    def add(self, kind: str, document: object, file: str, number: int | None = None) -> None:
+        """One more entry; its number in the list names it where its id does not."""
+        label = labelled(KINDS[kind], document, number)
+        noun = self._documents.read(KINDS[kind], document, label)
+        known = document if isinstance(document, Mapping) else {}
+        name, shortlist = _text(known.get("id")), _text(known.get("shortlist"))
+        if name is None:
+            self._unread.add(kind)
+        self._entries[kind].append(_Entry(file, label, name, shortlist, noun))
         self._settle(file)
 
     def registry(self) -> Registry:

@@ -12,7 +12,7 @@ from shortlist.intake.checks import (
     check_shortlist,
     check_subscription,
 )
-from shortlist.intake.shapes import shape_problems
+from shortlist.intake.shapes import readable_part, shape_problems
 from shortlist.model.advertisement import Advertisement
 from shortlist.model.paths import Path, parse_path
 from shortlist.model.problem import Problem
@@ -97,13 +97,15 @@ class Documents:
     def _read(
         self, adapter: TypeAdapter[Noun], noun: type, label: str, document: object, check: Check
     ) -> Noun | None:
+        given = _without_nulls(document)
         try:
-            made = adapter.validate_python(_without_nulls(document))
+            made = adapter.validate_python(given)
         except ValidationError as error:
-            self.problems += [found.within(id=label) for found in shape_problems(error, noun)]
-            return None
-        problems = [problem.within(id=label) for problem in check(made)]
-        self.problems += problems
+            rest = readable_part(given, error, noun)
+            problems = [*shape_problems(error, noun), *_further(adapter, rest, check)]
+        else:
+            problems = list(check(made))
+        self.problems += [problem.within(id=label) for problem in problems]
         return None if problems else made
 
 
@@ -117,6 +119,15 @@ def labelled(kind: Kind, document: object, number: int | None = None) -> str:
     if name is not None and not isinstance(name, Mapping | list):
         return f"{kind} {shown(name)}"
     return kind if number is None else f"{kind} #{number}"
+
+
+def _further(adapter: TypeAdapter[Any], rest: object, check: Check) -> list[Problem]:
+    """What else is wrong, beside the fields that cannot be read."""
+    try:
+        made = adapter.validate_python(rest)
+    except ValidationError:
+        return []
+    return list(check(made))
 
 
 def _without_nulls(document: object) -> object:

@@ -33,7 +33,7 @@ def read_registry(path: str | Path, limits: Limits | None = None) -> Registry:
         else:
             builder.take(_load(place), place.name)
     except OSError as error:
-        builder.complain(str(place), error.strerror or str(error))
+        builder.complain(str(place), _reason(error))
     except Unreadable as error:
         builder.complain(place.name, str(error))
     return builder.registry()
@@ -85,7 +85,7 @@ def _read_vocabulary(file: Path, builder: RegistryBuilder) -> None:
     try:
         builder.declare(_unwrapped(_load(file)), file.name)
     except (OSError, Unreadable) as error:
-        builder.complain(file.name, str(error), unread="vocabulary")
+        builder.complain(file.name, _reason(error), unread="vocabulary")
 
 
 def _unwrapped(document: object) -> object:
@@ -109,7 +109,7 @@ def _read_list(file: Path, builder: RegistryBuilder) -> None:
         else:
             _read_lines(kind, file, file.name, builder)
     except (OSError, NotATable) as error:
-        builder.complain(file.name, str(error), unread=kind)
+        builder.complain(file.name, _reason(error), unread=kind)
 
 
 def _read_lines(kind: str, file: Path, label: str, builder: RegistryBuilder) -> None:
@@ -120,7 +120,7 @@ def _read_lines(kind: str, file: Path, label: str, builder: RegistryBuilder) -> 
         except NotJson as error:
             builder.complain(place, f"not JSON: {error}", unread=kind)
         else:
-            builder.extend(kind, [document], place)
+            builder.add(kind, document, place)
 
 
 def _lines(file: Path) -> Iterator[tuple[int, bytes]]:
@@ -135,6 +135,8 @@ def _load(file: Path) -> object:
         text = file.read_text(encoding="utf-8-sig")
     except UnicodeDecodeError as error:
         raise Unreadable(f"not text: byte {error.start + 1} is not UTF-8") from None
+    if not text.strip():
+        return None
     if file.suffix == ".json":
         try:
             return parse_text(text, distinct=True)
@@ -144,3 +146,7 @@ def _load(file: Path) -> object:
         return parse_yaml(text)
     except NotYaml as error:
         raise Unreadable(f"not YAML: {error}") from None
+
+
+def _reason(error: Exception) -> str:
+    return (isinstance(error, OSError) and error.strerror) or str(error)

@@ -1,4 +1,4 @@
-"""JSON as RFC 8259 has it, and nothing beside: what Python's reader lets through is refused here."""
+"""JSON as RFC 8259 has it: what Python's reader lets through beside it is refused here."""
 
 import json
 from typing import Any

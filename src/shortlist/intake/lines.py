@@ -1,10 +1,11 @@
 """Lines of a timeline: one JSON object each, a publication (it has an `id`) or a command."""
 
-import json
+import sys
 from collections.abc import Callable, Mapping
 from typing import Any
 
-from shortlist.intake.documents import Documents
+from shortlist.intake.documents import Documents, Kind
+from shortlist.intake.json_text import NotJson, parse_bytes
 from shortlist.model.command import (
     Advertise,
     Close,
@@ -20,12 +21,32 @@ from shortlist.model.publication import Publication
 from shortlist.model.settings import Limits
 from shortlist.model.times import parse_time
 from shortlist.model.vocabulary import Vocabulary
+from shortlist.model.wording import one_line, shown
 
-VERBS = ("subscribe", "unsubscribe", "open", "close", "advertise", "unadvertise")
+MAKING: dict[str, tuple[Kind, Callable[..., Command]]] = {
+    "subscribe": ("subscription", Subscribe),
+    "open": ("shortlist", Open),
+    "advertise": ("advertisement", Advertise),
+}
+"""The commands that bring a whole noun."""
+
+NAMING: dict[str, tuple[Kind, Callable[..., Command]]] = {
+    "unsubscribe": ("subscription", Unsubscribe),
+    "close": ("shortlist", Close),
+    "unadvertise": ("advertisement", Unadvertise),
+}
+"""The commands that name one."""
+
+VERBS = ("subscribe", "unsubscribe", "open", "close", "advertise", "unadvertise", "heartbeat")
+
+LARGEST = sys.float_info.max
 
 
 class BadItem(ValueError):
     """Why a line is not an item."""
+
+    def __init__(self, reason: str) -> None:
+        super().__init__(one_line(reason))
 
 
 class ItemReader:
@@ -49,71 +70,57 @@ class ItemReader:
         return self.document(parse_json(line, self._limits), position)
 
     def document(self, document: object, position: int) -> Item:
+        """The item that a JSON value describes, or `BadItem`."""
         if not isinstance(document, dict):
-            raise BadItem("expected a JSON object")
-        if "id" not in document:
-            verbs = [verb for verb in VERBS if verb in document]
+            raise BadItem(f"expected a JSON object, found {shown(document)}")
+        if document.get("id") is None:
+            given = {name: value for name, value in document.items() if value is not None}
+            verbs = [verb for verb in VERBS if verb in given]
             if verbs:
-                return self._command(verbs, document, position)
-            if document.keys() == {"time"}:
-                return Heartbeat(time=_time(document, "time"), position=position)
+                return self._command(verbs, given, position)
+            if not given.keys() & {"source", "data", "specversion"}:
+                raise BadItem(f"expected an id, or one of the commands {', '.join(VERBS[:-1])}")
         return self._publication(document, position)
 
     def _publication(self, document: Mapping[str, Any], position: int) -> Publication:
-        data = document.get("data")
-        if data is None:
-            data = {}
-        if not isinstance(data, dict):
-            raise BadItem(f"data: expected an object, found {_shown(data)}")
-        _check_size(data, self._limits)
-        audience = document.get("audience")
-        if audience is not None and (type(audience) is not int or audience < 0):
-            raise BadItem(
-                f"audience: expected a whole number of at least 0, found {_shown(audience)}"
-            )
-        version = document.get("specversion")
-        if version is not None and not str(version).startswith("1."):
-            raise BadItem(f"specversion: expected 1.0, found {_shown(version)}")
-        return Publication(
+        publication = Publication(
             id=_text(document, "id"),
             source=_text(document, "source"),
             time=_time(document, "time"),
             position=position,
             type=None if document.get("type") is None else _text(document, "type"),
             expiry=None if document.get("expirytime") is None else _time(document, "expirytime"),
-            audience=audience,
-            data=data,
+            audience=_audience(document.get("audience")),
+            data=_data(document.get("data"), self._limits),
         )
+        version = document.get("specversion")
+        if version is not None and not str(version).startswith("1."):
+            raise BadItem(f"specversion: expected '1.0', found {shown(version)}")
+        return publication
 
     def _command(self, verbs: list[str], document: Mapping[str, Any], position: int) -> Command:
         if len(verbs) > 1:
             raise BadItem(f"expected one command, found {' and '.join(verbs)}")
         verb = verbs[0]
-        others = document.keys() - {"time", verb}
+        others = sorted(document.keys() - {"time", verb})
         if others:
-            raise BadItem(f"{min(others)}: is not a field that is known in a command")
+            raise BadItem(f"{others[0]}: expected only time and {verb} in this command")
         place = {"time": _time(document, "time"), "position": position}
-        content = document[verb]
-        match verb:
-            case "subscribe":
-                return Subscribe(subscription=self._noun(Documents.subscription, content), **place)
-            case "open":
-                return Open(shortlist=self._noun(Documents.shortlist, content), **place)
-            case "advertise":
-                return Advertise(
-                    advertisement=self._noun(Documents.advertisement, content), **place
-                )
-        name = _text(document, verb)
-        match verb:
-            case "unsubscribe":
-                return Unsubscribe(subscription=name, **place)
-            case "close":
-                return Close(shortlist=name, **place)
-        return Unadvertise(advertisement=name, **place)
+        if verb in MAKING:
+            kind, command = MAKING[verb]
+            return command(**{kind: self._noun(kind, verb, document[verb])}, **place)
+        if verb in NAMING:
+            kind, command = NAMING[verb]
+            return command(**{kind: _text(document, verb)}, **place)
+        if document[verb] is not True:
+            raise BadItem(f"{verb}: expected true, found {shown(document[verb])}")
+        return Heartbeat(**place)
 
-    def _noun(self, read: Callable[[Documents, object], Any], content: object) -> Any:
+    def _noun(self, kind: Kind, verb: str, content: object) -> Any:
+        if not isinstance(content, dict):
+            raise BadItem(f"{verb}: expected an object, found {shown(content)}")
         documents = Documents(self._vocabulary, self._limits)
-        noun = read(documents, content)
+        noun = documents.read(kind, content)
         if noun is None:
             raise BadItem("; ".join(str(problem) for problem in documents.problems))
         return noun
@@ -123,31 +130,15 @@ def parse_json(line: str | bytes, limits: Limits) -> object:
     """The JSON value of a line, as RFC 8259 has it: no NaN, no half characters."""
     try:
         encoded = line if isinstance(line, bytes) else line.encode()
-        if len(encoded) > limits.payload_bytes:
-            raise BadItem(
-                f"over the size limit: {len(encoded)} of at most {limits.payload_bytes} bytes"
-            )
-        text = encoded.decode("utf-8-sig")
-        document = json.loads(text, parse_constant=_no_constant)
-        if "\\u" in text:
-            json.dumps(document, ensure_ascii=False).encode()
-    except BadItem:
-        raise
-    except json.JSONDecodeError as error:
-        raise BadItem(f"not JSON: column {error.colno}: {error.msg}") from None
-    except UnicodeDecodeError as error:
-        raise BadItem(f"not UTF-8: byte {error.start + 1}") from None
     except UnicodeEncodeError:
-        raise BadItem("not Unicode: half of a surrogate pair") from None
-    except RecursionError:
-        raise BadItem("over the nesting limit") from None
-    except ValueError as error:
+        raise BadItem("not JSON: half of a surrogate pair is not a character") from None
+    size, most = len(encoded), limits.payload_bytes
+    if size > most:
+        raise BadItem(f"over the size limit: expected at most {most} bytes, found {size}")
+    try:
+        return parse_bytes(encoded)
+    except NotJson as error:
         raise BadItem(f"not JSON: {error}") from None
-    return document
-
-
-def _no_constant(name: str) -> object:
-    raise BadItem(f"not JSON: {name}")
 
 
 def _text(document: Mapping[str, Any], field: str) -> str:
@@ -155,38 +146,49 @@ def _text(document: Mapping[str, Any], field: str) -> str:
     if value is None:
         raise BadItem(f"{field}: is missing")
     if not isinstance(value, str) or not value:
-        raise BadItem(f"{field}: expected a text that is not empty, found {_shown(value)}")
+        raise BadItem(f"{field}: expected text that is not empty, found {shown(value)}")
     return value
 
 
 def _time(document: Mapping[str, Any], field: str) -> int:
+    text = _text(document, field)
     try:
-        return parse_time(_text(document, field))
-    except BadItem:
-        raise
+        return parse_time(text)
     except ValueError as error:
         raise BadItem(f"{field}: {error}") from None
 
 
-def _check_size(data: Mapping[str, Any], limits: Limits) -> None:
+def _audience(value: object) -> int | None:
+    if value is None or (type(value) is int and value >= 0):
+        return value
+    raise BadItem(f"audience: expected a whole number of at least 0, found {shown(value)}")
+
+
+def _data(value: object, limits: Limits) -> dict[str, Any]:
+    if value is None:
+        return {}
+    if not isinstance(value, dict):
+        raise BadItem(f"data: expected an object, found {shown(value)}")
+    _check_size(value, limits)
+    return value
+
+
+def _check_size(data: dict[str, Any], limits: Limits) -> None:
     attributes = 0
     level: list[Any] = [data]
     for _ in range(limits.nesting + 1):
         attributes += sum(len(value) for value in level if isinstance(value, dict))
         if attributes > limits.attributes:
-            raise BadItem(f"data: over the limit of {limits.attributes} attributes")
+            raise BadItem(f"data: expected at most {limits.attributes} attributes, found more")
         level = [child for value in level for child in _children(value)]
         if not level:
             return
-    raise BadItem(f"data: over the nesting limit of {limits.nesting}")
+    raise BadItem(f"data: expected at most {limits.nesting} levels of nesting, found more")
 
 
 def _children(value: Any) -> list[Any]:
     if isinstance(value, dict):
         return list(value.values())
+    if isinstance(value, int | float) and abs(value) > LARGEST:
+        raise BadItem("data: expected numbers up to 1.8e308, found a larger one")
     return value if isinstance(value, list) else []
-
-
-def _shown(value: object) -> str:
-    shown = json.dumps(value, ensure_ascii=True)
-    return shown if len(shown) <= 60 else f"{shown[:57]}..."

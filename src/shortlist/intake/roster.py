@@ -127,11 +127,15 @@ class Roster:
 
 
 def registry_commands(registry: Registry) -> Iterator[Command]:
-    """A registry as the commands that would make it, before all time."""
+    """A registry as the commands that would make it, before all time.
+
+    Subscriptions with a shortlist of their own come first: others may name that one too.
+    """
     place = {"time": BEFORE_ALL_TIME, "position": -1}
     for shortlist in registry.shortlists:
         yield Open(shortlist=shortlist, **place)
-    for subscription in registry.subscriptions:
+    owners_first = sorted(registry.subscriptions, key=lambda made: made.shortlist is not None)
+    for subscription in owners_first:
         yield Subscribe(subscription=subscription, **place)
     for advertisement in registry.advertisements:
         yield Advertise(advertisement=advertisement, **place)

@@ -1,7 +1,7 @@
 """What the model finds wrong with the shape of a document, in our words."""
 
 from collections.abc import Mapping
-from dataclasses import fields
+from dataclasses import MISSING, fields
 from difflib import get_close_matches
 from typing import Any
 
@@ -25,11 +25,34 @@ EXPECTED = {
     "invalid_key": "a field name",
 }
 KINDS = ", ".join(POLICIES)
+HARMLESS = {"id": "?", "subscriber": "?", "source": "?", "k": 0}
+"""What may stand for a required field that cannot be read."""
 
 
 def shape_problems(error: ValidationError, noun: type) -> list[Problem]:
     """One problem for each field of the noun that cannot be read."""
     return [_problem(detail, noun) for detail in error.errors(include_url=False)]
+
+
+def readable_part(document: object, error: ValidationError, noun: type) -> object:
+    """The document with something harmless in place of what cannot be read."""
+    if not isinstance(document, Mapping):
+        return document
+    rest = dict(document)
+    for detail in error.errors(include_url=False):
+        match detail["loc"]:
+            case ("terms", name, *_):
+                rest["terms"] = {key: term for key, term in rest["terms"].items() if key != name}
+            case (field, *_):
+                rest.pop(field, None)
+    if "where" in document and "where" not in rest:
+        rest.pop("norm", None)  # whose weights can only be judged beside a condition
+    return {name: HARMLESS[name] for name in _required(noun)} | rest
+
+
+def _required(noun: Any) -> list[str]:
+    plain = [field for field in fields(noun) if field.default_factory is MISSING]
+    return [field.name for field in plain if field.default is MISSING]
 
 
 def _problem(detail: Mapping[str, Any], noun: type) -> Problem:

@@ -62,7 +62,11 @@ def _mapping(loader: _Loader, node: yaml.Node) -> dict[Any, Any]:
     return loader.construct_mapping(node, deep=True)
 
 
-def _refused(loader: _Loader, node: yaml.Node) -> Any:
+def _text(loader: _Loader, node: yaml.Node) -> Any:
+    return loader.construct_yaml_str(node)
+
+
+def _refused(_: _Loader, node: yaml.Node) -> Any:
     raise _error(f"{node.tag.replace('tag:yaml.org,2002:', '!!')} has no place in a registry", node)
 
 
@@ -71,6 +75,6 @@ def _error(message: str, node: yaml.Node) -> yaml.MarkedYAMLError:
 
 
 _Loader.add_constructor("tag:yaml.org,2002:map", _mapping)
-_Loader.add_constructor("tag:yaml.org,2002:timestamp", _Loader.construct_yaml_str)
+_Loader.add_constructor("tag:yaml.org,2002:timestamp", _text)
 for _name in REFUSED:
     _Loader.add_constructor(f"tag:yaml.org,2002:{_name}", _refused)

@@ -2,11 +2,12 @@
 
 from collections.abc import Callable, Iterator
 
-from shortlist.fuzzy.degrees import TRUE, Degrees
+from shortlist.fuzzy.degrees import FALSE, TRUE, Degrees
 from shortlist.fuzzy.norms import conjunction, disjunction
 from shortlist.language.tree import And, Or, Predicate, Where
 from shortlist.matching.predicates import (
     FAILS,
+    HOLDS,
     UNDER_THRESHOLD,
     Judgement,
     judge,
@@ -19,7 +20,7 @@ from shortlist.model.vocabulary import Vocabulary
 Evaluate = Callable[[Reader], Judgement]
 
 STRICT = ("min", "product", "lukasiewicz")
-"""The norms under which a conjunction is impossible as soon as one member is."""
+"""The norms under which one impossible member decides a conjunction, and a certain one adds nothing."""
 
 
 def condition(
@@ -40,7 +41,12 @@ def condition(
     evaluate = _evaluation(where, vocabulary, norm)
 
     def meets(read: Reader) -> Degrees:
-        possibility, necessity = evaluate(read).degrees
+        found = evaluate(read)
+        if found is FAILS:
+            return FALSE
+        if found is HOLDS:
+            return TRUE
+        possibility, necessity = found.degrees
         return Degrees(rounded(possibility), rounded(necessity))
 
     return meets
@@ -75,15 +81,16 @@ def _disjunction(operands: list[Evaluate], norm: Norm) -> Evaluate:
 
 
 def _conjunction(operands: list[Evaluate], norm: Norm) -> Evaluate:
-    stops_at_zero = norm in STRICT
+    strict = norm in STRICT
 
     def evaluate(read: Reader) -> Judgement:
         degrees = []
         for operand in operands:
             found = operand(read)
-            if found is UNDER_THRESHOLD or (stops_at_zero and found.degrees.possibility == 0.0):
+            if found is UNDER_THRESHOLD or (strict and found.degrees.possibility == 0.0):
                 return FAILS
-            degrees.append(found.degrees)
-        return Judgement(conjunction(norm, degrees))
+            if not (strict and found is HOLDS):
+                degrees.append(found.degrees)
+        return Judgement(conjunction(norm, degrees)) if degrees else HOLDS
 
     return evaluate

@@ -96,6 +96,8 @@ def _judge_existence(negated: bool) -> Judge:
 def _judge_degrees(
     test: Test, negated: bool, least_possibility: float, least_necessity: float
 ) -> Judge:
+    failed = UNDER_THRESHOLD if least_possibility or least_necessity else FAILS
+
     def judge_degrees(value: Value | Many | None) -> Judgement:
         if value is None:
             return ABSENT
@@ -103,15 +105,24 @@ def _judge_degrees(
         if degrees is None:
             return OTHER_TYPE
         if negated:
-            degrees = negation(degrees)
+            degrees = _negated(degrees)
         if degrees is TRUE:
             return HOLDS
+        if degrees is FALSE:
+            return failed
         possibility, necessity = rounded(degrees.possibility), rounded(degrees.necessity)
         if possibility < least_possibility or necessity < least_necessity:
             return UNDER_THRESHOLD
         return Judgement(Degrees(possibility, necessity))
 
     return judge_degrees
+
+
+def _negated(degrees: Degrees) -> Degrees:
+    """As `negation`, but a crisp answer stays one that can be told by identity."""
+    if degrees is TRUE:
+        return FALSE
+    return TRUE if degrees is FALSE else negation(degrees)
 
 
 def _best_element(test: Test, many: Many) -> Degrees | None:

@@ -48,7 +48,7 @@ class Scan:
         for subscription in self._order:
             meets, at_least = self._conditions[subscription]
             possibility, necessity = meets(read)
-            if possibility > 0.0 and _reaches(at_least, possibility, necessity):
+            if possibility and _reaches(at_least, possibility, necessity):
                 matches.append(Match(subscription, possibility, necessity))
         return matches
 

@@ -3,6 +3,8 @@
 import re
 from decimal import Decimal
 
+from shortlist.model.wording import shown
+
 UNITS = {"ms": 1_000, "s": 1_000_000, "m": 60_000_000, "h": 3_600_000_000, "d": 86_400_000_000}
 
 SHORT = re.compile(r"(\d+(?:\.\d+)?)(ms|s|m|h|d)", re.ASCII)
@@ -31,9 +33,11 @@ def parse_duration(text: str) -> int:
             Decimal(0),
         )
     else:
-        raise ValueError(f"{text!r} is not a duration such as 500ms, 30s, 40m, 12h, 7d or PT40M")
+        raise ValueError(
+            f"{shown(text)} is not a duration such as 500ms, 30s, 40m, 12h, 7d or PT40M"
+        )
     if micros < 1:
-        raise ValueError(f"{text!r} is not a duration of at least a microsecond")
+        raise ValueError(f"{shown(text)} is not a duration of at least a microsecond")
     return int(micros)
 
 

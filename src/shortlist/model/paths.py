@@ -2,6 +2,8 @@
 
 import re
 
+from shortlist.model.wording import shown
+
 Path = tuple[str, ...]
 
 NAME = re.compile(r'[^\W\d]\w*|"(?:[^"]|"")*"')
@@ -27,7 +29,7 @@ def parse_path(text: str) -> Path:
         if text[at] != ".":
             break
         at += 1
-    raise ValueError(f"{text!r} is not an attribute name: column {at + 1}: expected a name")
+    raise ValueError(f"{shown(text)} is not an attribute name: column {at + 1}: expected a name")
 
 
 def format_path(path: Path, reserved: frozenset[str] = frozenset()) -> str:

@@ -87,5 +87,5 @@ class Novelty:
     seed: Whole = 0
 
 
-POLICIES = {made.kind: made for made in (Everything, TopK, Window, Novelty)}
+POLICIES = {"everything": Everything, "top-k": TopK, "window": Window, "novelty": Novelty}
 Policy = Annotated[Everything | TopK | Window | Novelty, Field(discriminator="kind")]

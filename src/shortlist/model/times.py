@@ -4,6 +4,8 @@ import re
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 
+from shortlist.model.wording import shown
+
 MICROSECOND = timedelta(microseconds=1)
 EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 
@@ -29,13 +31,13 @@ def parse_time(text: str) -> int:
     """
     found = RFC_3339.fullmatch(text)
     if found is None:
-        raise ValueError(f"{text!r} is not an RFC 3339 time such as 2026-03-01T09:30:00Z")
+        raise ValueError(f"{shown(text)} is not an RFC 3339 time such as 2026-03-01T09:30:00Z")
     year, month, day, hour, minute, second = (int(part) for part in found.groups()[:6])
     fraction, sign, offset_hours, offset_minutes = found.groups()[6:]
     micros = int((fraction or "")[:6].ljust(6, "0"))
     offset = timedelta(hours=int(offset_hours or 0), minutes=int(offset_minutes or 0))
     if offset_hours and (int(offset_hours) > 23 or int(offset_minutes) > 59):
-        raise ValueError(f"{text!r} has an offset over 23:59")
+        raise ValueError(f"{shown(text)} has an offset over 23:59")
     # RFC 3339 allows a leap second; like POSIX, it counts as the second that follows it.
     leap = timedelta(seconds=1) if second == 60 else timedelta()
     try:
@@ -44,7 +46,7 @@ def parse_time(text: str) -> int:
         )
         moment = local + leap + (offset if sign == "-" else -offset)
     except (ValueError, OverflowError) as error:
-        raise ValueError(f"{text!r} is not a time that exists: {error}") from None
+        raise ValueError(f"{shown(text)} is not a time that exists: {error}") from None
     return (moment - EPOCH) // MICROSECOND
 
 

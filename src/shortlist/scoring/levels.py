@@ -7,7 +7,7 @@ Preferences = Sequence[tuple[str, str]]
 
 
 def preference_cycle(prefers: Preferences) -> list[str] | None:
-    """The cycle that makes preferences meaningless, if there is one.
+    """The cycle that makes preferences meaningless, if there is one; from its smallest id on.
 
     >>> preference_cycle([("a", "b"), ("b", "a")])
     ['a', 'b', 'a']
@@ -18,7 +18,9 @@ def preference_cycle(prefers: Preferences) -> list[str] | None:
     try:
         sorter.prepare()
     except CycleError as error:
-        return list(error.args[1])
+        around = error.args[1][1:]
+        start = around.index(min(around))
+        return [*around[start:], *around[: start + 1]]
     return None
 
 

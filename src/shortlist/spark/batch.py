@@ -23,6 +23,7 @@ if TYPE_CHECKING:
     from pyspark.sql import DataFrame
 
 REJECTS = "position bigint, line string, reason string"
+ALLOWED = "position bigint, shard int, allowed array<string>"
 
 
 class Batch:
@@ -127,19 +128,23 @@ class Batch:
         return self._shared(self._selected(task))
 
     def _selected(self, task: Select) -> DataFrame:
-        from pyspark.sql import functions as F  # noqa: N812
-
         published = self._admitted.where("reason is null")
-        chosen = self._chosen(published)
-        allowed = chosen.groupBy("position", "shard").agg(
-            F.collect_set("shortlist").alias("allowed")
-        )
+        allowed = self._allowed(published)
         arriving = self._for_each_shard(published).join(allowed, ["position", "shard"], "left")
         columns = ("shard", "time", "position", "line", "audience", "advertisement", "allowed")
         return self._by_shard(arriving.select(*columns)).mapInArrow(task, ddl(RESULTS))
 
+    def _allowed(self, published: DataFrame) -> DataFrame:
+        """Which shortlists of a shard may receive a publication that an advertisement limits."""
+        from pyspark.sql import functions as F  # noqa: N812
+
+        if not any(share.advertises for share in self._shares):
+            return self._spark.createDataFrame([], ALLOWED)
+        chosen = self._chosen(published).groupBy("position", "shard")
+        return chosen.agg(F.collect_set("shortlist").alias("allowed"))
+
     def _chosen(self, published: DataFrame) -> DataFrame:
-        """Who may receive a publication that an advertisement limits."""
+        """The k best shortlists of all shards, for each publication that has a limit."""
         limited = self._for_each_shard(published.where("audience is not null"))
         columns = ("shard", "time", "position", "line", "audience", "advertisement")
         nominated = self._by_shard(limited.select(*columns)).mapInArrow(

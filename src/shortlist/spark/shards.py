@@ -16,7 +16,7 @@ from shortlist.engine.explanation import Explainer, Question
 from shortlist.engine.halves import Matching, Selecting
 from shortlist.intake.lines import ItemReader
 from shortlist.intake.roster import Roster, registry_commands
-from shortlist.model.command import Command, Subscribe
+from shortlist.model.command import Advertise, Command, Subscribe
 from shortlist.model.delivery import Delivery, delivery_id
 from shortlist.model.publication import Publication
 from shortlist.model.registry import Registry
@@ -43,6 +43,11 @@ class Share:
     def is_idle(self) -> bool:
         """Nobody will ever subscribe here."""
         return not any(isinstance(command, Subscribe) for command in self.commands)
+
+    @property
+    def advertises(self) -> bool:
+        """Some publisher limits its audience at some time."""
+        return any(isinstance(command, Advertise) for command in self.commands)
 
 
 def shares(
