@@ -1,5 +1,6 @@
 """Why a publication is on a shortlist, or is not: the same result, with its reasons."""
 
+import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -16,9 +17,12 @@ from shortlist.model.delivery import Delivery
 from shortlist.model.publication import Publication
 from shortlist.model.subscription import Subscription
 from shortlist.model.times import format_time
-from shortlist.scoring.candidates import Candidate
-from shortlist.selection.audience import Inducement
+from shortlist.scoring.candidates import Candidate, ScoreTooLow
+from shortlist.scoring.expression import Uncomputable
+from shortlist.selection.audience import Inducement, Nomination
 from shortlist.selection.base import Outcome
+
+Document = dict[str, Any]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -30,10 +34,8 @@ class Question:
     shortlist: str | None = None
 
     def is_about(self, publication: Publication) -> bool:
-        return self.publication in (None, publication.id) and self.source in (
-            None,
-            publication.source,
-        )
+        is_it = self.publication in (None, publication.id)
+        return is_it and self.source in (None, publication.source)
 
 
 class Explainer:
@@ -43,18 +45,12 @@ class Explainer:
         self._question = question
         self._matching = matching
         self._selecting = selecting
-        self._explanations: list[dict[str, Any]] = []
+        self._explanations: list[Document] = []
 
     def turned_away(self, publication: Publication, reason: str) -> None:
         """A publication that nobody was asked about."""
         if self._question.is_about(publication):
-            self._explanations.append(
-                {
-                    **_heading(publication, self._question.shortlist),
-                    "delivered": False,
-                    "reason": reason,
-                }
-            )
+            self._explanations.append(_refused(publication, self._question.shortlist, reason))
 
     def published(
         self,
@@ -68,27 +64,35 @@ class Explainer:
         if not self._question.is_about(publication):
             return
         by_shortlist = {candidate.shortlist: candidate for candidate in candidates}
+        ranking = self._ranking(inducement, read, candidates)
         asked = self._question.shortlist
         for shortlist in sorted(by_shortlist) if asked is None else [asked]:
-            explanation = self._arrival(
-                publication, shortlist, by_shortlist.get(shortlist), outcomes.get(shortlist), read
-            )
-            if inducement is not None:
-                explanation["audience"] = inducement._asdict()
+            candidate, outcome = by_shortlist.get(shortlist), outcomes.get(shortlist)
+            explanation = self._arrival(publication, shortlist, candidate, outcome, read)
+            if inducement is not None and candidate is not None:
+                explanation["audience"] = _audience(inducement, ranking, shortlist)
             self._explanations.append(explanation)
+        if asked is None and not candidates:
+            self._explanations.append(_refused(publication, None, "no shortlist matches"))
 
-    def taken(self, deliveries: Sequence[Delivery]) -> list[dict[str, Any]]:
+    def taken(self, deliveries: Sequence[Delivery]) -> list[Document]:
         """The explanations since the last call, with the promotions that came later among them."""
         for delivery in deliveries:
             asked = self._question.shortlist in (None, delivery.shortlist)
-            if (
-                delivery.cause == "promotion"
-                and asked
-                and self._question.is_about(delivery.publication)
-            ):
+            promoted = delivery.cause == "promotion"
+            if promoted and asked and self._question.is_about(delivery.publication):
                 self._explanations.append(_promotion(delivery))
         explanations, self._explanations = self._explanations, []
         return explanations
+
+    def _ranking(
+        self, inducement: Inducement | None, read: Reader, candidates: Sequence[Candidate]
+    ) -> list[Nomination]:
+        """Every candidate, in the publisher's order."""
+        if inducement is None:
+            return []
+        everyone = inducement._replace(k=len(candidates))
+        return self._matching.nominations(everyone, read, candidates)
 
     def _arrival(
         self,
@@ -97,46 +101,43 @@ class Explainer:
         candidate: Candidate | None,
         outcome: Outcome | None,
         read: Reader,
-    ) -> dict[str, Any]:
-        explanation = _heading(publication, shortlist)
+    ) -> Document:
         if shortlist not in self._matching.roster.shortlists:
-            return {**explanation, "delivered": False, "reason": "there is no such shortlist then"}
+            return _refused(publication, shortlist, "there was no such shortlist at that time")
         members = sorted(self._matching.roster.members(shortlist))
-        explanation["subscriptions"] = [self._subscription(name, read) for name in members]
+        asked: Document = {"subscriptions": [self._subscription(name, read) for name in members]}
         if candidate is None:
-            return {**explanation, "delivered": False, "reason": "no subscription matches"}
-        explanation["score"] = candidate.score
-        explanation["subscription"] = candidate.named.subscription
+            return _refused(publication, shortlist, "no subscription matches") | asked
+        asked |= {"score": candidate.score, "subscription": candidate.named.subscription}
         if outcome is None:
-            return {**explanation, "delivered": False, "reason": "not in the publisher's audience"}
+            reason = "not in the publisher's audience"
+            return _refused(publication, shortlist, reason) | asked
         above = self._selecting.selector(shortlist).above(candidate)
-        explanation["above"] = [standing._asdict() for standing in above]
-        explanation["delivered"] = outcome.refusal is None
-        explanation["reason"] = outcome.refusal or "delivered at arrival"
+        asked["above"] = [standing._asdict() for standing in above]
+        if outcome.refusal is not None:
+            return _refused(publication, shortlist, outcome.refusal) | asked
+        explanation = _heading(publication, shortlist, True, "delivered at arrival") | asked
         for placed in outcome.placements:
             if placed.candidate is candidate:
-                explanation |= {
-                    "rank": placed.rank,
-                    "score": placed.score,
-                    "subscription": placed.named.subscription,
-                }
+                explanation["rank"], explanation["score"] = placed.rank, placed.score
+                explanation["subscription"] = placed.named.subscription
         return explanation
 
-    def _subscription(self, name: str, read: Reader) -> dict[str, Any]:
+    def _subscription(self, name: str, read: Reader) -> Document:
         subscription = self._matching.roster.subscriptions[name]
         vocabulary = self._matching.values.vocabulary
         where = None
         if subscription.where is not None:
             where = parse_where(subscription.where, vocabulary, self._matching.limits)
         possibility, necessity = condition(where, vocabulary, subscription.norm)(read)
-        scored, reason = self._scored(subscription, possibility, necessity, read)
+        score, reason = self._scored(subscription, possibility, necessity, read)
         return {
             "id": name,
-            "matches": scored is not None,
+            "matches": score is not None,
             "reason": reason,
             "possibility": possibility,
             "necessity": necessity,
-            "score": scored,
+            "score": score,
             "predicates": [
                 _predicate(predicate, judge(predicate, vocabulary)(read(predicate.path)))
                 for predicate in predicates(where)
@@ -146,41 +147,167 @@ class Explainer:
     def _scored(
         self, subscription: Subscription, possibility: float, necessity: float, read: Reader
     ) -> tuple[float | None, str]:
-        at_least = subscription.at_least
+        least = subscription.at_least
         if possibility == 0.0:
             return None, "its condition does not hold"
-        if possibility < at_least.possibility:
-            return None, f"possibility {possibility:g} is under {at_least.possibility:g}"
-        if necessity < at_least.necessity:
-            return None, f"necessity {necessity:g} is under {at_least.necessity:g}"
-        scored = self._matching.scoring.scored(Match(subscription.id, possibility, necessity), read)
-        if scored is None:
-            return None, "its score cannot be computed or is under at_least.score"
-        return scored.score, "matches"
+        if possibility < least.possibility:
+            return None, _under("possibility", possibility, least.possibility)
+        if necessity < least.necessity:
+            return None, _under("necessity", necessity, least.necessity)
+        match = Match(subscription.id, possibility, necessity)
+        try:
+            return self._matching.scoring.scored(match, read).score, "matches"
+        except Uncomputable as error:
+            return None, f"its score cannot be computed: {error}"
+        except ScoreTooLow as error:
+            return None, str(error)
 
 
-def _predicate(predicate: Predicate, judgement: Judgement) -> dict[str, Any]:
+def _under(name: str, degree: float, least: float) -> str:
+    return f"{name} {degree!r} is under at_least.{name} {least!r}"
+
+
+def _predicate(predicate: Predicate, judgement: Judgement) -> Document:
     document = {"text": print_where(predicate), **judgement.degrees._asdict()}
     return document if judgement.note is None else {**document, "note": judgement.note}
 
 
-def _heading(publication: Publication, shortlist: str | None) -> dict[str, Any]:
+def _heading(
+    publication: Publication, shortlist: str | None, delivered: bool, reason: str
+) -> Document:
     return {
         "time": format_time(publication.time),
         "publication": publication.id,
         "source": publication.source,
         "shortlist": shortlist,
+        "delivered": delivered,
+        "reason": reason,
     }
 
 
-def _promotion(delivery: Delivery) -> dict[str, Any]:
-    heading = _heading(delivery.publication, delivery.shortlist)
+def _refused(publication: Publication, shortlist: str | None, reason: str) -> Document:
+    return _heading(publication, shortlist, False, reason)
+
+
+def _promotion(delivery: Delivery) -> Document:
+    reason = "promoted: better ones left"
     return {
-        **heading,
+        **_heading(delivery.publication, delivery.shortlist, True, reason),
         "time": format_time(delivery.time),
-        "delivered": True,
-        "reason": "promoted: better ones left the window",
         "rank": delivery.rank,
         "score": delivery.score,
         "subscription": delivery.subscription,
     }
+
+
+def _audience(inducement: Inducement, ranking: Sequence[Nomination], shortlist: str) -> Document:
+    """Where a shortlist stands in the publisher's order, and who the k best are."""
+    order = [nomination.shortlist for nomination in ranking]
+    place = order.index(shortlist)
+    return {
+        "advertisement": inducement.advertisement,
+        "k": inducement.k,
+        "place": place + 1,
+        "of": len(ranking),
+        "score": _json_number(ranking[place].score),
+        "chosen": [
+            {"shortlist": best.shortlist, "score": _json_number(best.score)}
+            for best in ranking[: inducement.k]
+        ],
+    }
+
+
+def _json_number(score: float | None) -> float | str | None:
+    """JSON has no infinite numbers."""
+    if score is None or math.isfinite(score):
+        return score
+    return "infinity" if score > 0 else "-infinity"
+
+
+def explanation_lines(explanation: Document) -> list[str]:
+    """An explanation as a person reads it.
+
+    >>> print(*explanation_lines({
+    ...     "time": "2026-03-01T09:30:00.000Z", "publication": "flat 7", "source": "ads",
+    ...     "shortlist": "anna", "delivered": False, "reason": "1 better ones are still valid",
+    ...     "above": [{"source": "ads", "publication": "flat 3", "score": 0.9}],
+    ...     "score": 0.5, "subscription": "cheap", "subscriptions": [
+    ...         {"id": "cheap", "matches": True, "reason": "matches", "possibility": 1.0,
+    ...          "necessity": 1.0, "score": 0.5, "predicates": [
+    ...             {"text": "rent < 900", "possibility": 1.0, "necessity": 1.0}]}]}), sep="\\n")
+    2026-03-01T09:30:00.000Z: 'flat 7' from 'ads' for the shortlist 'anna'
+    not delivered: 1 better ones are still valid
+      score 0.5, by the subscription 'cheap'
+      above it: 'flat 3' from 'ads', score 0.9
+      'cheap' matches: score 0.5, possibility 1, necessity 1
+        1  rent < 900
+    """
+    return [*_verdict_lines(explanation), *(f"  {line}" for line in _reason_lines(explanation))]
+
+
+def _verdict_lines(explanation: Document) -> list[str]:
+    shortlist = explanation["shortlist"]
+    about = f"{explanation['publication']!r} from {explanation['source']!r}"
+    whom = "" if shortlist is None else f" for the shortlist {shortlist!r}"
+    verdict = explanation["reason"]
+    if not explanation["delivered"]:
+        verdict = f"not delivered: {verdict}"
+    return [f"{explanation['time']}: {about}{whom}", verdict]
+
+
+def _reason_lines(explanation: Document) -> list[str]:
+    lines = []
+    if explanation.get("subscription") is not None:
+        rank = explanation.get("rank")
+        place = "" if rank is None else f"rank {rank}, "
+        score = f"score {_plain(explanation['score'])}"
+        lines.append(f"{place}{score}, by the subscription {explanation['subscription']!r}")
+    for standing in explanation.get("above", ()):
+        about = f"{standing['publication']!r} from {standing['source']!r}"
+        lines.append(f"above it: {about}, score {_plain(standing['score'])}")
+    if "audience" in explanation:
+        lines += _audience_lines(explanation["audience"])
+    for subscription in explanation.get("subscriptions", ()):
+        lines += _subscription_lines(subscription)
+    return lines
+
+
+def _audience_lines(audience: Document) -> list[str]:
+    place = f"place {audience['place']} of {audience['of']}"
+    ranked = f"by the advertisement {audience['advertisement']!r}, {_ranked(audience['score'])}"
+    lines = [f"audience of at most {audience['k']}: {place} {ranked}"]
+    for number, best in enumerate(audience["chosen"], start=1):
+        lines.append(f"  {number}. {best['shortlist']!r}, {_ranked(best['score'])}")
+    return lines
+
+
+def _ranked(score: float | str | None) -> str:
+    return "whose score cannot be computed" if score is None else f"score {_plain(score)}"
+
+
+def _subscription_lines(subscription: Document) -> list[str]:
+    degrees = [f"{name} {_plain(subscription[name])}" for name in ("possibility", "necessity")]
+    if subscription["matches"]:
+        score = f"score {_plain(subscription['score'])}"
+        verdict = f"matches: {', '.join([score, *degrees])}"
+    else:
+        verdict = f"does not match: {subscription['reason']}"
+    parts = [(_degrees(each), each) for each in subscription["predicates"]]
+    width = max((len(shown) for shown, _ in parts), default=0)
+    lines = [f"  {shown:{width}}  {each['text']}{_note(each)}" for shown, each in parts]
+    return [f"{subscription['id']!r} {verdict}", *lines]
+
+
+def _degrees(predicate: Document) -> str:
+    """Both degrees, or the one where they are the same."""
+    possibility, necessity = _plain(predicate["possibility"]), _plain(predicate["necessity"])
+    return possibility if possibility == necessity else f"{necessity}..{possibility}"
+
+
+def _note(predicate: Document) -> str:
+    return f"  ({predicate['note']})" if "note" in predicate else ""
+
+
+def _plain(number: float | str) -> str:
+    """Without the `.0` of whole numbers."""
+    return repr(number).removesuffix(".0") if isinstance(number, float) else str(number)

@@ -60,7 +60,7 @@ class Documents:
         for name, declaration in document.items():
             label = f"attribute {shown(name)}"
             try:
-                path = parse_path(name if isinstance(name, str) else shown(name))
+                path = _path(name)
             except ValueError as error:
                 self.problems.append(Problem(id=label, message=str(error)))
                 continue
@@ -119,6 +119,12 @@ def labelled(kind: Kind, document: object, number: int | None = None) -> str:
     if name is not None and not isinstance(name, Mapping | list):
         return f"{kind} {shown(name)}"
     return kind if number is None else f"{kind} #{number}"
+
+
+def _path(name: object) -> Path:
+    if not isinstance(name, str):
+        raise ValueError("expected a name, in quotes where it looks like something else")
+    return parse_path(name)
 
 
 def _further(adapter: TypeAdapter[Any], rest: object, check: Check) -> list[Problem]:

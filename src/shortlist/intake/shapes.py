@@ -80,7 +80,7 @@ def _problem(detail: Mapping[str, Any], noun: type) -> Problem:
 
 def _field(location: Location) -> str | None:
     """The path to a field. A policy is followed by its kind, which is not a field."""
-    names = [str(part) for part in location if part != "[key]"]
+    names = [str(part) or "''" for part in location if part != "[key]"]
     if names[:1] == ["policy"]:
         del names[1:2]
     return ".".join(names) or None
@@ -98,8 +98,8 @@ def _found(expected: str, value: object) -> str:
 
 def _unknown(location: Location, noun: type) -> str:
     known = [field.name for field in fields(_owner(location[:-1], noun))]
-    alike = get_close_matches(str(location[-1]), known, n=1)
-    hint = f"did you mean {alike[0]}?" if alike else f"expected one of {', '.join(known)}"
+    alike = get_close_matches(str(location[-1]), known, n=1, cutoff=0.75)
+    hint = f"did you mean {alike[0]}?" if alike else f"expected only {', '.join(known)}"
     return f"is not a field that is known here; {hint}"
 
 

@@ -58,7 +58,7 @@ class _Scorer:
         """The rounded score; raises `Uncomputable` where there is none."""
         score = self._evaluate(subject)
         if not math.isfinite(score):
-            raise Uncomputable("the score", "finite")
+            raise Uncomputable("the result", "finite", score)
         return rounded(score)
 
     @cached_property
@@ -69,6 +69,21 @@ class _Scorer:
     @cached_property
     def volume(self) -> float:
         return volume(self.where)
+
+
+class ScoreTooLow(Exception):
+    """A score under its subscription's static threshold.
+
+    >>> str(ScoreTooLow(0.1, 0.2))
+    'score 0.1 is under at_least.score 0.2'
+    """
+
+    def __init__(self, score: float, least: float) -> None:
+        super().__init__(score, least)
+
+    def __str__(self) -> str:
+        score, least = self.args
+        return f"score {score!r} is under at_least.score {least!r}"
 
 
 class Scoring:
@@ -107,26 +122,25 @@ class Scoring:
         """One candidate per shortlist that still matches once scores are known, in order of id."""
         scored: dict[str, list[ScoredMatch]] = defaultdict(list)
         for match in matches:
-            found = self.scored(match, read)
-            if found is not None:
-                scored[self._scorers[match.subscription].subscription.shortlist_id].append(found)
+            try:
+                found = self.scored(match, read)
+            except (Uncomputable, ScoreTooLow):
+                continue
+            scored[self._scorers[match.subscription].subscription.shortlist_id].append(found)
         return [
             self._candidate(publication, shortlist, scored[shortlist])
             for shortlist in sorted(scored)
         ]
 
-    def scored(self, match: Match, read: Reader) -> ScoredMatch | None:
-        """The match with its score; None where the score cannot be computed or is too low."""
+    def scored(self, match: Match, read: Reader) -> ScoredMatch:
+        """The match with its score; raises `Uncomputable` or `ScoreTooLow` where it has none."""
         scorer = self._scorers[match.subscription]
         subscription = scorer.subscription
         degrees = Degrees(match.possibility, match.necessity)
-        try:
-            score = scorer.score(Subject(read, degrees))
-        except Uncomputable:
-            return None
+        score = scorer.score(Subject(read, degrees))
         least = subscription.at_least.score
         if least is not None and score < least:
-            return None
+            raise ScoreTooLow(score, least)
         level = self._levels.get(subscription.shortlist_id, {}).get(subscription.id)
         if level is not None:
             score = -float(level)

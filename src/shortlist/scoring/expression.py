@@ -27,10 +27,18 @@ from shortlist.scoring.relevance import term_cosine, term_weights, vector_cosine
 
 
 class Uncomputable(Exception):
-    """An attribute that the score needs is absent or of another type."""
+    """What a score needs is absent or of another type.
 
-    def __init__(self, path: str, needed: str) -> None:
-        super().__init__(f"{path} is absent or not {needed}")
+    >>> str(Uncomputable("rent", "a single number", "free")), str(Uncomputable("rent", "a number"))
+    ('rent is not a single number', 'rent is absent')
+    """
+
+    def __init__(self, name: str, needed: str, found: object = None) -> None:
+        super().__init__(name, needed, found)
+
+    def __str__(self) -> str:
+        name, needed, found = self.args
+        return f"{name} is absent" if found is None else f"{name} is not {needed}"
 
 
 @dataclass(frozen=True, slots=True)
@@ -106,7 +114,7 @@ def plain_number(score: Score) -> float | None:
 def _number(read: Reader, path: Path) -> float:
     value = read(path)
     if not isinstance(value, float):
-        raise Uncomputable(".".join(path), "a single number")
+        raise Uncomputable(".".join(path), "a single number", value)
     return value
 
 
@@ -138,7 +146,7 @@ def _relevance(path: Path, query: str, vocabulary: Vocabulary) -> Evaluate:
     def evaluate(subject: Subject) -> float:
         text = subject.read(path)
         if not isinstance(text, str):
-            raise Uncomputable(".".join(path), "a single text")
+            raise Uncomputable(".".join(path), "a single text", text)
         return term_cosine(term_weights(text, idf), wanted)
 
     return evaluate
@@ -149,7 +157,7 @@ def _cosine(path: Path, vector: tuple[float, ...]) -> Evaluate:
         value = subject.read(path)
         cosine = vector_cosine(value, vector) if isinstance(value, tuple) else None
         if cosine is None:
-            raise Uncomputable(".".join(path), f"a vector of {len(vector)} numbers")
+            raise Uncomputable(".".join(path), f"a vector of {len(vector)} numbers", value)
         return cosine
 
     return evaluate

@@ -1,0 +1,73 @@
+"""Policies, and calls to a selector in order of time, built by `pick` as in `tests.strategies`."""
+
+from shortlist.model.policy import Everything, Novelty, Span, TopK, Window
+from shortlist.model.publication import Publication
+from shortlist.scoring.candidates import Candidate
+from shortlist.scoring.combine import ScoredMatch
+from tests.strategies import maybe
+
+END_OF_TIME = 2**62
+
+
+def everything(pick):
+    return Everything()
+
+
+def top_k(pick):
+    return TopK(
+        k=pick([1, 2, 3, 4]), refresh=maybe(pick, range(1, 9)), period=maybe(pick, range(1, 9))
+    )
+
+
+def window(pick):
+    size = pick([None, *map(Span, range(1, 9)), *range(1, 6)])
+    return Window(k=pick([1, 2, 3, 4]), window=size)
+
+
+def novelty(pick):
+    return Novelty(
+        rate=pick([0.1, 0.2, 0.29, 0.3, 0.5, 0.7, 1.0]),
+        period=pick([1, 2, 3, 5, 7, 10, 100]),
+        mode=pick(["lazy", "eager"]),
+        measure=pick(["rate", "interval"]),
+        algorithm=pick(["threshold", "sampling", "random"]),
+        aging=pick([1.0, 1.0, 0.5, 0.1, 0.0]),
+        seed=pick([0, 1, 2**64 - 1, -1]),
+    )
+
+
+POLICIES = {Everything: everything, TopK: top_k, Window: window, Novelty: novelty}
+
+
+def candidate(pick, time, position):
+    """A publication that matches one to three subscriptions; the best of them is named."""
+    names = pick(["a", "b", "c", "ab", "ac", "abc"])
+    matches = tuple(ScoredMatch(name, pick([0, 1, 2, 3, 4]) / 2, 1.0, 0.5) for name in names)
+    named = max(matches, key=lambda match: (match.score, -ord(match.subscription)))
+    alive_for = maybe(pick, range(1, 10))
+    publication = Publication(
+        id=f"p{position}",
+        source="s",
+        time=time,
+        position=position,
+        expiry=None if alive_for is None else time + alive_for,
+    )
+    refresh = pick([None, None, 1, 2, 5])
+    return Candidate(publication, "list", named.score, named, matches, refresh)
+
+
+def calls(pick, most=30):
+    """Calls in order of time: arrivals, cancellations and the mere passing of time."""
+    made, time = [], pick(range(-9, 9))
+    for position in range(pick(range(most))):
+        time += pick([0, 0, 0, 1, 1, 2, 3, 7])
+        kind = pick(["arrive"] * 6 + ["cancel", "advance"])
+        if kind == "arrive":
+            made.append((kind, candidate(pick, time, position)))
+        elif kind == "cancel":
+            made.append((kind, pick("abc"), time))
+        else:
+            made.append((kind, time))
+    closed = pick([None, None, *range(10)])
+    made.append(("advance", END_OF_TIME) if closed is None else ("close", time + closed))
+    return made

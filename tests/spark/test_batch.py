@@ -1,0 +1,156 @@
+"""Batch on Spark equals one engine, whatever the partitions and the number of shards."""
+
+import json
+import random
+from pathlib import Path
+
+import pytest
+
+from shortlist.engine.replay import replay
+from shortlist.intake.files import read_registry, registry_from_documents
+from shortlist.model.settings import Settings
+from shortlist.spark.batch import Batch
+from shortlist.spark.sources import Lines, read_files
+from tests.strategies import registry, seeded, timeline
+
+pytestmark = pytest.mark.spark
+
+CASES = sorted(path.parent for path in Path(__file__).parents[1].glob("cases/*/expected.jsonl"))
+SECOND = 1_000_000
+
+
+def documents(batch: Batch) -> list[dict]:
+    rows = batch.deliveries.orderBy("time", "position", "shortlist").collect()
+    return [row.asDict() for row in rows]
+
+
+def comparable(delivery: dict) -> tuple:
+    names = ("shortlist", "subscriber", "source", "publication", "subscription", "rank", "cause")
+    degrees = (delivery["score"], delivery["possibility"], delivery["necessity"])
+    return delivery["id"], *(delivery[name] for name in names), *degrees
+
+
+def write_lines(path: Path, lines: list[str]) -> Path:
+    path.write_text("".join(f"{line}\n" for line in lines))
+    return path
+
+
+@pytest.mark.parametrize("case", CASES, ids=lambda case: case.name)
+@pytest.mark.parametrize("shards", [1, 3])
+def test_a_worked_case(spark, case, shards):
+    commands = (case / "timeline.jsonl").exists()
+    source = case / ("timeline.jsonl" if commands else "publications.jsonl")
+    batch = Batch(
+        read_files(spark, source),
+        read_registry(case / "registry.json"),
+        commands=commands,
+        shards=shards,
+    )
+    expected = [json.loads(line) for line in (case / "expected.jsonl").open()]
+    got = documents(batch)
+    assert [comparable(row)[:8] for row in got] == [comparable(row)[:8] for row in expected]
+    for row, wanted in zip(got, expected, strict=True):
+        assert comparable(row)[8:] == pytest.approx(comparable(wanted)[8:], abs=1e-6)
+
+
+@pytest.mark.parametrize("seed", range(12))
+def test_a_random_timeline_equals_one_engine(spark, tmp_path, seed):
+    pick = seeded(seed)
+    known = registry_from_documents(registry(pick))
+    lines = timeline(pick, 60)
+    draw = random.Random(seed)
+    settings = Settings(
+        lateness=draw.choice([None, 0, 2 * SECOND]),
+        dedup=draw.choice([1, 3 * SECOND, 86_400 * SECOND]),
+        advertised=draw.choice(["optional", "required"]),
+    )
+    source = write_lines(tmp_path / "timeline.jsonl", lines)
+    read = read_files(spark, source)
+    scattered = Lines(read.frame.repartition(draw.choice([1, 3])), read.tabular, read.places)
+    batch = Batch(
+        scattered, known, settings, commands=True, shards=draw.choice([1, 2, 5, 8]), keep=True
+    )
+    expected = replay(known, lines, settings)
+    wanted = [comparable(delivery.document()) for delivery in expected.deliveries]
+    assert [comparable(row) for row in documents(batch)] == wanted
+    rejects = batch.rejects.orderBy("position").collect()
+    found = [(reject.position, reject.reason) for reject in rejects]
+    assert found == [(reject.position, reject.reason) for reject in expected.rejects]
+    assert [reject.line for reject in rejects] == [lines[place - 1] for place, _ in found]
+    batch.release()
+
+
+def test_counts_do_not_depend_on_shards(spark, tmp_path):
+    pick = seeded(5)
+    known = registry_from_documents(registry(pick))
+    source = write_lines(tmp_path / "timeline.jsonl", timeline(pick, 80))
+    counted = [
+        Batch(read_files(spark, source), known, commands=True, shards=shards).counts()
+        for shards in (1, 4)
+    ]
+    assert counted[0] == counted[1]
+    assert counted[0]["publications"] > 0
+
+
+def test_a_folder_is_read_in_order_of_file_name(spark, tmp_path):
+    folder = tmp_path / "in put [1]"
+    folder.mkdir()
+    moment = "2026-03-01T00:00:00Z"
+    for name in ("b é.jsonl", "a.jsonl"):
+        line = json.dumps({"id": name, "source": "s", "time": moment})
+        write_lines(folder / name, ["", line, "broken"])
+    (folder / "_ignored.jsonl").write_text("broken")
+    known = registry_from_documents({"subscriptions": [{"id": "all"}]})
+    lines = read_files(spark, folder)
+    batch = Batch(lines, known)
+    assert [row["publication"] for row in documents(batch)] == ["a.jsonl", "b é.jsonl"]
+    places = [lines.places.name(reject.position) for reject in batch.rejects.collect()]
+    assert sorted(places) == ["a.jsonl:3", "b é.jsonl:3"]
+
+
+def test_line_numbers_survive_splitting_a_file(spark, tmp_path):
+    lines = [
+        json.dumps({"id": str(n), "source": "s", "time": "2026-03-01T00:00:00Z"})
+        for n in range(3000)
+    ]
+    lines[1234] = "broken"
+    source = write_lines(tmp_path / "many.jsonl", lines)
+    previous = spark.conf.get("spark.sql.files.maxPartitionBytes")
+    spark.conf.set("spark.sql.files.maxPartitionBytes", "20000")
+    try:
+        read = read_files(spark, source)
+        batch = Batch(read, registry_from_documents({"subscriptions": [{"id": "all"}]}))
+        assert read.frame.rdd.getNumPartitions() > 3
+        assert [row["publication"] for row in documents(batch)] == [
+            str(n) for n in range(3000) if n != 1234
+        ]
+        (reject,) = batch.rejects.collect()
+        assert read.places.name(reject.position) == "many.jsonl:1235"
+    finally:
+        spark.conf.set("spark.sql.files.maxPartitionBytes", previous)
+
+
+def test_explanations_cover_every_match_and_promotion(spark, tmp_path):
+    known = registry_from_documents(
+        {
+            "subscriptions": [
+                {"id": "w", "score": "x", "policy": {"kind": "window", "k": 1, "window": "5s"}}
+            ]
+        }
+    )
+    scores = [(0, 9), (1, 5), (2, 7), (9, 1)]
+    lines = [
+        json.dumps(
+            {
+                "id": f"p{second}",
+                "source": "s",
+                "time": f"2026-03-01T00:00:0{second}Z",
+                "data": {"x": x},
+            }
+        )
+        for second, x in scores
+    ]
+    batch = Batch(read_files(spark, write_lines(tmp_path / "p.jsonl", lines)), known)
+    found = [json.loads(row.explanation) for row in batch.explanations.collect()]
+    delivered = {(row["publication"], row["delivered"]) for row in found}
+    assert delivered == {("p0", True), ("p1", False), ("p2", False), ("p2", True), ("p9", True)}

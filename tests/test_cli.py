@@ -1,0 +1,143 @@
+"""The program as a user meets it, in a process of its own."""
+
+import json
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+CASE = Path(__file__).parent / "cases" / "windows"
+GOOD = {"id": "p1", "source": "s", "time": "2026-03-01T00:00:00Z", "data": {"x": 1}}
+
+
+def shortlist(*arguments: object) -> subprocess.CompletedProcess[str]:
+    command = [sys.executable, "-m", "shortlist", *map(str, arguments)]
+    return subprocess.run(command, capture_output=True, text=True, check=False, timeout=300)
+
+
+@pytest.fixture
+def registry(tmp_path):
+    path = tmp_path / "registry.yaml"
+    path.write_text("subscriptions:\n- {id: all, score: x / 10}\n")
+    return path
+
+
+@pytest.fixture
+def publications(tmp_path):
+    path = tmp_path / "publications.jsonl"
+    path.write_text(json.dumps(GOOD) + "\nbroken\n" + json.dumps(GOOD) + "\n")
+    return path
+
+
+@pytest.mark.spark
+def test_run_writes_deliveries_and_rejects(tmp_path, registry, publications):
+    out, why = tmp_path / "out.jsonl", tmp_path / "why.jsonl"
+    done = shortlist(
+        "run", registry, publications, "--out", out, "--with-data", "--strict", "--json",
+        "--explain", why, "--shards", 2,
+    )  # fmt: skip
+    assert done.returncode == 1, done.stderr
+    assert done.stderr == ""
+    report = json.loads(done.stdout)
+    assert (report["publications"], report["deliveries"], report["rejects"]) == (1, 1, 2)
+    (delivery,) = [json.loads(line) for line in out.open()]
+    assert (delivery["publication"], delivery["score"], delivery["data"]) == ("p1", 0.1, {"x": 1})
+    assert delivery["time"] == "2026-03-01T00:00:00.000Z"
+    rejected = Path(f"{out}.rejects.jsonl").read_text().splitlines()
+    rejects = [json.loads(line) for line in rejected]
+    assert [reject["position"] for reject in rejects] == [
+        "publications.jsonl:2",
+        "publications.jsonl:3",
+    ]
+    assert [reject["line"] for reject in rejects] == ["broken", json.dumps(GOOD)]
+    assert rejects[1]["reason"] == "duplicate"
+    assert json.loads(why.read_text())["reason"] == "delivered at arrival"
+
+
+@pytest.mark.spark
+def test_parquet_out_and_in_again(tmp_path, registry):
+    import pyarrow as pa
+    import pyarrow.parquet as pq
+
+    source = tmp_path / "in.parquet"
+    pq.write_table(
+        pa.table({"id": ["a"], "source": ["s"], "time": ["2026-03-01T00:00:00Z"], "x": [4]}), source
+    )
+    out = tmp_path / "out.parquet"
+    done = shortlist("run", registry, source, "--out", out)
+    assert done.returncode == 0, done.stderr
+    table = pq.read_table(out)
+    assert table.column("publication").to_pylist() == ["a"]
+    assert table.column("score").to_pylist() == [0.4]
+    assert "position" not in table.column_names
+
+
+def test_a_broken_registry_lists_every_problem_and_exits_with_2(tmp_path, publications):
+    registry = tmp_path / "broken.json"
+    registry.write_text(
+        json.dumps(
+            {
+                "subscriptions": [
+                    {"id": "s1", "where": "rent <"},
+                    {"id": "s2", "shortlist": "nowhere"},
+                    {"id": "s3", "score": "relevance(title)"},
+                ]
+            }
+        )
+    )
+    done = shortlist("run", registry, publications, "--out", tmp_path / "out.jsonl")
+    assert done.returncode == 2
+    lines = done.stderr.splitlines()
+    assert len(lines) == 3
+    assert any(
+        line.startswith("broken.json: subscription 's1': where: column 7: ") for line in lines
+    )
+    assert any("'s2'" in line and "'nowhere'" in line for line in lines)
+    assert any("'s3': score: column" in line for line in lines)
+    assert not (tmp_path / "out.jsonl").exists()
+
+
+@pytest.mark.parametrize(
+    ("arguments", "words"),
+    [
+        (["run", "nowhere.yaml", "nowhere.jsonl", "--out", "out.jsonl"], "nowhere.yaml"),
+        (["run", "--out", "out.jsonl"], "neither"),
+        (["run", "r", "p", "--timeline", "t", "--out", "o"], "both"),
+        (["run", "r", "p", "--out", "o", "--lateness", "soon"], "duration"),
+        (["run", "r", "p", "--out", "o", "--advertised", "maybe"], "required"),
+        (["run", "r", "p", "--out", "o", "--limit", "size=3"], "NAME=NUMBER"),
+        (["check", "nowhere.yaml"], "nowhere.yaml"),
+    ],
+)
+def test_what_cannot_run_says_why_and_exits_with_2(arguments, words):
+    done = shortlist(*arguments)
+    assert done.returncode == 2
+    assert words in done.stderr
+    assert "Traceback" not in done.stderr
+
+
+def test_missing_publications_are_an_error(tmp_path, registry):
+    done = shortlist("run", registry, tmp_path / "none.jsonl", "--out", tmp_path / "out.jsonl")
+    assert done.returncode == 2
+    assert "none.jsonl" in done.stderr
+
+
+def test_check_prints_a_summary():
+    done = shortlist("check", CASE / "registry.json", "--json")
+    assert json.loads(done.stdout)["policy window"] == 7
+
+
+def test_explain_answers_one_question():
+    question = ("--publication", "p7", "--shortlist", "L5")
+    done = shortlist("explain", CASE / "registry.json", CASE / "publications.jsonl", *question)
+    assert done.returncode == 0, done.stderr
+    assert "p7" in done.stdout
+    assert "promoted" in done.stdout
+
+
+def test_explain_says_when_there_is_no_such_publication():
+    question = ("--publication", "nothing", "--shortlist", "L5")
+    done = shortlist("explain", CASE / "registry.json", CASE / "publications.jsonl", *question)
+    assert done.returncode == 2
+    assert "there is no publication 'nothing'" in done.stderr
