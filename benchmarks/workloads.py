@@ -1,8 +1,9 @@
-"""Generated registries and publications that the benchmarks share: films, as a ticket shop sees them."""
+"""Generated registries and publications that the benchmarks share: films on offer."""
 
 import json
 import random
 from collections.abc import Iterator
+from datetime import UTC, datetime
 from typing import Any
 
 GENRES = ("action", "animation", "comedy", "documentary", "drama", "romance", "short")
@@ -66,6 +67,4 @@ def _subscription(draw: random.Random, number: int) -> dict[str, Any]:
 
 
 def _time(number: int) -> str:
-    from datetime import UTC, datetime
-
     return datetime.fromtimestamp(START_SECONDS + number, UTC).isoformat().replace("+00:00", "Z")

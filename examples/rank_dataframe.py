@@ -1,4 +1,15 @@
-"""Shortlists from a DataFrame: `rank` is one more step of a Spark job."""
+"""Shortlists from a DataFrame: `rank` is one more step of a Spark job.
+
+It prints:
+
+    near the park  f1  score -6.000  rank 1
+    near the park  f2  score -2.000  rank 1
+    near the park  f4  score -1.000  rank 1
+    any house      h1  score  1.000  rank None
+    best:
+      any house 1.000
+      near the park -1.000
+"""
 
 from datetime import UTC, datetime, timedelta
 

@@ -1,4 +1,14 @@
-"""Rentals with fuzzy facts: what is asked for is vague, and so is what is published."""
+"""Rentals with fuzzy facts: what is asked for is vague, and so is what is published.
+
+It prints:
+
+    careful  attic  possible 0.60  certain 0.60
+    hopeful  attic  possible 0.60  certain 0.60
+    hopeful  loft   possible 1.00  certain 0.00
+    hopeful  studio possible 0.25  certain 0.25
+    careful  house  possible 0.50  certain 0.50
+    hopeful  house  possible 0.50  certain 0.50
+"""
 
 import json
 

@@ -1,4 +1,13 @@
-"""Sensor alerts with a window: the two worst of the last ten minutes, at every moment."""
+"""Sensor alerts with a window: the two worst of the last ten minutes, at every moment.
+
+It prints:
+
+    09:00  #1 server room 71  just in
+    09:02  #2 attic 64        just in
+    09:04  #2 boiler 68       just in
+    09:10  #2 attic 66        a hotter one left the window
+    09:14  #2 boiler 62       a hotter one left the window
+"""
 
 import json
 

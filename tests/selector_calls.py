@@ -39,7 +39,7 @@ def novelty(pick):
 POLICIES = {Everything: everything, TopK: top_k, Window: window, Novelty: novelty}
 
 
-def candidate(pick, time, position):
+def candidate(pick, time, position, scale):
     """A publication that matches one to three subscriptions; the best of them is named."""
     names = pick(["a", "b", "c", "ab", "ac", "abc"])
     matches = tuple(ScoredMatch(name, pick([0, 1, 2, 3, 4]) / 2, 1.0, 0.5) for name in names)
@@ -50,24 +50,27 @@ def candidate(pick, time, position):
         source="s",
         time=time,
         position=position,
-        expiry=None if alive_for is None else time + alive_for,
+        expiry=None if alive_for is None else time + scale * alive_for,
     )
     refresh = pick([None, None, 1, 2, 5])
     return Candidate(publication, "list", named.score, named, matches, refresh)
 
 
-def calls(pick, most=30):
-    """Calls in order of time: arrivals, cancellations and the mere passing of time."""
-    made, time = [], pick(range(-9, 9))
+def calls(pick, most=30, scale=1):
+    """Calls in order of time: arrivals, cancellations and the mere passing of time.
+
+    Arrivals and cancellations come at multiples of `scale`.
+    """
+    made, time = [], scale * pick(range(-9, 9))
     for position in range(pick(range(most))):
-        time += pick([0, 0, 0, 1, 1, 2, 3, 7])
+        time += scale * pick([0, 0, 0, 1, 1, 2, 3, 7])
         kind = pick(["arrive"] * 6 + ["cancel", "advance"])
         if kind == "arrive":
-            made.append((kind, candidate(pick, time, position)))
+            made.append((kind, candidate(pick, time, position, scale)))
         elif kind == "cancel":
             made.append((kind, pick("abc"), time))
         else:
             made.append((kind, time))
     closed = pick([None, None, *range(10)])
-    made.append(("advance", END_OF_TIME) if closed is None else ("close", time + closed))
+    made.append(("advance", END_OF_TIME) if closed is None else ("close", time + scale * closed))
     return made

@@ -361,10 +361,11 @@ def command(pick: Pick, micros: int) -> dict[str, Any]:
     made: Any
     match verb:
         case "subscribe":
-            home = pick([*SHORTLIST_IDS, None])
+            home = pick([*SHORTLIST_IDS, None, OWN_IDS[0]])  # what is one's own, others may join
             made = subscription(pick, pick(members(home) if home else OWN_IDS), home)
         case "unsubscribe":
-            made = pick([name for home in SHORTLIST_IDS for name in members(home)] + OWN_IDS)
+            joined = [name for home in [*SHORTLIST_IDS, OWN_IDS[0]] for name in members(home)]
+            made = pick(joined + OWN_IDS * 2)
         case "open":
             made = shortlist(pick, pick(SHORTLIST_IDS))
         case "close":

@@ -6,6 +6,7 @@ shortlist: a policy, then rows of cells.
 """
 
 import json
+import re
 from collections.abc import Iterator
 from typing import Any, NamedTuple
 
@@ -62,16 +63,17 @@ def result_of(entry: Entry, field: str, vocabulary: object) -> str:
 def drawn(text: str) -> tuple[str, str]:
     """The last row of a drawing, and what it should be, both with single spaces.
 
-    The first line is the policy. `seconds` are the columns (for a novelty policy they may be any
-    numbers). A cell of `arrives` is a publication: its name (letters), the score that it carries (a
-    number) and `!` with the second at which it expires; or `-NAME` cancels a subscription. A cell
-    of `delivers` is `name#rank`, with `+` where it is a promotion, or for a policy without ranks
-    just the name; several are joined by commas, and `.` is nothing.
+    The first line is the policy; `seconds` are the columns. `topics`, if there are any, are the
+    subscriptions that match. A cell of `arrives` is a publication: its name (letters), the score
+    that it carries (a number) and `!` with the second at which it expires; or `-NAME` cancels a
+    subscription. A cell of `delivers` is `name#rank`, with `+` where it is a promotion, or for a
+    policy without ranks just the name; several are joined by commas, and `.` is nothing.
     """
     first, *rows = text.strip().splitlines()
     cells = {row.split()[0]: row.split()[1:] for row in rows}
     seconds = [float(cell) for cell in cells["seconds"]]
     subscriptions = cells.get("topics", ["all"] * len(seconds))
+    scored = any(re.search(r"\d", cell) for cell in cells["arrives"])
     lines = []
     for second, cell, topic in zip(seconds, cells["arrives"], subscriptions, strict=True):
         if cell.startswith("-"):
@@ -79,7 +81,8 @@ def drawn(text: str) -> tuple[str, str]:
             lines.append(json.dumps({"time": time, "unsubscribe": cell[1:]}))
         elif cell != ".":
             lines.append(_arrival(cell, second, topic))
-    result = replay(_one_shortlist(json.loads(first), sorted(set(subscriptions) - {"."})), lines)
+    registry = _one_shortlist(json.loads(first), set(subscriptions) - {"."}, scored)
+    result = replay(registry, lines)
     assert not result.rejects, result.rejects
     return " ".join(cells["delivers"]), " ".join(_delivered(result, seconds))
 
@@ -94,8 +97,7 @@ def _arrival(cell: str, second: float, topic: str) -> str:
     return json.dumps({**json.loads(_line(publication, second, data)), **more})
 
 
-def _one_shortlist(policy: object, topics: list[str]) -> Registry:
-    scored = topics == ["all"]
+def _one_shortlist(policy: object, topics: set[str], scored: bool) -> Registry:
     return registry_from_documents(
         {
             "shortlists": [{"id": "drawn", "subscriber": "you", "policy": policy}],
@@ -106,7 +108,7 @@ def _one_shortlist(policy: object, topics: list[str]) -> Registry:
                     "where": f"topic = '{topic}'",
                     "score": "score" if scored else None,
                 }
-                for topic in topics
+                for topic in sorted(topics)
             ],
         }
     )

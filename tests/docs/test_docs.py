@@ -5,6 +5,7 @@ import os
 import re
 import subprocess
 import sys
+import textwrap
 from pathlib import Path
 
 import pytest
@@ -147,11 +148,10 @@ def test_example(example, folder):
         [sys.executable, str(example)], capture_output=True, text=True, timeout=300, check=False
     )
     assert answer.returncode == 0, answer.stderr
-    shown = re.search(
-        r"It prints:\n\n(.*?)\n\"\"\"", example.read_text(encoding="utf-8"), re.DOTALL
-    )
+    text = example.read_text(encoding="utf-8")
+    shown = re.search(r"It prints:\n\n(.*?)\"{3}", text, re.DOTALL)
     assert shown, "the docstring has to show what the example prints"
-    same(shown[1].replace("    ", ""), answer.stdout, example.name)
+    same(textwrap.dedent(shown[1]), answer.stdout, example.name)
 
 
 @pytest.mark.parametrize("page", PAGES, ids=NAMES)

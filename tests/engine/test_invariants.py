@@ -1,5 +1,7 @@
 """What holds for every input, however it is cut, ordered, stored and spread."""
 
+import json
+import zlib
 from collections import Counter
 from dataclasses import replace
 from itertools import pairwise
@@ -65,6 +67,11 @@ def test_a_snapshot_at_any_point_does_not_matter(document, lines, lateness, data
     assert everything_of(stored) == everything_of(whole)
 
 
+def content(snapshot):
+    """What a snapshot says, in whatever order it names the shortlists."""
+    return json.loads(zlib.decompress(snapshot))
+
+
 @given(registries(), timelines(), st.integers(0, 10))
 def test_a_snapshot_of_a_restored_engine_is_the_same(document, lines, length):
     registry, settings = registry_from_documents(document), Settings(lateness=SECOND)
@@ -72,7 +79,7 @@ def test_a_snapshot_of_a_restored_engine_is_the_same(document, lines, length):
     engine = Engine(registry, settings)
     engine.process(items[:length])
     snapshot = engine.snapshot()
-    assert Engine.restore(snapshot, settings).snapshot() == snapshot
+    assert content(Engine.restore(snapshot, settings).snapshot()) == content(snapshot)
 
 
 @given(registries(), timelines(), st.randoms(use_true_random=False))

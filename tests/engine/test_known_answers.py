@@ -193,25 +193,23 @@ def window_run(seed):
 
 
 def test_a_million_publications_in_windows_of_40_minutes():
-    """One run stays within five standard deviations of the figures: see the ten runs below."""
+    """Ten runs had means of 381.4, 82.1 and 455.6 and deviations of 11.0, 5.8 and 14.6; one run
+    has to be within five such deviations."""
     by_the_last_arrival, promotions, in_all = window_run(seed=1)
-    assert by_the_last_arrival == pytest.approx(382, abs=5 * 17)
-    assert promotions == pytest.approx(80, abs=5 * 9)
-    assert in_all == pytest.approx(453, abs=5 * 17)
-    # The nine best at the end have been delivered already; all 40,000 then leave one by one, so
-    # every later one of them that is among the nine best of those left is a promotion.
-    assert in_all > by_the_last_arrival
+    assert by_the_last_arrival == pytest.approx(382, abs=5 * 11)
+    assert promotions == pytest.approx(80, abs=5 * 6)
+    assert in_all == pytest.approx(453, abs=5 * 15)
 
 
 @pytest.mark.soak
 def test_ten_runs_of_a_million_publications():
-    """Scores of one run are independent and equally distributed, whatever the point: only their
-    order counts, so that runs differ by chance alone and their mean by a third of that."""
+    """Only the order of the scores counts, and they are independent and equally distributed,
+    whatever the point: so runs differ by chance alone, and their mean by a third of that."""
     runs = np.array([window_run(seed) for seed in range(10)])
     means, deviations = runs.mean(axis=0), runs.std(axis=0, ddof=1)
     errors = deviations / np.sqrt(len(runs))
-    assert abs(means - [382, 80, 453]).tolist() <= (4 * errors + 1).tolist(), (means, deviations)
-    assert (deviations < [25, 15, 25]).all()
+    assert (abs(means - [382, 80, 453]) <= 4 * errors).all(), (means, deviations)
+    assert (deviations < [22, 12, 30]).all(), deviations
 
 
 def test_arrivals_are_delivered_as_often_as_chance_has_it():

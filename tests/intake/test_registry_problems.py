@@ -114,7 +114,7 @@ def of_attribute(declaration, name="rent"):
         ({"terms": {"a": {"values": {"x": 0.5}}}}, "terms.a: some value must have degree 1"),
         ({"terms": {"a": {"values": {"x": 2}}}}, f"terms.a.values.x: {SHARE}, found 2"),
         ({"terms": {"a": {"values": {"x": "1"}}}}, f"terms.a.values.x: {SHARE}, found '1'"),
-        ({"terms": {"a": {"values": {True: 1}}}}, "terms.a.values.True: expected text, found true"),
+        ({"terms": {"a": {"values": {True: 1}}}}, "terms.a.values.true: expected text, found true"),
         (
             {"terms": {"a": {"values": {"x": 1}, "shape": "smooth"}}},
             "terms.a: shape, left and right belong to a trapezoid, not to values",

@@ -81,7 +81,9 @@ def _told_size(rng: random.Random, size: int) -> object:
 
 def _description(praised: list[str], rooms: int, district: str) -> str:
     first, *others = praised
-    return f"{first.capitalize()} flat with {rooms} rooms, {' and '.join(others)}, close to {district}"
+    return (
+        f"{first.capitalize()} flat with {rooms} rooms, {' and '.join(others)}, close to {district}"
+    )
 
 
 def _embedding(rng: random.Random, praised: list[str]) -> list[float]:

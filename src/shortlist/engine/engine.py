@@ -21,9 +21,11 @@ from shortlist.model.problem import Reject
 from shortlist.model.publication import Publication
 from shortlist.model.registry import Registry
 from shortlist.model.settings import Settings
+from shortlist.model.times import parse_time
 
 SNAPSHOT_VERSION = 1
-END_OF_TIME = 2**62
+END_OF_TIME = parse_time("9999-12-31T23:59:59.999999Z") + 1
+"""Just after the last instant that RFC 3339 can write: nothing is delivered later."""
 
 
 @dataclass(slots=True)

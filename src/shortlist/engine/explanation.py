@@ -17,6 +17,7 @@ from shortlist.model.delivery import Delivery
 from shortlist.model.publication import Publication
 from shortlist.model.subscription import Subscription
 from shortlist.model.times import format_time
+from shortlist.model.wording import one_line
 from shortlist.scoring.candidates import Candidate, ScoreTooLow
 from shortlist.scoring.expression import Uncomputable
 from shortlist.selection.audience import Inducement, Nomination
@@ -242,7 +243,8 @@ def explanation_lines(explanation: Document) -> list[str]:
       'cheap' matches: score 0.5, possibility 1, necessity 1
         1  rent < 900
     """
-    return [*_verdict_lines(explanation), *(f"  {line}" for line in _reason_lines(explanation))]
+    reasons = [f"  {line}" for line in _reason_lines(explanation)]
+    return [one_line(line) for line in (*_verdict_lines(explanation), *reasons)]
 
 
 def _verdict_lines(explanation: Document) -> list[str]:

@@ -60,9 +60,10 @@ class Matching:
                 self.matcher.add(subscription)
                 self.scoring.add(subscription)
             case Unsubscribe(subscription=name):
-                self._unsubscribe(name)
                 if self.roster.subscriptions[name].shortlist is None:
-                    self.scoring.close(name)
+                    self._close(name)
+                else:
+                    self._unsubscribe(name)
             case Advertise(advertisement=advertisement):
                 self.advertisements.add(advertisement)
             case Unadvertise(advertisement=name):

@@ -33,7 +33,7 @@ def parse_text(text: str, distinct: bool = False) -> object:
     """
     try:
         value = json.loads(
-            text,
+            text.rstrip(" \t\r\n"),  # so that no message points beyond the last line
             parse_constant=_refuse_constant,
             object_pairs_hook=distinct_keys if distinct else None,
         )

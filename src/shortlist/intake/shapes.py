@@ -57,6 +57,8 @@ def _required(noun: Any) -> list[str]:
 
 def _problem(detail: Mapping[str, Any], noun: type) -> Problem:
     kind, location, value = detail["type"], detail["loc"], detail["input"]
+    if location[-1:] == ("[key]",):
+        location = (*location[:-2], shown(value))
     field = _field(location)
     match kind:
         case "missing":
@@ -80,7 +82,7 @@ def _problem(detail: Mapping[str, Any], noun: type) -> Problem:
 
 def _field(location: Location) -> str | None:
     """The path to a field. A policy is followed by its kind, which is not a field."""
-    names = [str(part) or "''" for part in location if part != "[key]"]
+    names = [str(part) for part in location]
     if names[:1] == ["policy"]:
         del names[1:2]
     return ".".join(names) or None

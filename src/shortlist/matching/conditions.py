@@ -18,14 +18,13 @@ from shortlist.model.subscription import Norm
 from shortlist.model.vocabulary import Vocabulary
 
 Evaluate = Callable[[Reader], Judgement]
+Meets = Callable[[Reader], Degrees]
 
 STRICT = ("min", "product", "lukasiewicz")
-"""The norms under which one impossible member decides a conjunction, and a certain one adds nothing."""
+"""The norms under which an impossible member decides a conjunction and a certain one adds nothing."""
 
 
-def condition(
-    where: Where | None, vocabulary: Vocabulary, norm: Norm = "min"
-) -> Callable[[Reader], Degrees]:
+def condition(where: Where | None, vocabulary: Vocabulary, norm: Norm = "min") -> Meets:
     """What tells the degrees to which a publication meets a condition, rounded.
 
     >>> from shortlist.language.parser import parse_where

@@ -80,7 +80,7 @@ class NoveltySelector(ArrivalSelector):
             "t": self._t,
             "counts": {name: asdict(counts) for name, counts in self._counts.items()},
             "threshold": self._threshold,
-            "chances": self._chances,
+            "chances": dict(self._chances),
             "past": [asdict(past) for past in self._past],
         }
 
@@ -88,7 +88,7 @@ class NoveltySelector(ArrivalSelector):
         self._t = state["t"]
         self._counts = {name: _Counts(**counts) for name, counts in state["counts"].items()}
         self._threshold = state["threshold"]
-        self._chances = state["chances"]
+        self._chances = dict(state["chances"])
         for past in state["past"]:
             self._remember(_Past(**past))
 

@@ -1,0 +1,5 @@
+"""Every matcher there is: a new one is a row here and is tested with the rest."""
+
+from shortlist.matching.scan import Scan
+
+MATCHERS = {"scan": Scan}
