@@ -165,7 +165,7 @@ def test_better_ones_are_in_the_window_and_promotion_later():
     registry = one(score="x", policy={"kind": "window", "k": 1, "window": "5s"})
     lines = [pub("a", 0, x=9), pub("b", 1, x=5), pub("p", 2, x=7), pub("d", 9, x=1)]
     refused, promoted = explanations(registry, lines, publication="p", shortlist="s")
-    assert refused["reason"] == "1 better ones are in the window"
+    assert refused["reason"] == "a better one is in the window"
     assert [standing["publication"] for standing in refused["above"]] == ["a"]
     assert promoted == {
         "time": "1970-01-01T00:00:05.000Z",

@@ -98,6 +98,19 @@ def test_another_subscription_may_name_an_own_shortlist(order):
     assert roster.members("s1") == ["s1", "s2"]
 
 
+def test_commands_keep_the_order_of_the_registry_where_they_can():
+    subscriptions = [
+        {"id": "a", "shortlist": "anna"},
+        {"id": "b", "shortlist": "d"},
+        {"id": "c"},
+        {"id": "d"},
+        {"id": "e", "shortlist": "c"},
+    ]
+    registry = registry_from_documents({"shortlists": [ANNA], "subscriptions": subscriptions})
+    made = [command.subscription.id for command in list(registry_commands(registry))[1:]]
+    assert made == ["a", "d", "b", "c", "e"]
+
+
 def test_files_are_named_where_they_differ():
     builder = RegistryBuilder()
     builder.extend("shortlists", [ANNA], "old.parquet")

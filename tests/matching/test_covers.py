@@ -236,6 +236,7 @@ BOTH = "x < 3 and y < 3"
         (True, subscription(score="-y"), subscription("x < 2", score="distance(x: 1, y: 2)")),
         (False, subscription(score="-y"), subscription("x < 2", score="relevance(y, 'a')")),
         (False, subscription(score="y + y"), subscription("x < 2", score="y")),
+        (False, subscription(score="max(1, 0 * (1 / y))"), subscription("x < 2", score="y")),
         (True, subscription(score="y + y"), subscription("x < 2", score="(y+y)")),
         (
             False,

@@ -159,7 +159,7 @@ def as_where(members: list[Predicate]) -> Where:
     return members[0] if len(members) == 1 else And(tuple(members))
 
 
-@settings(max_examples=4000, deadline=None)
+@settings(max_examples=2000, deadline=None)
 @given(PAIRS, st.booleans())
 def test_covering_is_exact(pair: tuple[list[Predicate], list[Predicate]], crisp_only: bool) -> None:
     general, special = pair
@@ -171,7 +171,7 @@ def test_covering_is_exact(pair: tuple[list[Predicate], list[Predicate]], crisp_
         assert exactly_covers(a, b, VOCABULARY) == expected
 
 
-@settings(max_examples=2000, deadline=None)
+@settings(max_examples=1000, deadline=None)
 @given(PAIRS, st.booleans())
 def test_intersecting_is_exact(
     pair: tuple[list[Predicate], list[Predicate]], crisp_only: bool

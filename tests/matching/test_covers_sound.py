@@ -101,7 +101,7 @@ def related(random: Random) -> tuple[Where, Where]:
 seeds = st.integers(0, 2**32)
 
 
-@settings(max_examples=3000, deadline=None)
+@settings(max_examples=1500, deadline=None)
 @given(seeds)
 def test_conditions(seed: int) -> None:
     random = Random(seed)
@@ -117,7 +117,7 @@ def test_conditions(seed: int) -> None:
             assert meet or not holds, (print_where(a), print_where(b))
 
 
-@settings(max_examples=1000, deadline=None)
+@settings(max_examples=500, deadline=None)
 @given(seeds)
 def test_every_condition_covers_itself(seed: int) -> None:
     a, b = related(Random(seed))
@@ -182,7 +182,7 @@ def matcher(subscription: Subscription) -> Callable[[Publication], bool]:
     return matches
 
 
-@settings(max_examples=2000, deadline=None)
+@settings(max_examples=1000, deadline=None)
 @given(seeds)
 def test_subscriptions(seed: int) -> None:
     random = Random(seed)

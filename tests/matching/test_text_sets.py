@@ -27,7 +27,7 @@ text_predicates = st.one_of(
 )
 
 
-@settings(max_examples=3000)
+@settings(max_examples=1000)
 @given(text_predicates, st.data())
 def test_an_automaton_accepts_what_satisfies_its_predicate(
     predicate: Comparison | In | Between | TextMatch, data: st.DataObject
@@ -39,7 +39,7 @@ def test_an_automaton_accepts_what_satisfies_its_predicate(
     assert is_member(outside(text_set(predicate)), text) != expected
 
 
-@settings(max_examples=1000)
+@settings(max_examples=400)
 @given(st.lists(text_predicates, min_size=1, max_size=3), strings)
 def test_sets_that_share_a_string_are_found_to(
     predicates: list[Comparison | In | Between | TextMatch], text: str
@@ -49,7 +49,7 @@ def test_sets_that_share_a_string_are_found_to(
     assert may_share_a_string(around)
 
 
-@settings(max_examples=500)
+@settings(max_examples=200)
 @given(st.lists(literals, min_size=1, max_size=5), strings)
 def test_only_words_of_all_lists_are_shared(words: list[str], text: str) -> None:
     given = text_set(In(PATH, tuple(words)))

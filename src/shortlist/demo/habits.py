@@ -73,7 +73,7 @@ def of_this_kind(rng: random.Random, _: int) -> list[Wish]:
     ask = {
         "where": f"{_districts(rng, 2)} and size >= {rng.randrange(30, 60, 5)}",
         "score": f"cosine(embedding, {vector})",
-        "at_least": {"score": 0.7},
+        "at_least": {"score": 0.85},
     }
     return [Wish(topic="taste", policy=best_of(None, 5), asks={"it": ask})]
 
@@ -99,20 +99,20 @@ def favourite_genres(rng: random.Random, _: int) -> list[Wish]:
     first, second, third = rng.sample(GENRES, 3)
     cinemas = f"cinema in ({_quoted(rng.sample(CINEMAS, 2))})"
     asks = {
-        "first": {"where": f"{cinemas} and genre = '{first}' and {_evening(rng)}"},
-        "second": {"where": f"{cinemas} and genre = '{second}' and not genre = '{first}'"},
-        "third": {"where": f"{cinemas} and genre = '{third}' and rating is very good"},
+        "first": {"where": f"{cinemas} and genre = '{first}' and rating >= 7"},
+        "second": {"where": f"{cinemas} and genre = '{second}' and {_evening(rng)}"},
+        "third": {"where": f"{cinemas} and genre = '{third}' and not genre = '{first}'"},
     }
     prefers = (("first", "second"), ("first", "third"))
     return [Wish(topic="films", policy=top(2), asks=asks, prefers=prefers)]
 
 
 def interests(rng: random.Random, turn: int) -> list[Wish]:
-    cinema = rng.choice(CINEMAS)
+    cinema, least = rng.choice(CINEMAS), rng.choice((5, 6, 7))
     asks = {
         genre: {
-            "where": f"cinema = '{cinema}' and genre = '{genre}' and rating >= {rng.choice((5, 6))}",
-            "score": round(rng.uniform(0.3, 1.0), 2),
+            "where": f"cinema = '{cinema}' and genre = '{genre}' and rating >= {least}",
+            "score": f"{rng.uniform(0.3, 1.0):.2f} * rating / 10",
             "weight": float(rng.randint(1, 3)),
             "refresh": rng.choice(("6h", "12h")),
         }
@@ -139,7 +139,7 @@ def one_cinema(rng: random.Random, turn: int) -> list[Wish]:
     contained = [f"title contains '{part.capitalize()}'" for part in word.split()]
     words = {
         "where": " or ".join(contained[: 1 + (turn % 6 == 0)]),
-        "score": f"relevance(title, '{word}')",
+        "score": f"relevance(title, '{word}') + 0.01 * rating",
         "at_least": {"score": 0.4},
     }
     return [

@@ -230,14 +230,14 @@ def explanation_lines(explanation: Document) -> list[str]:
 
     >>> print(*explanation_lines({
     ...     "time": "2026-03-01T09:30:00.000Z", "publication": "flat 7", "source": "ads",
-    ...     "shortlist": "anna", "delivered": False, "reason": "1 better ones are still valid",
+    ...     "shortlist": "anna", "delivered": False, "reason": "a better one is still valid",
     ...     "above": [{"source": "ads", "publication": "flat 3", "score": 0.9}],
     ...     "score": 0.5, "subscription": "cheap", "subscriptions": [
     ...         {"id": "cheap", "matches": True, "reason": "matches", "possibility": 1.0,
     ...          "necessity": 1.0, "score": 0.5, "predicates": [
     ...             {"text": "rent < 900", "possibility": 1.0, "necessity": 1.0}]}]}), sep="\\n")
     2026-03-01T09:30:00.000Z: 'flat 7' from 'ads' for the shortlist 'anna'
-    not delivered: 1 better ones are still valid
+    not delivered: a better one is still valid
       score 0.5, by the subscription 'cheap'
       above it: 'flat 3' from 'ads', score 0.9
       'cheap' matches: score 0.5, possibility 1, necessity 1

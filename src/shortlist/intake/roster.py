@@ -1,6 +1,6 @@
 """Who is live: which command may be carried out, and what the registry is after it."""
 
-from collections.abc import Container, Iterator
+from collections.abc import Container, Iterable, Iterator
 
 from shortlist.model.advertisement import Advertisement
 from shortlist.model.command import (
@@ -129,16 +129,27 @@ class Roster:
 def registry_commands(registry: Registry) -> Iterator[Command]:
     """A registry as the commands that would make it, before all time.
 
-    Subscriptions with a shortlist of their own come first: others may name that one too.
+    A subscription that others name the own shortlist of comes before them.
     """
     place = {"time": BEFORE_ALL_TIME, "position": -1}
     for shortlist in registry.shortlists:
         yield Open(shortlist=shortlist, **place)
-    owners_first = sorted(registry.subscriptions, key=lambda made: made.shortlist is not None)
-    for subscription in owners_first:
+    for subscription in _owners_first(registry.subscriptions):
         yield Subscribe(subscription=subscription, **place)
     for advertisement in registry.advertisements:
         yield Advertise(advertisement=advertisement, **place)
+
+
+def _owners_first(subscriptions: Iterable[Subscription]) -> Iterable[Subscription]:
+    """The subscriptions in their order, but none before the one whose own shortlist it names."""
+    owners = {made.id: made for made in subscriptions if made.shortlist is None}
+    ordered: dict[str, Subscription] = {}
+    for made in subscriptions:
+        owner = owners.get(made.shortlist_id)
+        if owner is not None:
+            ordered.setdefault(owner.id, owner)
+        ordered.setdefault(made.id, made)
+    return ordered.values()
 
 
 def _taken(kind: str, name: str, live: Container[str]) -> str | None:

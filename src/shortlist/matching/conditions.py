@@ -21,7 +21,7 @@ Evaluate = Callable[[Reader], Judgement]
 Meets = Callable[[Reader], Degrees]
 
 STRICT = ("min", "product", "lukasiewicz")
-"""The norms under which an impossible member decides a conjunction and a certain one adds nothing."""
+"""Under these norms an impossible member decides a conjunction, and a certain one adds nothing."""
 
 
 def condition(where: Where | None, vocabulary: Vocabulary, norm: Norm = "min") -> Meets:

@@ -96,6 +96,7 @@ class Scoring:
         self._scorers: dict[str, _Scorer] = {}
         self._members: dict[str, set[str]] = defaultdict(set)
         self._levels: dict[str, dict[str, int]] = {}
+        self._covering: dict[tuple[str, str], bool] = {}
 
     def open(self, shortlist: Shortlist) -> None:
         self._shortlists[shortlist.id] = shortlist
@@ -114,6 +115,7 @@ class Scoring:
     def remove(self, subscription: str) -> None:
         shortlist = self._scorers.pop(subscription).subscription.shortlist_id
         self._members[shortlist].discard(subscription)
+        self._covering.clear()
         self._refresh_levels(shortlist)
 
     def candidates(
@@ -159,9 +161,11 @@ class Scoring:
         return Candidate(publication, shortlist, score, named, tuple(matches), refresh)
 
     def _covers(self, general: str, special: str) -> bool:
-        return exactly_covers(
-            self._scorers[general].where, self._scorers[special].where, self._vocabulary
-        )
+        pair = (general, special)
+        if pair not in self._covering:
+            wheres = self._scorers[general].where, self._scorers[special].where
+            self._covering[pair] = exactly_covers(*wheres, self._vocabulary)
+        return self._covering[pair]
 
     def _refresh_levels(self, shortlist: str) -> None:
         prefers = self._shortlists[shortlist].prefers

@@ -63,6 +63,15 @@ class Selector(Protocol):
     def restore(self, state: Any) -> None: ...
 
 
+def outranked(k: int, where: str) -> str:
+    """Why an arrival was refused: the shortlist is full of better ones.
+
+    >>> outranked(1, "still valid"), outranked(3, "in the window")
+    ('a better one is still valid', '3 better ones are in the window')
+    """
+    return f"a better one is {where}" if k == 1 else f"{k} better ones are {where}"
+
+
 class ArrivalSelector:
     """What policies share that place a publication at its arrival or never."""
 

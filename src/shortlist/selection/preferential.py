@@ -7,7 +7,7 @@ from sortedcontainers import SortedKeyList
 
 from shortlist.model.policy import TopK
 from shortlist.scoring.candidates import Candidate
-from shortlist.selection.base import ArrivalSelector, Outcome, Placement, Standing
+from shortlist.selection.base import ArrivalSelector, Outcome, Placement, Standing, outranked
 
 
 class _Kept(NamedTuple):
@@ -34,7 +34,7 @@ class PreferentialSelector(ArrivalSelector):
         self._expire(publication.time)
         rank = 1 + self._valid.bisect_key_left(-candidate.score)
         if rank > self._policy.k:
-            return Outcome([], f"{self._policy.k} better ones are still valid")
+            return Outcome([], outranked(self._policy.k, "still valid"))
         standing = Standing(publication.source, publication.id, candidate.score)
         self._keep(_Kept(standing, self._end(candidate)))
         placed = Placement(

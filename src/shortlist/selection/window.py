@@ -10,7 +10,7 @@ from sortedcontainers import SortedKeyList
 from shortlist.model.delivery import Cause
 from shortlist.model.policy import Span, Window
 from shortlist.scoring.candidates import Candidate
-from shortlist.selection.base import Outcome, Placement, Standing
+from shortlist.selection.base import Outcome, Placement, Standing, outranked
 from shortlist.selection.records import candidate_record, recorded_candidate
 
 
@@ -50,7 +50,7 @@ class WindowSelector:
         arrival = _Held(candidate)
         self._enter(arrival)
         placements += self._fill(now, arrival)
-        refusal = None if arrival.delivered else f"{self._k} better ones are in the window"
+        refusal = None if arrival.delivered else outranked(self._k, "in the window")
         return Outcome(placements, refusal)
 
     def advance(self, before: int) -> list[Placement]:

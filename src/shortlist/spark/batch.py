@@ -86,8 +86,9 @@ class Batch:
             counts = json.loads(row.note)["counts"]
             other_type.update(counts.pop("other_type"))
             total.update(counts)
-        return {"publications": self.publications(), **total, "other_type": dict(other_type)}
+        return {"publications": self.publications, **total, "other_type": dict(other_type)}
 
+    @cached_property
     def publications(self) -> int:
         """How many publications every busy shard goes through."""
         return self._admitted.where("reason is null").count()
@@ -150,7 +151,7 @@ class Batch:
         nominated = self._by_shard(limited.select(*columns)).mapInArrow(
             Nominate(shares=self._shares), ddl(NOMINATIONS)
         )
-        ordered = nominated.repartition("position").sortWithinPartitions("position")
+        ordered = nominated.repartition(self._shards, "position").sortWithinPartitions("position")
         return ordered.mapInArrow(Choose(shards=self._shards), ddl(CHOSEN))
 
     def _for_each_shard(self, published: DataFrame) -> DataFrame:

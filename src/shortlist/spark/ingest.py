@@ -134,7 +134,7 @@ def without_late(items: DataFrame, lateness: int | None) -> DataFrame:
             latest = largest if latest is None else max(latest, largest)
     task = FindLate(lateness=lateness, latest_before=latest_before)
     return (
-        bucketed.repartition("bucket")
+        bucketed.repartition(_partitions(items), "bucket")
         .sortWithinPartitions("position")
         .drop("bucket")
         .mapInArrow(task, ddl(ITEMS))
@@ -225,7 +225,12 @@ def admitted(
     return (
         items.where("kind = 'publication'")
         .select("time", "position", "source", "id", "dead", "line")
-        .repartition("source", "id")
+        .repartition(_partitions(items), "source", "id")
         .sortWithinPartitions("time", "position")
         .mapInArrow(task, ddl(ADMITTED))
     )
+
+
+def _partitions(frame: DataFrame) -> int:
+    """As many as there are cores: Spark's default of 200 is made for larger clusters."""
+    return frame.sparkSession.sparkContext.defaultParallelism

@@ -55,11 +55,12 @@ def run_job(
             with_data=with_data,
             keep=True,
         )
-        passes = batch.publications() * batch.busy_shards
+        passes = batch.publications * batch.busy_shards
     with steps.counted("Matching and selecting", passes) as batch.progress:
         counts = batch.counts()
+        delivered = counts.get("arrival", 0) + counts.get("promotion", 0)
     with steps.step("Writing"):
-        write_deliveries(batch.deliveries, outputs.deliveries)
+        write_deliveries(batch.deliveries, outputs.deliveries, delivered)
         rejected = write_rejects(batch.rejects, lines.places, outputs.rejects)
         if outputs.explanations is not None:
             write_explanations(batch.explanations, outputs.explanations)
@@ -67,7 +68,7 @@ def run_job(
     return {
         "publications": counts["publications"],
         "matched": counts.get("matched", 0),
-        "deliveries": counts.get("arrival", 0) + counts.get("promotion", 0),
+        "deliveries": delivered,
         "promotions": counts.get("promotion", 0),
         "rejects": rejected,
         "other_type": counts["other_type"],

@@ -49,7 +49,11 @@ def cluster_session(master: str, app_name: str = "shortlist") -> SparkSession:
         return active
     _prepare_environment()
     builder = SparkSession.builder.appName(app_name).master(master)
-    return builder.config("spark.sql.session.timeZone", "UTC").getOrCreate()
+    builder = builder.config("spark.sql.session.timeZone", "UTC")
+    builder = builder.config("spark.ui.showConsoleProgress", "false")
+    session = builder.getOrCreate()
+    session.sparkContext.setLogLevel("ERROR")
+    return session
 
 
 def local_settings(cores: int, memory: str, scratch: str) -> dict[str, str]:

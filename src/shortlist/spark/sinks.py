@@ -20,6 +20,9 @@ from shortlist.spark.sources import Places
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame
 
+ONE_PART = 100_000
+"""Rows up to which one task sorts and writes them faster than several."""
+
 LINES = pa.schema([("value", pa.string())])
 
 
@@ -54,12 +57,15 @@ class RejectLine:
         return json.dumps({"line": line, "position": place, "reason": reason}, ensure_ascii=False)
 
 
-def write_deliveries(deliveries: DataFrame, out: str | Path) -> None:
-    """In order of (time, position, shortlist): a Parquet folder if the name says so, else lines."""
+def write_deliveries(deliveries: DataFrame, out: str | Path, count: int | None = None) -> None:
+    """In order of (time, position, shortlist): a Parquet folder if the name says so, else lines.
+
+    Where their `count` is known and small, Spark need not sample them first.
+    """
     from pyspark.sql import functions as F  # noqa: N812
 
     data = ["data"] if "data" in deliveries.columns else []
-    ordered = deliveries.orderBy("time", "position", "shortlist")
+    ordered = _sorted(deliveries, "time", "position", "shortlist", count=count)
     if Path(out).suffix == ".parquet":
         ordered.select(*DELIVERY_COLUMNS, *data).write.mode("overwrite").parquet(str(out))
         return
@@ -73,14 +79,20 @@ def write_deliveries(deliveries: DataFrame, out: str | Path) -> None:
 
 def write_rejects(rejects: DataFrame, places: Places | None, out: str | Path) -> int:
     """In order of position; the answer is their number."""
-    ordered = rejects.select("position", "line", "reason").orderBy("position")
+    count = rejects.count()
+    ordered = _sorted(rejects.select("position", "line", "reason"), "position", count=count)
     _write_lines(ordered.mapInArrow(_Write(RejectLine(places)), "value string"), out)
-    with Path(out).open("rb") as written:
-        return sum(1 for _ in written)
+    return count
 
 
 def write_explanations(explanations: DataFrame, out: str | Path) -> None:
     _write_lines(explanations.select("explanation"), out)
+
+
+def _sorted(frame: DataFrame, *columns: str, count: int | None) -> DataFrame:
+    if count is not None and count <= ONE_PART:
+        return frame.coalesce(1).sortWithinPartitions(*columns)
+    return frame.orderBy(*columns)
 
 
 def _write_lines(lines: DataFrame, out: str | Path) -> None:
