@@ -15,6 +15,7 @@ from rich.console import Console
 from rich.table import Table
 
 from shortlist.engine.explanation import Question
+from shortlist.engine.explanation_text import explanation_lines
 from shortlist.engine.replay import replay
 from shortlist.intake.files import read_registry
 from shortlist.intake.summary import summary
@@ -145,8 +146,6 @@ def explain(
     as_json: AsJson = False,
 ) -> None:
     """Say why one publication is on one shortlist, or is not. Needs no Spark."""
-    from shortlist.engine.explanation import explanation_lines
-
     settings = _settings(lateness, dedup, advertised, limit)
     question = Question(publication=publication, source=source, shortlist=shortlist)
     with _errors():

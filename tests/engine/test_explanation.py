@@ -4,7 +4,8 @@ import json
 
 import pytest
 
-from shortlist.engine.explanation import Question, explanation_lines
+from shortlist.engine.explanation import Question
+from shortlist.engine.explanation_text import explanation_lines
 from shortlist.engine.replay import replay
 from shortlist.intake.files import registry_from_documents
 from shortlist.model.settings import Settings

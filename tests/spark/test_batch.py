@@ -154,3 +154,14 @@ def test_explanations_cover_every_match_and_promotion(spark, tmp_path):
     found = [json.loads(row.explanation) for row in batch.explanations.collect()]
     delivered = {(row["publication"], row["delivered"]) for row in found}
     assert delivered == {("p0", True), ("p1", False), ("p2", False), ("p2", True), ("p9", True)}
+
+
+def test_explanations_do_not_depend_on_shards(spark):
+    case = next(case for case in CASES if case.name == "audience")
+    known = read_registry(case / "registry.json")
+    lines = read_files(spark, case / "publications.jsonl")
+    explained = [
+        sorted(row.explanation for row in Batch(lines, known, shards=shards).explanations.collect())
+        for shards in (1, 4)
+    ]
+    assert explained[0] == explained[1] != []

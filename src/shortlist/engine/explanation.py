@@ -17,7 +17,6 @@ from shortlist.model.delivery import Delivery
 from shortlist.model.publication import Publication
 from shortlist.model.subscription import Subscription
 from shortlist.model.times import format_time
-from shortlist.model.wording import one_line
 from shortlist.scoring.candidates import Candidate, ScoreTooLow
 from shortlist.scoring.expression import Uncomputable
 from shortlist.selection.audience import Inducement, Nomination
@@ -40,12 +39,23 @@ class Question:
 
 
 class Explainer:
-    """Listens to an engine and keeps the reasons that a question asks for."""
+    """Listens to an engine and keeps the reasons that a question asks for.
 
-    def __init__(self, question: Question, matching: Matching, selecting: Selecting) -> None:
+    One that listens to a shard does not know a publisher's candidates in the others.
+    """
+
+    def __init__(
+        self,
+        question: Question,
+        matching: Matching,
+        selecting: Selecting,
+        *,
+        of_a_shard: bool = False,
+    ) -> None:
         self._question = question
         self._matching = matching
         self._selecting = selecting
+        self._of_a_shard = of_a_shard
         self._explanations: list[Document] = []
 
     def turned_away(self, publication: Publication, reason: str) -> None:
@@ -71,7 +81,10 @@ class Explainer:
             candidate, outcome = by_shortlist.get(shortlist), outcomes.get(shortlist)
             explanation = self._arrival(publication, shortlist, candidate, outcome, read)
             if inducement is not None and candidate is not None:
-                explanation["audience"] = _audience(inducement, ranking, shortlist)
+                limits = _audience(inducement, ranking, shortlist)
+                explanation["audience"] = limits | (
+                    {} if self._of_a_shard else _competition(inducement, ranking, shortlist)
+                )
             self._explanations.append(explanation)
         if asked is None and not candidates:
             self._explanations.append(_refused(publication, None, "no shortlist matches"))
@@ -202,15 +215,17 @@ def _promotion(delivery: Delivery) -> Document:
 
 
 def _audience(inducement: Inducement, ranking: Sequence[Nomination], shortlist: str) -> Document:
+    """What the publisher's advertisement makes of a shortlist."""
+    (score,) = (best.score for best in ranking if best.shortlist == shortlist)
+    return {**inducement._asdict(), "score": _json_number(score)}
+
+
+def _competition(inducement: Inducement, ranking: Sequence[Nomination], shortlist: str) -> Document:
     """Where a shortlist stands in the publisher's order, and who the k best are."""
     order = [nomination.shortlist for nomination in ranking]
-    place = order.index(shortlist)
     return {
-        "advertisement": inducement.advertisement,
-        "k": inducement.k,
-        "place": place + 1,
+        "place": order.index(shortlist) + 1,
         "of": len(ranking),
-        "score": _json_number(ranking[place].score),
         "chosen": [
             {"shortlist": best.shortlist, "score": _json_number(best.score)}
             for best in ranking[: inducement.k]
@@ -223,93 +238,3 @@ def _json_number(score: float | None) -> float | str | None:
     if score is None or math.isfinite(score):
         return score
     return "infinity" if score > 0 else "-infinity"
-
-
-def explanation_lines(explanation: Document) -> list[str]:
-    """An explanation as a person reads it.
-
-    >>> print(*explanation_lines({
-    ...     "time": "2026-03-01T09:30:00.000Z", "publication": "flat 7", "source": "ads",
-    ...     "shortlist": "anna", "delivered": False, "reason": "a better one is still valid",
-    ...     "above": [{"source": "ads", "publication": "flat 3", "score": 0.9}],
-    ...     "score": 0.5, "subscription": "cheap", "subscriptions": [
-    ...         {"id": "cheap", "matches": True, "reason": "matches", "possibility": 1.0,
-    ...          "necessity": 1.0, "score": 0.5, "predicates": [
-    ...             {"text": "rent < 900", "possibility": 1.0, "necessity": 1.0}]}]}), sep="\\n")
-    2026-03-01T09:30:00.000Z: 'flat 7' from 'ads' for the shortlist 'anna'
-    not delivered: a better one is still valid
-      score 0.5, by the subscription 'cheap'
-      above it: 'flat 3' from 'ads', score 0.9
-      'cheap' matches: score 0.5, possibility 1, necessity 1
-        1  rent < 900
-    """
-    reasons = [f"  {line}" for line in _reason_lines(explanation)]
-    return [one_line(line) for line in (*_verdict_lines(explanation), *reasons)]
-
-
-def _verdict_lines(explanation: Document) -> list[str]:
-    shortlist = explanation["shortlist"]
-    about = f"{explanation['publication']!r} from {explanation['source']!r}"
-    whom = "" if shortlist is None else f" for the shortlist {shortlist!r}"
-    verdict = explanation["reason"]
-    if not explanation["delivered"]:
-        verdict = f"not delivered: {verdict}"
-    return [f"{explanation['time']}: {about}{whom}", verdict]
-
-
-def _reason_lines(explanation: Document) -> list[str]:
-    lines = []
-    if explanation.get("subscription") is not None:
-        rank = explanation.get("rank")
-        place = "" if rank is None else f"rank {rank}, "
-        score = f"score {_plain(explanation['score'])}"
-        lines.append(f"{place}{score}, by the subscription {explanation['subscription']!r}")
-    for standing in explanation.get("above", ()):
-        about = f"{standing['publication']!r} from {standing['source']!r}"
-        lines.append(f"above it: {about}, score {_plain(standing['score'])}")
-    if "audience" in explanation:
-        lines += _audience_lines(explanation["audience"])
-    for subscription in explanation.get("subscriptions", ()):
-        lines += _subscription_lines(subscription)
-    return lines
-
-
-def _audience_lines(audience: Document) -> list[str]:
-    place = f"place {audience['place']} of {audience['of']}"
-    ranked = f"by the advertisement {audience['advertisement']!r}, {_ranked(audience['score'])}"
-    lines = [f"audience of at most {audience['k']}: {place} {ranked}"]
-    for number, best in enumerate(audience["chosen"], start=1):
-        lines.append(f"  {number}. {best['shortlist']!r}, {_ranked(best['score'])}")
-    return lines
-
-
-def _ranked(score: float | str | None) -> str:
-    return "whose score cannot be computed" if score is None else f"score {_plain(score)}"
-
-
-def _subscription_lines(subscription: Document) -> list[str]:
-    degrees = [f"{name} {_plain(subscription[name])}" for name in ("possibility", "necessity")]
-    if subscription["matches"]:
-        score = f"score {_plain(subscription['score'])}"
-        verdict = f"matches: {', '.join([score, *degrees])}"
-    else:
-        verdict = f"does not match: {subscription['reason']}"
-    parts = [(_degrees(each), each) for each in subscription["predicates"]]
-    width = max((len(shown) for shown, _ in parts), default=0)
-    lines = [f"  {shown:{width}}  {each['text']}{_note(each)}" for shown, each in parts]
-    return [f"{subscription['id']!r} {verdict}", *lines]
-
-
-def _degrees(predicate: Document) -> str:
-    """Both degrees, or the one where they are the same."""
-    possibility, necessity = _plain(predicate["possibility"]), _plain(predicate["necessity"])
-    return possibility if possibility == necessity else f"{necessity}..{possibility}"
-
-
-def _note(predicate: Document) -> str:
-    return f"  ({predicate['note']})" if "note" in predicate else ""
-
-
-def _plain(number: float | str) -> str:
-    """Without the `.0` of whole numbers."""
-    return repr(number).removesuffix(".0") if isinstance(number, float) else str(number)

@@ -157,7 +157,9 @@ class _ShardRun:
         self._selecting = Selecting()
         self._registered = _Registered(task.shares[shard], self._selecting)
         matching = self._registered.matching
-        self._explainer = Explainer(Question(), matching, self._selecting) if task.explain else None
+        self._explainer = None
+        if task.explain:
+            self._explainer = Explainer(Question(), matching, self._selecting, of_a_shard=True)
         self._published = 0
 
     def publish(self, row: Row) -> Iterator[Row]:
