@@ -1,5 +1,7 @@
 """The policies against a naive second implementation, on random small streams."""
 
+from math import isnan, nan
+
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -8,10 +10,14 @@ from shortlist.engine.halves import Matching
 from shortlist.engine.replay import read_items, replay
 from shortlist.intake.files import registry_from_documents
 from shortlist.intake.roster import registry_commands
+from shortlist.language.parser import parse_audience_score, parse_where
+from shortlist.language.tree import Number
+from shortlist.matching.conditions import condition
 from shortlist.model.command import Close, Command, Open, Subscribe, Unsubscribe
 from shortlist.model.policy import Everything, Novelty, TopK, Window
 from shortlist.model.settings import Settings
 from shortlist.model.shortlist import Shortlist
+from shortlist.scoring.expression import Subject, Uncomputable, expression
 from shortlist.selection.policies import SELECTORS, selector
 from tests.engine.naive import (
     NaiveEverything,
@@ -141,13 +147,41 @@ class NaiveSelecting:
     def publish(self, publication):
         read = self.matching.read(publication)
         candidates = self.matching.candidates(publication, read)
-        inducement = self.matching.advertisements.induce(publication, read)
-        if inducement is not None:
-            chosen = self.matching.nominations(inducement, read, candidates)
-            names = [nomination.shortlist for nomination in chosen]
-            candidates = [candidate for candidate in candidates if candidate.shortlist in names]
+        candidates = self.audience(publication, read, candidates)
         for candidate in candidates:
             self.add(candidate.shortlist, self.policies[candidate.shortlist].arrive(candidate))
+
+    def audience(self, publication, read, candidates):
+        """The k best of all matching shortlists, where the publisher advertised."""
+        vocabulary = self.matching.values.vocabulary
+        inducing = [
+            made
+            for made in self.matching.roster.advertisements.values()
+            if made.source == publication.source
+            and (
+                made.where is None
+                or condition(parse_where(made.where, vocabulary), vocabulary)(read).possibility > 0
+            )
+        ]
+        if not inducing:
+            return candidates
+        k = max(made.k for made in inducing)
+        if publication.audience is not None:
+            k = min(k, publication.audience)
+        first = min(inducing, key=lambda made: made.id)
+        tree = Number(first.score) if first.score == 1 else parse_audience_score(first.score)
+        compute = expression(tree, vocabulary)
+
+        def best_first(candidate):
+            about = Subject(read, candidate=self.matching.scoring.described(candidate))
+            try:
+                score = round(compute(about), 9)
+            except Uncomputable:
+                score = nan
+            return (1, 0, candidate.shortlist) if isnan(score) else (0, -score, candidate.shortlist)
+
+        chosen = sorted(candidates, key=best_first)[:k]
+        return [candidate for candidate in candidates if candidate in chosen]
 
     def command(self, command):
         match command:

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import random
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from itertools import product
+from typing import Any
 
 from shortlist.demo.alerts import STATIONS
 from shortlist.demo.films import CINEMAS, GENRES
@@ -61,7 +62,7 @@ def the_narrower_the_better(rng: random.Random, _: int) -> list[Wish]:
 def in_so_many_words(rng: random.Random, _: int) -> list[Wish]:
     words = " ".join(rng.sample(sorted(FEATURES), 3))
     ask = {
-        "where": f"{_districts(rng, 2)} and not (rent > {rng.randrange(900, 1500, 100)})",
+        "where": f"{_districts(rng, 1)} and not (rent > {rng.randrange(900, 1500, 100)})",
         "score": f"relevance(description, '{words}')",
         "at_least": {"score": 0.3},
     }
@@ -71,7 +72,7 @@ def in_so_many_words(rng: random.Random, _: int) -> list[Wish]:
 def of_this_kind(rng: random.Random, _: int) -> list[Wish]:
     vector = [round(rng.random(), 2) for _ in range(4)]
     ask = {
-        "where": f"{_districts(rng, 2)} and size >= {rng.randrange(30, 60, 5)}",
+        "where": f"{_districts(rng, 1)} and size >= {rng.randrange(30, 60, 5)}",
         "score": f"cosine(embedding, {vector})",
         "at_least": {"score": 0.85},
     }
@@ -82,7 +83,7 @@ def weighing(rng: random.Random, turn: int) -> list[Wish]:
     ask = {
         "where": f"district = '{rng.choice(DISTRICTS)}' and rent is cheap and size is large "
         "and floor >= 1",
-        "norm": {"weights": [3, 2, 2, 1]} if turn % 6 == 0 else "product",
+        "norm": {"weights": [3, 2, 2, 1]} if turn % 20 == 0 else "product",
         "at_least": {"possibility": 0.8},
     }
     value = {
@@ -97,7 +98,7 @@ def weighing(rng: random.Random, turn: int) -> list[Wish]:
 
 def favourite_genres(rng: random.Random, _: int) -> list[Wish]:
     first, second, third = rng.sample(GENRES, 3)
-    cinemas = f"cinema in ({_quoted(rng.sample(CINEMAS, 2))})"
+    cinemas = f"cinema in ({_quoted(_neighbours(rng, CINEMAS, 2))})"
     asks = {
         "first": {"where": f"{cinemas} and genre = '{first}' and rating >= 7"},
         "second": {"where": f"{cinemas} and genre = '{second}' and {_evening(rng)}"},
@@ -116,7 +117,7 @@ def interests(rng: random.Random, turn: int) -> list[Wish]:
             "weight": float(rng.randint(1, 3)),
             "refresh": rng.choice(("6h", "12h")),
         }
-        for genre in rng.sample(GENRES, 3)
+        for genre in rng.sample(GENRES, 2)
     }
     combine = ("sum", "mean", "min", "max")[turn % 4]
     return [Wish(topic="films", policy=top(3), asks=asks, combine=combine)]
@@ -138,7 +139,7 @@ def one_cinema(rng: random.Random, turn: int) -> list[Wish]:
     word = rng.choice(("midnight train", "last winter", "paper island", "glass harbour"))
     contained = [f"title contains '{part.capitalize()}'" for part in word.split()]
     words = {
-        "where": " or ".join(contained[: 1 + (turn % 6 == 0)]),
+        "where": " or ".join(contained[: 1 + (turn % 20 == 0)]),
         "score": f"relevance(title, '{word}') + 0.01 * rating",
         "at_least": {"score": 0.4},
     }
@@ -150,7 +151,7 @@ def one_cinema(rng: random.Random, turn: int) -> list[Wish]:
 
 def nearby_stations(rng: random.Random, _: int) -> list[Wish]:
     ask = {
-        "where": f"{_stations(rng, 3)} and severity is serious",
+        "where": f"{_stations(rng, 2)} and severity is serious",
         "score": "severity * possibility",
     }
     return [
@@ -166,9 +167,13 @@ def alarm(rng: random.Random, _: int) -> list[Wish]:
 def something_new(rng: random.Random, turn: int) -> list[Wish]:
     asks = {
         station: {"where": f"station = '{station}' and severity > {rng.choice((1, 1.5, 2))}"}
-        for station in rng.sample(STATIONS, 4)
+        for station in rng.sample(STATIONS, 3)
     }
-    options = {**NOVELTIES[turn % len(NOVELTIES)], "aging": (1.0, 0.3)[turn % 2], "seed": turn}
+    options: dict[str, Any] = {
+        **NOVELTIES[turn % len(NOVELTIES)],
+        "aging": (1.0, 0.3)[turn % 2],
+        "seed": turn,
+    }
     policy = novelty(rng.choice((0.1, 0.2)), rng.choice((50, 100)), **options)
     return [Wish(topic="news", policy=policy, asks=asks)]
 
@@ -178,14 +183,14 @@ def unsure_readings(rng: random.Random, turn: int) -> list[Wish]:
     ask = {
         "where": f"station = '{rng.choice(STATIONS)}' and kind = 'air' "
         f"and value is somewhat around({centre}, 30)",
-        "norm": "average" if turn % 8 == 0 else "min",
+        "norm": "average" if turn % 20 == 0 else "min",
         "at_least": {"possibility": 0.7, "necessity": 0.5},
         "score": "necessity - 0.01 * abs(severity - 3)",
     }
     # Under `max` any part is enough.
     rare = {"where": "severity >= 4.9 and value >= 320", "norm": "max"}
     wishes = [Wish(topic="dust", policy=top(2, refresh="3h"), asks={"it": ask})]
-    if turn % 8 == 0:
+    if turn % 20 == 0:
         wishes.append(Wish(topic="extremes", policy=everything(), asks={"it": rare}))
     return wishes
 
@@ -229,16 +234,22 @@ HABITS: tuple[Habit, ...] = (
 
 
 def _districts(rng: random.Random, count: int) -> str:
+    """One district, or some that lie side by side."""
     if count == 1:
         return f"district = '{rng.choice(DISTRICTS)}'"
-    return f"district in ({_quoted(rng.sample(DISTRICTS, count))})"
+    return f"district in ({_quoted(_neighbours(rng, DISTRICTS, count))})"
 
 
 def _stations(rng: random.Random, count: int) -> str:
-    return f"station in ({_quoted(rng.sample(STATIONS, count))})"
+    return f"station in ({_quoted(_neighbours(rng, STATIONS, count))})"
 
 
-def _quoted(names: list[str]) -> str:
+def _neighbours(rng: random.Random, places: Sequence[str], count: int) -> Sequence[str]:
+    first = rng.randrange(len(places) - count + 1)
+    return places[first : first + count]
+
+
+def _quoted(names: Sequence[str]) -> str:
     return ", ".join(f"'{name}'" for name in names)
 
 

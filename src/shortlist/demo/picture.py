@@ -34,7 +34,7 @@ def draw(outcome: Outcome, file: Path) -> None:
 
 
 def _draw_hours(axes: Any, outcome: Outcome) -> None:
-    from matplotlib.dates import DateFormatter, DayLocator
+    from matplotlib.dates import DateFormatter, HourLocator
 
     hours = outcome.by_hour()
     first, last = outcome.matches["time"].min(), outcome.matches["time"].max()
@@ -44,7 +44,7 @@ def _draw_hours(axes: Any, outcome: Outcome) -> None:
     )
     axes.set_xlim(first, last)
     axes.set_ylim(bottom=0)
-    axes.xaxis.set_major_locator(DayLocator())
+    axes.xaxis.set_major_locator(HourLocator(12))
     axes.xaxis.set_major_formatter(DateFormatter("%a %d %b"))
     axes.set_ylabel("per hour", color=INK)
     axes.legend(frameon=False, loc="upper left", ncols=2)

@@ -41,7 +41,7 @@ class Question:
 class Explainer:
     """Listens to an engine and keeps the reasons that a question asks for.
 
-    One that listens to a shard does not know a publisher's candidates in the others.
+    One that listens to a shard does not know who else is a candidate in the others.
     """
 
     def __init__(
@@ -86,7 +86,7 @@ class Explainer:
                     {} if self._of_a_shard else _competition(inducement, ranking, shortlist)
                 )
             self._explanations.append(explanation)
-        if asked is None and not candidates:
+        if asked is None and not candidates and not self._of_a_shard:
             self._explanations.append(_refused(publication, None, "no shortlist matches"))
 
     def taken(self, deliveries: Sequence[Delivery]) -> list[Document]:
