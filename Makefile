@@ -34,7 +34,7 @@ bench: $(READY) ## Run every benchmark
 	@set -e; for file in $(sort $(wildcard benchmarks/*.py)); do echo "== $$file"; $(BIN)/python $$file; done
 
 soak: $(READY) ## Run the long tests
-	$(BIN)/python -m pytest -m soak
+	SHORTLIST_HYPOTHESIS=soak $(BIN)/python -m pytest -m soak
 
 reproduce: $(READY) ## Run every experiment
 	@set -e; runs="$(sort $(wildcard experiments/*/run.py))"; \

@@ -141,3 +141,42 @@ def test_explain_says_when_there_is_no_such_publication():
     done = shortlist("explain", CASE / "registry.json", CASE / "publications.jsonl", *question)
     assert done.returncode == 2
     assert "there is no publication 'nothing'" in done.stderr
+
+
+def test_explain_reads_tables_too(tmp_path, registry):
+    import datetime as dt
+
+    import pyarrow as pa
+    import pyarrow.parquet as pq
+
+    moment = dt.datetime(2026, 3, 1, tzinfo=dt.UTC)
+    columns = {"id": ["a"], "source": ["s"], "time": [moment], "x": [4], "data": ['{"y": 1}']}
+    source = tmp_path / "in.parquet"
+    pq.write_table(pa.table(columns), source)
+    question = ("--publication", "a", "--shortlist", "all", "--json")
+    done = shortlist("explain", registry, source, *question)
+    assert json.loads(done.stdout)["score"] == 0.4, done.stderr
+    source.write_bytes(b"PAR1 no")
+    done = shortlist("explain", registry, source, *question)
+    assert done.returncode == 2
+    assert done.stderr.startswith("in.parquet: ")
+
+
+def test_explain_tells_why_a_publication_could_not_be_read(tmp_path, registry):
+    source = tmp_path / "publications.jsonl"
+    source.write_text(json.dumps(GOOD) + "\n" + json.dumps({**GOOD, "id": "p2", "time": "soon"}))
+    done = shortlist("explain", registry, source, "--publication", "p2", "--shortlist", "all")
+    assert done.returncode == 2
+    assert done.stderr.startswith("publications.jsonl:2: time: 'soon' is not an RFC 3339 time")
+
+
+def test_explain_takes_commands_only_from_a_timeline(tmp_path, registry):
+    close = {"time": "2026-02-01T00:00:00Z", "close": "all"}
+    source = tmp_path / "mixed.jsonl"
+    source.write_text(json.dumps(close) + "\n" + json.dumps(GOOD))
+    question = ("--publication", "p1", "--shortlist", "all", "--json")
+    delivered = [
+        json.loads(shortlist("explain", *where, *question).stdout)["delivered"]
+        for where in ((registry, source), (registry, "--timeline", source))
+    ]
+    assert delivered == [True, False]

@@ -19,6 +19,7 @@ from shortlist.engine.explanation_text import explanation_lines
 from shortlist.engine.replay import replay
 from shortlist.intake.files import read_registry
 from shortlist.intake.summary import summary
+from shortlist.intake.tables import NotATable, publication_lines
 from shortlist.model.durations import parse_duration
 from shortlist.model.problem import InvalidRegistry
 from shortlist.model.registry import Registry
@@ -45,7 +46,8 @@ TimelinePath = Annotated[
 ]
 AsJson = Annotated[bool, typer.Option("--json", help="Print for machines.")]
 Lateness = Annotated[
-    str | None, typer.Option(help="Reject what is later than this, e.g. 10s or 0. [unlimited]")
+    str | None,
+    typer.Option(help="Reject what is later than this, e.g. 10s or 0; else nothing is late."),
 ]
 Dedup = Annotated[str, typer.Option(help="How long a publication id is remembered.")]
 Advertised = Annotated[str, typer.Option(help="`required` rejects publications without one.")]
@@ -63,7 +65,7 @@ def run(
     out: Annotated[Path, typer.Option(help="Deliveries: JSON lines, or a .parquet folder.")],
     timeline: TimelinePath = None,
     rejects: Annotated[
-        Path | None, typer.Option(help="What was turned away. [<out>.rejects.jsonl]")
+        Path | None, typer.Option(help="What was turned away; else OUT.rejects.jsonl.")
     ] = None,
     explain: Annotated[
         Path | None, typer.Option(help="Also write why each match was delivered or not.")
@@ -76,8 +78,13 @@ def run(
     dedup: Dedup = "24h",
     advertised: Advertised = "optional",
     limit: LimitFlags = None,
-    shards: Annotated[int | None, typer.Option(min=1, max=256, help="[number of cores]")] = None,
-    master: Annotated[str | None, typer.Option(help="A Spark master. [this machine]")] = None,
+    shards: Annotated[
+        int | None,
+        typer.Option(
+            min=1, max=256, help="How many tasks select; else as many as there are cores."
+        ),
+    ] = None,
+    master: Annotated[str | None, typer.Option(help="A Spark master; else this machine.")] = None,
     quiet: Annotated[bool, typer.Option(help="Show no progress.")] = False,
     as_json: AsJson = False,
 ) -> None:
@@ -150,15 +157,16 @@ def explain(
     question = Question(publication=publication, source=source, shortlist=shortlist)
     with _errors():
         known = _registry(registry, timeline, settings)
-        lines = [
-            line
-            for file in input_files(_source(publications, timeline))
-            for line in file.open("rb")
+        places, lines = _numbered_lines(_source(publications, timeline))
+        result = replay(known, lines, settings, question, commands=timeline is not None)
+    if not result.explanations:
+        unread = [
+            f"{places[reject.position - 1]}: {reject.reason}"
+            for reject in result.rejects
+            if publication in str(lines[reject.position - 1])
         ]
-        explanations = replay(known, lines, settings, question).explanations
-    if not explanations:
-        _fail([f"there is no publication {publication!r} in the input"])
-    for explanation in explanations:
+        _fail(unread or [f"there is no publication {publication!r} in the input"])
+    for explanation in result.explanations:
         if as_json:
             print(json.dumps(explanation, ensure_ascii=False))
         else:
@@ -191,6 +199,18 @@ def _source(publications: Path | None, timeline: Path | None) -> Path:
     if source is None:
         raise typer.BadParameter("expected PUBLICATIONS or --timeline, found neither")
     return source
+
+
+def _numbered_lines(source: Path) -> tuple[list[str], list[str | bytes]]:
+    """Every line of a file or folder, and where each stands."""
+    places: list[str] = []
+    lines: list[str | bytes] = []
+    for file in input_files(source):
+        is_table = file.suffix == ".parquet"
+        found = publication_lines(file) if is_table else file.read_bytes().split(b"\n")
+        places += [f"{file.name}:{number}" for number in range(1, len(found) + 1)]
+        lines += found
+    return places, lines
 
 
 def _registry(registry: Path | None, timeline: Path | None, settings: Settings) -> Registry:
@@ -242,7 +262,7 @@ def _errors() -> Iterator[None]:
         yield
     except InvalidRegistry as error:
         _fail([str(problem) for problem in error.problems])
-    except (NoInput, NoUsableJavaError, OSError) as error:
+    except (NoInput, NotATable, NoUsableJavaError, OSError) as error:
         _fail([str(error)])
 
 

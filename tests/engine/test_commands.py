@@ -109,6 +109,35 @@ def test_a_refused_command_changes_nothing():
     assert [reject.position for reject in result.rejects] == [1, 2, 3, 4, 5]
 
 
+def test_the_advertisement_with_the_smallest_id_decides_and_the_largest_k_counts():
+    registry = {
+        "subscriptions": [
+            {"id": "x", "score": 1},
+            {"id": "y", "score": 0.5},
+            {"id": "z", "score": 0},
+        ],
+        "advertisements": [
+            {"id": "ad1", "source": "s", "k": 1, "score": "-subscription.score"},
+            {"id": "ad2", "source": "s", "k": 2},
+            {"id": "ad3", "source": "s", "k": 3, "where": "wide = true"},
+            {"id": "ad4", "source": "t", "k": 0},
+        ],
+    }
+    story = [
+        publish("two", 0),
+        publish("three", 1, wide=True),
+        publish("one", 2, audience=1),
+        publish("none", 3, source="t"),
+        publish("all", 4, source="u", audience=1),
+    ]
+    result = told(registry, story)
+    assert [made.publication.id + made.shortlist for made in result.deliveries] == [
+        *("twoy", "twoz", "threex", "threey", "threez", "onez", "allx", "ally", "allz"),
+    ]
+    required = told(registry, story, advertised="required")
+    assert reasons(required) == [(5, "unadvertised")]
+
+
 def test_what_is_late_is_rejected_and_the_rest_goes_on():
     story = [publish("a", 10), publish("late", 7), publish("b", 8), publish("c", 10)]
     result = told({}, story, lateness=2 * SECOND)

@@ -15,13 +15,17 @@ from shortlist.intake.files import registry_from_documents
 from shortlist.model.delivery import Delivery
 from shortlist.model.policy import Span, TopK, Window
 from shortlist.model.settings import Settings
+from tests.engine.stories import clock, names, publish
 from tests.strategies import (
     SECOND,
     WINDOW_POLICIES,
     cuts,
     drawn,
     publication_lines,
+    publications,
     registries,
+    registry,
+    seeded,
     timelines,
 )
 
@@ -55,6 +59,41 @@ def test_the_cut_into_batches_does_not_matter(document, lines, lateness, data):
     whole = Engine(registry, settings).process(items, last=True)
     batches = data.draw(drawn(cuts)(items))
     assert everything_of(in_batches(registry, settings, batches)) == everything_of(whole)
+
+
+def window_registry(pick):
+    """A registry in which something always waits for something to leave."""
+    document = registry(pick, advertised=False)
+    for made in [*document["shortlists"], *document["subscriptions"]]:
+        if "policy" in made:
+            made["policy"] = pick(WINDOW_POLICIES)
+    return document
+
+
+def test_the_cut_into_batches_does_not_matter_to_windows():
+    """What leaves at an instant leaves together with what arrives then, in whatever batch."""
+    for seed in range(600):
+        pick = seeded(seed)
+        made = registry_from_documents(window_registry(pick))
+        settings = Settings(lateness=pick([0, 1, 2]) * SECOND)
+        items, _ = read_items(made, publications(pick, 40), settings)
+        whole = Engine(made, settings).process(items, last=True)
+        found = in_batches(made, settings, cuts(pick, items), stored=pick([False, False, True]))
+        assert everything_of(found) == everything_of(whole), seed
+
+
+def test_nothing_waits_longer_than_it_must():
+    """What can no longer be overtaken is delivered with the batch that settles it."""
+    subscription = {"id": "s", "score": "value"}
+    subscription["policy"] = {"kind": "window", "k": 1, "window": "5s"}
+    made = registry_from_documents({"subscriptions": [subscription]})
+    story = [publish("a", 0, value=9), publish("b", 1, value=5), {"time": clock(5.5)}]
+    items, _ = read_items(made, map(json.dumps, story), Settings())
+    prompt = Engine(made, Settings(lateness=0))
+    assert [names(prompt.process([item])) for item in items] == [["a"], [], ["b"]]
+    patient = Engine(made, Settings(lateness=SECOND))
+    assert [names(patient.process([item])) for item in items] == [[], ["a"], []]
+    assert names(patient.process([], last=True)) == ["b"]
 
 
 @given(registries(), timelines(), latenesses, st.data())

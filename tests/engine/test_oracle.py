@@ -29,7 +29,15 @@ from tests.engine.naive import (
     splitmix64,
 )
 from tests.selector_calls import END_OF_TIME, POLICIES, calls
-from tests.strategies import drawn, registries, seeded, timelines
+from tests.strategies import (
+    advertisement,
+    drawn,
+    registries,
+    registry,
+    seeded,
+    timeline,
+    timelines,
+)
 
 NAIVE = {
     Everything: NaiveEverything,
@@ -206,15 +214,14 @@ class NaiveSelecting:
         self.rows += [(shortlist, row) for row in rows]
 
 
-@given(registries(), timelines(), st.sampled_from([1, 2_000_000, 86_400_000_000]))
-def test_the_whole_engine(document, lines, dedup):
-    """Commands, refusals, duplicates and audiences reach the policies as they should."""
-    registry, settings = registry_from_documents(document), Settings(dedup=dedup)
-    items, bad = read_items(registry, lines, settings)
-    naive = NaiveSelecting(registry, settings)
+def whole_engine_agrees(document, lines, dedup):
+    settings = Settings(dedup=dedup)
+    made = registry_from_documents(document)
+    items, bad = read_items(made, lines, settings)
+    naive = NaiveSelecting(made, settings)
     expected = naive.run(items)
-    result = replay(registry, lines, settings)
-    assert [
+    result = replay(made, lines, settings)
+    found = [
         (
             made.shortlist,
             Row(
@@ -227,6 +234,24 @@ def test_the_whole_engine(document, lines, dedup):
             ),
         )
         for made in result.deliveries
-    ] == expected
+    ]
+    assert found == expected
     rejected = naive.rejected | {reject.position for reject in bad}
     assert {reject.position for reject in result.rejects} == rejected
+
+
+DEDUPS = [1, 500_000, 2_000_000, 86_400_000_000]
+
+
+@given(registries(), timelines(), st.sampled_from(DEDUPS))
+def test_the_whole_engine(document, lines, dedup):
+    """Commands, refusals, duplicates and audiences reach the policies as they should."""
+    whole_engine_agrees(document, lines, dedup)
+
+
+def test_the_whole_engine_on_advertised_publications():
+    for seed in range(800):
+        pick = seeded(seed)
+        document = registry(pick)
+        document["advertisements"] = [advertisement(pick, name) for name in ("ad1", "ad2", "ad3")]
+        whole_engine_agrees(document, timeline(pick), pick(DEDUPS))

@@ -114,9 +114,11 @@ def find_matches(registry: Registry, publications: Path, settings: Settings) -> 
     from shortlist.spark.sources import read_files
 
     lines = read_files(local_session(), publications)
-    batch = Batch(lines, delivering_everything(registry), settings)
+    batch = Batch(lines, delivering_everything(registry), settings, keep=True)
     columns = ("time", "shortlist", "source", "publication")
-    return _in_utc(batch.deliveries.select(*columns).toArrow().to_pandas())
+    matches = batch.deliveries.select(*columns).toArrow().to_pandas()
+    batch.release()
+    return _in_utc(matches)
 
 
 def read_deliveries(file: Path) -> pd.DataFrame:

@@ -16,8 +16,11 @@ def replay(
     lines: Iterable[str | bytes],
     settings: Settings | None = None,
     question: Question | None = None,
+    commands: bool = True,
 ) -> Result:
     """What a finite input leads to; a line's position is its number, from 1.
+
+    Without `commands` only publications are taken.
 
     >>> from shortlist.intake.files import registry_from_documents
     >>> registry = registry_from_documents({"subscriptions": [{"id": "all"}]})
@@ -28,17 +31,17 @@ def replay(
     (['n1'], 2)
     """
     settings = settings or Settings()
-    items, rejects = read_items(registry, lines, settings)
+    items, rejects = read_items(registry, lines, settings, commands)
     result = Engine(registry, settings, question=question).process(items, last=True)
     result.rejects = sorted([*rejects, *result.rejects], key=lambda reject: reject.position)
     return result
 
 
 def read_items(
-    registry: Registry, lines: Iterable[str | bytes], settings: Settings
+    registry: Registry, lines: Iterable[str | bytes], settings: Settings, commands: bool = True
 ) -> tuple[Sequence[Item], Sequence[Reject]]:
     """The items of a timeline, and the lines that are none; blank lines are passed over."""
-    reader = ItemReader(registry.vocabulary, settings.limits)
+    reader = ItemReader(registry.vocabulary, settings.limits, commands)
     items: list[Item] = []
     rejects: list[Reject] = []
     for position, line in enumerate(lines, start=1):

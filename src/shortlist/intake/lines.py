@@ -50,7 +50,7 @@ class BadItem(ValueError):
 
 
 class ItemReader:
-    """Reads lines under one vocabulary.
+    """Reads lines under one vocabulary: publications and, unless told otherwise, commands.
 
     >>> read = ItemReader(Vocabulary())
     >>> read.line('{"id": "p1", "source": "s", "time": "1970-01-01T00:00:01Z"}', position=4).time
@@ -61,9 +61,12 @@ class ItemReader:
     shortlist.intake.lines.BadItem: not JSON: column 12: Expecting ',' delimiter
     """
 
-    def __init__(self, vocabulary: Vocabulary, limits: Limits | None = None) -> None:
+    def __init__(
+        self, vocabulary: Vocabulary, limits: Limits | None = None, commands: bool = True
+    ) -> None:
         self._vocabulary = vocabulary
         self._limits = limits or Limits()
+        self._commands = commands
 
     def line(self, line: str | bytes, position: int) -> Item:
         """The item that a line holds, or `BadItem`."""
@@ -99,6 +102,8 @@ class ItemReader:
         return publication
 
     def _command(self, verbs: list[str], document: Mapping[str, Any], position: int) -> Command:
+        if not self._commands:
+            raise BadItem(f"expected a publication, found the command {verbs[0]}")
         if len(verbs) > 1:
             raise BadItem(f"expected one command, found {' and '.join(verbs)}")
         verb = verbs[0]

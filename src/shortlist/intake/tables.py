@@ -1,6 +1,8 @@
 """Rows of tables (Parquet, Arrow, DataFrames) as the documents that they stand for."""
 
+import json
 from collections.abc import Mapping
+from datetime import datetime
 from decimal import Decimal
 from pathlib import Path
 from typing import Any
@@ -14,17 +16,62 @@ JSON_CELLS = ("policy", "norm", "at_least", "profile", "prefers")
 """Columns that may hold an object or a list as JSON text."""
 
 
+CONTEXT_COLUMNS = frozenset(
+    ("id", "source", "time", "type", "specversion", "expirytime", "audience", "data")
+)
+
+
 class NotATable(ValueError):
     """Why a file cannot be read as a table."""
 
 
 def read_rows(file: Path) -> list[dict[str, Any]]:
     """The documents of a Parquet file, or of a folder of them."""
+    return [row_document(row) for row in _rows(file)]
+
+
+def publication_lines(file: Path) -> list[str]:
+    """The publications of a Parquet file, as the lines that they could have been."""
     try:
-        rows = pyarrow.parquet.read_table(file).to_pylist()
+        rows = _rows(file)
+    except NotATable as error:
+        raise NotATable(f"{file.name}: {error}") from None
+    return [json.dumps(row_publication(row), default=_json_value) for row in rows]
+
+
+def row_publication(row: object) -> object:
+    """A table's row as a publication: columns that are no context attribute are data.
+
+    >>> row_publication({"id": "p", "rent": 900, "data": '{"rooms": 2}'})
+    {'id': 'p', 'data': {'rent': 900, 'rooms': 2}}
+
+    What is wrong with it is left for the reader of publications to find.
+    """
+    if not isinstance(row, Mapping):
+        return row
+    context = {name: value for name, value in row.items() if name in CONTEXT_COLUMNS}
+    columns = {name: value for name, value in row.items() if name not in CONTEXT_COLUMNS}
+    data = context.get("data")
+    if isinstance(data, str):
+        data = _json(data)
+    if data is None or isinstance(data, Mapping):
+        data = {**columns, **(data or {})}
+    return {**context, "data": data}
+
+
+def _rows(file: Path) -> list[dict[str, Any]]:
+    try:
+        rows: list[dict[str, Any]] = pyarrow.parquet.read_table(file).to_pylist()
     except (OSError, ValueError, pyarrow.ArrowException) as error:
         raise NotATable(" ".join(str(error).split())) from None
-    return [row_document(row) for row in rows]
+    return rows
+
+
+def _json_value(cell: object) -> object:
+    """What JSON has no type for, as Spark writes it."""
+    if isinstance(cell, datetime):
+        return cell.isoformat() if cell.tzinfo else f"{cell.isoformat()}Z"
+    return float(cell) if isinstance(cell, Decimal) else str(cell)
 
 
 def row_document(row: Mapping[str, Any]) -> dict[str, Any]:

@@ -55,9 +55,13 @@ def outside(one: TextSet) -> TextSet:
 
 def _positive(predicate: TextPredicate) -> TextSet:
     if isinstance(predicate, TextMatch):
-        if predicate.operator == "starts with":
-            return Prefixed(predicate.text)
-        return Found(predicate.text, at_the_end=predicate.operator == "ends with")
+        match predicate.operator:
+            case "starts with":
+                return Prefixed(predicate.text)
+            case "contains":
+                return Found(predicate.text, at_the_end=False)
+            case "ends with":
+                return Found(predicate.text, at_the_end=True)
     if isinstance(predicate, In):
         return Words(value for value in predicate.values if isinstance(value, str))
     if isinstance(predicate, Between):

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import pyarrow as pa
 
@@ -13,6 +13,7 @@ from shortlist.engine.duplicates import Duplicates
 from shortlist.engine.ordering import late_by
 from shortlist.intake.lines import BadItem, ItemReader, parse_json
 from shortlist.intake.roster import Roster, registry_commands
+from shortlist.intake.tables import row_publication
 from shortlist.matching.values import Values
 from shortlist.model.command import Advertise, Command, Unadvertise
 from shortlist.model.publication import Publication
@@ -28,9 +29,6 @@ if TYPE_CHECKING:
 
 Task = Callable[[Iterable[pa.RecordBatch]], Iterator[pa.RecordBatch]]
 
-CONTEXT_COLUMNS = frozenset(
-    ("id", "source", "time", "type", "specversion", "expirytime", "audience", "data")
-)
 BUCKET = 65_536
 """Positions per bucket where the largest earlier time is worked out."""
 
@@ -45,7 +43,7 @@ class ReadLines:
     commands: bool
 
     def __call__(self, arriving: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
-        reader = ItemReader(self.registry.vocabulary, self.settings.limits)
+        reader = ItemReader(self.registry.vocabulary, self.settings.limits, self.commands)
         found = (self._read(reader, position, line) for position, line in rows(arriving))
         yield from batches(filter(None, found), ITEMS)
 
@@ -56,7 +54,7 @@ class ReadLines:
         try:
             document = parse_json(line, self.settings.limits)
             if self.tabular:
-                document = row_publication(document, self.settings)
+                document = row_publication(document)
                 text = json.dumps(document)
             item = reader.document(document, position)
         except BadItem as problem:
@@ -64,28 +62,7 @@ class ReadLines:
         if isinstance(item, Publication):
             dead = item.dead_on_arrival
             return position, "publication", item.time, item.source, item.id, dead, text, None
-        if not self.commands:
-            reason = "a command, where only publications are taken"
-            return position, "reject", None, None, None, None, text, reason
         return position, "command", item.time, None, None, None, text, None
-
-
-def row_publication(document: object, settings: Settings) -> dict[str, Any]:
-    """A table's row as a publication: columns that are no context attribute are data.
-
-    >>> row_publication({"id": "p", "rent": 900, "data": '{"rooms": 2}'}, Settings())
-    {'id': 'p', 'data': {'rent': 900, 'rooms': 2}}
-    """
-    if not isinstance(document, dict):
-        raise BadItem("expected a row")
-    context = {name: value for name, value in document.items() if name in CONTEXT_COLUMNS}
-    columns = {name: value for name, value in document.items() if name not in CONTEXT_COLUMNS}
-    data = context.get("data") or {}
-    if isinstance(data, str):
-        data = parse_json(data, settings.limits)
-    if not isinstance(data, dict):
-        raise BadItem("data: expected an object, or the JSON text of one")
-    return {**context, "data": {**columns, **data}}
 
 
 def read_items(lines: Lines, registry: Registry, settings: Settings, commands: bool) -> DataFrame:
