@@ -421,7 +421,7 @@ def timeline(pick: Pick, most: int = 30) -> list[str]:
             case "command":
                 document = command(pick, micros)
             case _:
-                document = {"time": format_time(micros)}
+                document = {"time": format_time(micros), "heartbeat": True}
         lines.append(json.dumps(document, ensure_ascii=False))
     return lines
 

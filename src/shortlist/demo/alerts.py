@@ -6,7 +6,7 @@ import random
 from datetime import datetime
 from typing import Any
 
-STATIONS = tuple(f"S{number:02d}" for number in range(1, 25))
+STATIONS = tuple(f"S{number:02d}" for number in range(1, 41))
 NETWORKS = {"air": "air-network", "noise": "noise-network", "water": "river-board"}
 LIMITS = {"air": 50.0, "noise": 65.0, "water": 240.0}
 """Fine dust in µg/m³, sound in dB, the river in cm: what is still ordinary."""

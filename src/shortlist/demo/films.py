@@ -6,8 +6,32 @@ import random
 from datetime import datetime, timedelta
 from typing import Any, NamedTuple
 
-CINEMAS = ("Lux", "Orion", "Canal", "Station", "Arthouse")
-GENRES = ("comedy", "drama", "thriller", "horror", "romance", "documentary", "sci-fi", "family")
+CINEMAS = (
+    "Lux",
+    "Orion",
+    "Canal",
+    "Station",
+    "Arthouse",
+    "Palace",
+    "Garden",
+    "Roxy",
+    "Tivoli",
+    "Metro",
+)
+GENRES = (
+    "comedy",
+    "drama",
+    "thriller",
+    "horror",
+    "romance",
+    "documentary",
+    "sci-fi",
+    "family",
+    "crime",
+    "animation",
+    "music",
+    "western",
+)
 EVENINGS = (14.5, 17.0, 18.25, 19.5, 20.25, 21.0, 22.5)
 
 _FIRST = ("Silent", "Last", "Second", "Paper", "Northern", "Borrowed", "Glass", "Midnight")

@@ -19,6 +19,14 @@ PRICES = {
     "Brickfields": 11,
     "Eastgate": 12,
     "Canal": 15,
+    "Riverside": 17,
+    "Castle": 19,
+    "Northgate": 13,
+    "Gasworks": 11,
+    "Lakeside": 16,
+    "Foundry": 12,
+    "Westfield": 14,
+    "University": 16,
 }
 """Rent per square metre, by district."""
 

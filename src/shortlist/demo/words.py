@@ -75,7 +75,7 @@ def why(told: Told, story: Story) -> str:
     """The engine's reasons in short: for which subscription, how far it holds, who stood above."""
     arrival, last = told.reasons[0], told.last
     if not last["delivered"]:
-        return f"not delivered: {last['reason']}{_nearest(arrival)}"
+        return f"not delivered: {last['reason']}{_nearest(arrival, ',')}"
     parts = [] if len(story.subscriptions) == 1 else [last["subscription"].rpartition("/")[2]]
     parts += _degrees(arrival)
     if last["reason"].startswith("promoted"):
@@ -87,10 +87,12 @@ def why(told: Told, story: Story) -> str:
     return ", ".join(parts) or last["reason"]
 
 
-def _nearest(arrival: Mapping[str, Any]) -> str:
+def _nearest(arrival: Mapping[str, Any], separator: str = "") -> str:
     """Of those that stood above, the one that stood next."""
     above = arrival.get("above")
-    return f" below {above[-1]['publication']} ({above[-1]['score']:.3g})" if above else ""
+    return (
+        f"{separator} below {above[-1]['publication']} ({above[-1]['score']:.3g})" if above else ""
+    )
 
 
 def _degrees(arrival: Mapping[str, Any]) -> list[str]:

@@ -103,6 +103,7 @@ class Engine:
             "version": SNAPSHOT_VERSION,
             "registry": registry_document(self._matching.roster.registry(self._vocabulary)),
             "selecting": self._selecting.state(),
+            "counts": self.counts,
             "duplicates": self._duplicates.state(),
             "latest": self._ordering.latest,
             "waiting": [[item.position, item_document(item)] for item in self._ordering.waiting()],
@@ -123,6 +124,9 @@ class Engine:
         registry = registry_from_documents(document["registry"], limits)
         engine = cls(registry, settings, matcher)
         engine._selecting.restore(document["selecting"])
+        other_type = document["counts"].pop("other_type")
+        engine._matching.census.mismatches.update(other_type)
+        engine._selecting.counts.update(document["counts"])
         engine._duplicates.restore(document["duplicates"])
         read = ItemReader(registry.vocabulary, limits)
         waiting = [read.document(held, position) for position, held in document["waiting"]]
