@@ -6,15 +6,19 @@ import shlex
 import struct
 
 import pytest
+from pandas import isna
 from rich.console import Console
 from typer.testing import CliRunner
 
 from shortlist.cli import app
 from shortlist.demo.city import Mess
+from shortlist.demo.featured import FEATURED
 from shortlist.demo.files import DemoFiles
 from shortlist.demo.show import show
+from shortlist.demo.stories import tell
 from shortlist.engine.replay import replay
 from shortlist.intake.files import read_registry
+from shortlist.model.settings import Settings
 
 pytestmark = pytest.mark.spark
 
@@ -72,6 +76,23 @@ def test_the_screen_says_what_matters(shown):
     assert "\x1b[" not in screen
     before_files = screen.split("Files:")[0]
     assert max(map(len, before_files.splitlines())) <= 100
+
+
+def test_reasons_are_about_what_the_job_delivered(shown):
+    files, outcome, _ = shown
+    registry = read_registry(files.registry)
+    readers = [f"reader-{number:04d}" for number in range(1, READERS + 1)]
+    stories = tell(outcome, registry, files.publications, Settings(), readers)
+    assert len(stories) > len(FEATURED)
+    rows = outcome.deliveries.set_index(["shortlist", "publication"])
+    for story in stories:
+        for told in story.latest:
+            row = rows.loc[(story.shortlist.id, told.last["publication"])]
+            assert told.last["delivered"]
+            assert (told.last["score"], told.last["subscription"]) == (row.score, row.subscription)
+            assert (told.last["rank"] or 0) == (0 if isna(row["rank"]) else row["rank"])
+        if story.withheld is not None:
+            assert not story.withheld.last["delivered"]
 
 
 def test_the_command_on_the_screen_works(shown):

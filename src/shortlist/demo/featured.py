@@ -19,9 +19,9 @@ FEATURED: tuple[tuple[Wish, ...], ...] = (
     (
         Wish(
             topic="films",
-            policy=top(2),
+            policy=top(1),
             asks={
-                "comedies": {"where": "genre = 'comedy' and rating is good"},
+                "comedies": {"where": "genre = 'comedy' and cinema in ('Lux', 'Orion')"},
                 "dramas": {"where": "genre = 'drama' and rating is good"},
                 "station": {"where": "cinema = 'Station' and genre in ('comedy', 'drama')"},
             },

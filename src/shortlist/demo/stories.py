@@ -91,7 +91,8 @@ def _story(
     """Only what a shortlist was offered can change it, so only that is replayed."""
     deliveries = outcome.deliveries[outcome.deliveries["shortlist"] == name]
     offered = outcome.matches[outcome.matches["shortlist"] == name]
-    latest = deliveries["publication"].tail(SHOWN)
+    in_time = deliveries["time"] <= outcome.matches["time"].max()  # later, windows only empty
+    latest = deliveries[in_time]["publication"].tail(SHOWN)
     asked = [*latest, *_passed_over(offered, deliveries)]
     alone = _alone(registry, name)
     question = _AnyOf(shortlist=name, publications=frozenset(asked))

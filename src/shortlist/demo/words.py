@@ -25,13 +25,14 @@ def policy_words(policy: Policy) -> str:
         case TopK(k=k, refresh=refresh, period=period):
             lasting = [f"each for {format_duration(refresh)}"] if refresh else []
             lasting += [f"within {format_duration(period)}"] if period else []
-            return ", ".join([f"unless {k} better ones are still valid", *lasting])
+            better = "a better one is" if k == 1 else f"{k} better ones are"
+            return ", ".join([f"unless {better} still valid", *lasting])
         case Window(k=k, window=window):
             span = format_duration(window.micros) if isinstance(window, Span) else window
             whole = "all so far" if span is None else f"the last {span}"
             return f"the {k} best of {whole}" + (" matches" if isinstance(span, int) else "")
-        case Novelty(rate=rate, period=period, algorithm=algorithm):
-            return f"{rate:.0%} of every {period} matches, the most novel, by {algorithm}"
+        case Novelty(rate=rate, period=period):
+            return f"{rate:.0%} of every {period} matches, the most novel"
     return "whatever matches"
 
 
