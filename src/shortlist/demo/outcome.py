@@ -123,7 +123,7 @@ def find_matches(registry: Registry, publications: Path, settings: Settings) -> 
 
 def read_deliveries(file: Path) -> pd.DataFrame:
     """The deliveries that the job wrote, in their order."""
-    return _in_utc(pd.read_json(file, lines=True, convert_dates=["time"], dtype=False))
+    return _in_utc(pd.read_json(file, lines=True, dtype=False, precise_float=True))
 
 
 def _in_utc(frame: pd.DataFrame) -> pd.DataFrame:
