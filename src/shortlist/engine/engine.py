@@ -14,7 +14,7 @@ from shortlist.engine.ordering import Late, Ordering
 from shortlist.intake.files import registry_from_documents
 from shortlist.intake.lines import ItemReader
 from shortlist.intake.roster import registry_commands
-from shortlist.matching.scan import Scan
+from shortlist.matching.grouped import Grouped
 from shortlist.model.command import Command, Item
 from shortlist.model.delivery import Delivery
 from shortlist.model.problem import Reject
@@ -55,7 +55,7 @@ class Engine:
         self,
         registry: Registry | None = None,
         settings: Settings | None = None,
-        matcher: MakeMatcher = Scan,
+        matcher: MakeMatcher = Grouped,
         question: Question | None = None,
     ) -> None:
         registry = registry or Registry()
@@ -112,7 +112,7 @@ class Engine:
 
     @classmethod
     def restore(
-        cls, snapshot: bytes, settings: Settings | None = None, matcher: MakeMatcher = Scan
+        cls, snapshot: bytes, settings: Settings | None = None, matcher: MakeMatcher = Grouped
     ) -> "Engine":
         """The engine that a snapshot was taken of."""
         document = json.loads(zlib.decompress(snapshot))

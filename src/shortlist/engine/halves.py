@@ -7,7 +7,7 @@ from typing import Any
 from shortlist.intake.roster import Roster
 from shortlist.matching.base import Matcher
 from shortlist.matching.census import TypeCensus
-from shortlist.matching.scan import Scan
+from shortlist.matching.grouped import Grouped
 from shortlist.matching.values import Reader, Values
 from shortlist.model.command import (
     Advertise,
@@ -35,7 +35,7 @@ class Matching:
     """Publications in, scored candidates out; stateless but for the live registry."""
 
     def __init__(
-        self, vocabulary: Vocabulary, limits: Limits | None = None, matcher: MakeMatcher = Scan
+        self, vocabulary: Vocabulary, limits: Limits | None = None, matcher: MakeMatcher = Grouped
     ) -> None:
         self.limits = limits = limits or Limits()
         self.roster = Roster()
