@@ -273,13 +273,12 @@ def _fail(problems: list[str]) -> NoReturn:
 
 
 def _print_report(report: dict[str, Any], rejects: Path) -> None:
-    console = Console()
-    console.print(
+    print(
         f"{report['publications']:,} publications, {report['matched']:,} matches, "
-        f"[bold]{report['deliveries']:,} deliveries[/bold] "
+        f"{report['deliveries']:,} deliveries "
         f"({report['promotions']:,} of them promotions) in {report['seconds']:.1f} s"
     )
     if report["rejects"]:
-        console.print(f"{report['rejects']:,} rejects: see {rejects}")
+        print(f"{report['rejects']:,} rejects: see {rejects}")
     for attribute, count in report["other_type"].items():
-        console.print(f"{attribute}: {count:,} times of another type than a predicate asks for")
+        print(f"{attribute}: {count:,} times of another type than a predicate asks for")

@@ -13,7 +13,9 @@ from rich.progress import (
     BarColumn,
     MofNCompleteColumn,
     Progress,
+    ProgressColumn,
     SpinnerColumn,
+    TaskID,
     TextColumn,
     TimeElapsedColumn,
 )
@@ -22,24 +24,17 @@ POLL_SECONDS = 0.3
 
 
 class Steps:
-    """The steps of a job, shown one after the other while they last."""
+    """The steps of a job, each shown while it lasts."""
 
     def __init__(self, console: Console, quiet: bool = False) -> None:
+        self._console = console
         self._shown = console.is_terminal and not quiet
-        self._progress = Progress(
-            SpinnerColumn(),
-            TextColumn("{task.description}"),
-            BarColumn(),
-            MofNCompleteColumn(),
-            TimeElapsedColumn(),
-            console=console,
-            disable=not self._shown,
-        )
 
     @contextmanager
     def step(self, description: str) -> Iterator[None]:
         """A step of unknown length."""
-        with self._task(description, None):
+        with self._progress() as progress:
+            progress.add_task(description, total=None)
             yield
 
     @contextmanager
@@ -51,9 +46,10 @@ class Steps:
         done = threading.Event()
         with (
             tempfile.TemporaryDirectory(prefix="shortlist-") as folder,
-            self._task(description, total) as task,
+            self._progress(BarColumn(), MofNCompleteColumn()) as progress,
         ):
-            watcher = threading.Thread(target=self._watch, args=(Path(folder), task, done))
+            task = progress.add_task(description, total=total)
+            watcher = threading.Thread(target=_watch, args=(progress, task, Path(folder), done))
             watcher.start()
             try:
                 yield folder
@@ -61,17 +57,21 @@ class Steps:
                 done.set()
                 watcher.join()
 
-    @contextmanager
-    def _task(self, description: str, total: int | None) -> Iterator[int]:
-        with self._progress:
-            task = self._progress.add_task(description, total=total)
-            yield task
-            self._progress.remove_task(task)
+    def _progress(self, *measures: ProgressColumn) -> Progress:
+        return Progress(
+            SpinnerColumn(),
+            TextColumn("{task.description}"),
+            *measures,
+            TimeElapsedColumn(),
+            console=self._console,
+            transient=True,
+            disable=not self._shown,
+        )
 
-    def _watch(self, folder: Path, task: int, done: threading.Event) -> None:
-        while not done.wait(POLL_SECONDS):
-            reached = sum(_count(file) for file in folder.iterdir())
-            self._progress.update(task, completed=reached)  # type: ignore[arg-type]
+
+def _watch(progress: Progress, task: TaskID, folder: Path, done: threading.Event) -> None:
+    while not done.wait(POLL_SECONDS):
+        progress.update(task, completed=sum(_count(file) for file in folder.iterdir()))
 
 
 def _count(file: Path) -> int:
