@@ -14,8 +14,8 @@ from typing import Any
 
 import duckdb
 import pandas as pd
-from memory import PeakMemory
-from workloads import film_registry, films
+from common.memory import PeakMemory
+from common.workloads import film_registry, films
 
 import shortlist
 from shortlist.model.registry import Registry

@@ -180,3 +180,32 @@ def test_explain_takes_commands_only_from_a_timeline(tmp_path, registry):
         for where in ((registry, source), (registry, "--timeline", source))
     ]
     assert delivered == [True, False]
+
+
+def test_outputs_may_not_overwrite_each_other(tmp_path, registry, publications):
+    out = tmp_path / "out.jsonl"
+    for flags in (("--rejects", out), ("--explain", out)):
+        done = shortlist("run", registry, publications, "--out", out, *flags)
+        assert done.returncode == 2
+        assert "out.jsonl: is for the deliveries, and cannot be" in done.stderr
+    done = shortlist("run", registry, publications, "--out", publications)
+    assert done.returncode == 2
+    assert "publications.jsonl: is the input, and cannot be deliveries" in done.stderr
+
+
+def test_a_folder_in_the_input_is_not_passed_over(tmp_path, registry, publications):
+    (tmp_path / "in" / "sub").mkdir(parents=True)
+    publications.rename(tmp_path / "in" / "a.jsonl")
+    done = shortlist("run", registry, tmp_path / "in", "--out", tmp_path / "out.jsonl")
+    assert done.returncode == 2
+    assert "expected files in this folder, found the folder sub" in done.stderr
+
+
+@pytest.mark.spark
+def test_what_spark_cannot_read_is_no_traceback(tmp_path, registry):
+    source = tmp_path / "in.parquet"
+    source.write_bytes(b"PAR1 no")
+    done = shortlist("run", registry, source, "--out", tmp_path / "out.jsonl")
+    assert done.returncode == 2
+    assert done.stderr.startswith("Spark could not do it: ")
+    assert "Traceback" not in done.stderr

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -26,7 +27,7 @@ from shortlist.model.registry import Registry
 from shortlist.model.settings import Limits, Settings
 from shortlist.progress import Steps
 from shortlist.spark.java import NoUsableJavaError
-from shortlist.spark.sources import NoInput, input_files
+from shortlist.spark.sources import NoInput, input_files, is_table
 
 app = typer.Typer(
     no_args_is_help=True,
@@ -123,11 +124,14 @@ def run(
 
 @app.command()
 def check(
-    registry: Annotated[Path, typer.Argument(help="A file or a folder.")], as_json: AsJson = False
+    registry: Annotated[Path, typer.Argument(help="A file or a folder.")],
+    limit: LimitFlags = None,
+    as_json: AsJson = False,
 ) -> None:
     """Validate a registry and say what is in it."""
+    limits = _limits(limit)
     with _errors():
-        found = summary(read_registry(registry))
+        found = summary(read_registry(registry, limits))
     if as_json:
         print(json.dumps(found))
         return
@@ -163,7 +167,7 @@ def explain(
         unread = [
             f"{places[reject.position - 1]}: {reject.reason}"
             for reject in result.rejects
-            if publication in str(lines[reject.position - 1])
+            if publication in lines[reject.position - 1].decode(errors="replace")
         ]
         _fail(unread or [f"there is no publication {publication!r} in the input"])
     for explanation in result.explanations:
@@ -178,17 +182,18 @@ def demo(
     folder: Annotated[Path, typer.Option(help="Where the city and its deliveries go.")] = Path(
         "demo"
     ),
-    publications: Annotated[int, typer.Option(min=1)] = 20_000,
-    subscribers: Annotated[int, typer.Option(min=1)] = 1_000,
+    publications: Annotated[int, typer.Option(min=200)] = 20_000,
+    subscribers: Annotated[int, typer.Option(min=20)] = 1_000,
 ) -> None:
     """Rank a generated city's rentals, films and sensor alerts, and show a few shortlists."""
     from shortlist.demo.show import show
 
-    show(folder, publications, subscribers)
+    with _errors():
+        show(folder, publications, subscribers)
 
 
 def main() -> None:
-    """Runs the program; Spark's own log goes nowhere."""
+    """Runs the program."""
     app()
 
 
@@ -201,13 +206,12 @@ def _source(publications: Path | None, timeline: Path | None) -> Path:
     return source
 
 
-def _numbered_lines(source: Path) -> tuple[list[str], list[str | bytes]]:
+def _numbered_lines(source: Path) -> tuple[list[str], list[bytes]]:
     """Every line of a file or folder, and where each stands."""
     places: list[str] = []
-    lines: list[str | bytes] = []
+    lines: list[bytes] = []
     for file in input_files(source):
-        is_table = file.suffix == ".parquet"
-        found = publication_lines(file) if is_table else file.read_bytes().split(b"\n")
+        found = publication_lines(file) if is_table(file) else file.read_bytes().split(b"\n")
         places += [f"{file.name}:{number}" for number in range(1, len(found) + 1)]
         lines += found
     return places, lines
@@ -232,12 +236,16 @@ def _settings(
         lateness=None if lateness is None else _duration("--lateness", lateness),
         dedup=_duration("--dedup", dedup),
         advertised="required" if advertised == "required" else "optional",
-        limits=Limits(**dict(_limit(text) for text in limits or ())),
+        limits=_limits(limits),
     )
 
 
+def _limits(texts: list[str] | None) -> Limits:
+    return Limits(**dict(_limit(text) for text in texts or ()))
+
+
 def _duration(flag: str, text: str) -> int:
-    if text in ("0", "0s"):
+    if re.fullmatch(r"0(ms|s|m|h|d)?|PT0S", text):
         return 0
     try:
         return parse_duration(text)
@@ -264,6 +272,10 @@ def _errors() -> Iterator[None]:
         _fail([str(problem) for problem in error.problems])
     except (NoInput, NotATable, NoUsableJavaError, OSError) as error:
         _fail([str(error)])
+    except Exception as error:
+        if not type(error).__module__.startswith(("pyspark.", "py4j.")):
+            raise
+        _fail([f"Spark could not do it: {str(error).strip().splitlines()[0]}"])
 
 
 def _fail(problems: list[str]) -> NoReturn:

@@ -254,3 +254,28 @@ def test_necessity_is_dual_to_the_possibility_of_the_complement(rent):
     # The mean with a predicate that holds is (d + 1) / 2, which matches even where d is 0.
     assert 2 * made.possibility - 1 == pytest.approx(1 - necessity)
     assert 2 * made.necessity - 1 == pytest.approx(1 - possibility)
+
+
+@pytest.mark.parametrize("norm", ["average", "max", {"weights": [1, 2]}])
+@pytest.mark.parametrize(("rent", "matches"), [(None, 0), ("x", 0), (14, 0), (11, 1)])
+def test_what_is_absent_is_under_its_threshold_and_takes_its_conjunction_down(norm, rent, matches):
+    where = "rent is around(10, 5) (possibility >= 0.5) and garden = true"
+    registry = registry_from_documents(
+        {"subscriptions": [{"id": "s", "norm": norm, "where": where}]}
+    )
+    data = {"rent": rent, "garden": True}
+    line = {"id": "p", "source": "a", "time": "2026-03-01T00:00:01Z", "data": data}
+    assert len(replay(registry, [json.dumps(line)]).deliveries) == matches
+
+
+@pytest.mark.parametrize("combine", ["sum", "mean"])
+def test_a_combined_score_that_is_not_finite_does_not_match(combine):
+    each = {"shortlist": "L", "score": "x", "weight": 1e308}
+    registry = registry_from_documents(
+        {
+            "shortlists": [{"id": "L", "subscriber": "u", "combine": combine}],
+            "subscriptions": [{"id": "a", **each}, {"id": "b", **each}],
+        }
+    )
+    line = {"id": "p", "source": "a", "time": "2026-03-01T00:00:01Z", "data": {"x": 2}}
+    assert replay(registry, [json.dumps(line)]).deliveries == []

@@ -306,3 +306,10 @@ def test_commands_need_a_time_and_nothing_else(verb, command):
 )
 def test_a_command_is_wrong(command, why):
     assert reason(json.dumps({"time": TIME, **command})) == why
+
+
+def test_a_command_that_nests_too_deep_is_a_bad_item():
+    profile = "{" + '"a": {' * 600 + "}" * 600 + "}"
+    line = f'{{"time": "2026-03-01T00:00:00Z", "subscribe": {{"id": "s", "profile": {profile}}}}}'
+    with pytest.raises(BadItem, match="expected at most 32 levels of nesting"):
+        ItemReader(Vocabulary()).line(line, 1)

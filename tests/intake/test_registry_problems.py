@@ -10,6 +10,7 @@ KINDS = "everything, top-k, window, novelty"
 DURATION = "expected a duration above zero such as 500ms, 30s, 40m, 12h, 7d or PT40M"
 WINDOW = "expected a duration above zero such as 40m, a count of at least 1, or null for everything"
 SHARE = "expected a number from 0 to 1"
+AUDIENCE = "expected a whole number from 0 to 2147483647"
 NOT_EMPTY = "expected text that is not empty"
 POSITIVE = "expected a whole number of at least 1"
 NORM = (
@@ -475,9 +476,10 @@ def test_what_belongs_to_the_shortlist_that_is_named(name):
         ({"source": None}, "source: is missing"),
         ({"source": ""}, f"source: {NOT_EMPTY}, found ''"),
         ({"k": None}, "k: is missing"),
-        ({"k": -1}, "k: expected a whole number of at least 0, found -1"),
-        ({"k": 1.5}, "k: expected a whole number of at least 0, found 1.5"),
-        ({"k": "1"}, "k: expected a whole number of at least 0, found '1'"),
+        ({"k": -1}, f"k: {AUDIENCE}, found -1"),
+        ({"k": 2**31}, f"k: {AUDIENCE}, found 2147483648"),
+        ({"k": 1.5}, f"k: {AUDIENCE}, found 1.5"),
+        ({"k": "1"}, f"k: {AUDIENCE}, found '1'"),
         ({"where": 5}, "where: expected text, found 5"),
         ({"score": []}, f"score: {SCORE}, found []"),
         ({"scor": "1"}, "scor: is not a field that is known here; did you mean score?"),

@@ -2,6 +2,7 @@
 
 from collections.abc import Callable, Sequence
 from functools import reduce
+from math import isfinite
 
 from shortlist.fuzzy.degrees import Degrees
 from shortlist.model.subscription import Norm, NormName, Weights
@@ -45,10 +46,10 @@ def _mean(degrees: Sequence[float]) -> float:
 def _weighted_mean(weights: Sequence[float], degrees: Sequence[float]) -> float:
     if len(weights) != len(degrees):
         raise ValueError(f"{len(weights)} weights for {len(degrees)} predicates")
-    largest = max(weights)  # as shares of it, weights of any size add up to a finite sum
-    shares = [weight / largest for weight in weights]
-    weighted = sum(share * degree for share, degree in zip(shares, degrees, strict=True))
-    return weighted / sum(shares)
+    if not isfinite(sum(weights)):
+        weights = [weight / max(weights) for weight in weights]
+    weighted = sum(weight * degree for weight, degree in zip(weights, degrees, strict=True))
+    return weighted / sum(weights)
 
 
 def _folded(pair: Callable[[float, float], float]) -> Combination:

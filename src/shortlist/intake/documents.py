@@ -97,6 +97,10 @@ class Documents:
     def _read(
         self, adapter: TypeAdapter[Noun], noun: type, label: str, document: object, check: Check
     ) -> Noun | None:
+        if is_too_deep(document, self.limits.nesting):
+            message = f"expected at most {self.limits.nesting} levels of nesting, found more"
+            self.problems.append(Problem(id=label, message=message))
+            return None
         given = _without_nulls(document)
         try:
             made = adapter.validate_python(given)
@@ -134,6 +138,27 @@ def _further(adapter: TypeAdapter[Any], rest: object, check: Check) -> list[Prob
     except ValidationError:
         return []
     return list(check(made))
+
+
+def is_too_deep(document: object, most: int) -> bool:
+    """Whether objects and lists nest deeper than allowed; found without nesting calls.
+
+    >>> is_too_deep({"a": [{"b": 1}]}, 3), is_too_deep({"a": [{"b": 1}]}, 2)
+    (False, True)
+    """
+    level = {id(document): document}
+    for _ in range(most + 1):
+        # By identity, since YAML may name one object in many places.
+        level = {id(child): child for value in level.values() for child in _children(value)}
+        if not level:
+            return False
+    return True
+
+
+def _children(value: object) -> list[object]:
+    if isinstance(value, Mapping):
+        return list(value.values())
+    return list(value) if isinstance(value, list | tuple) else []
 
 
 def _without_nulls(document: object) -> object:

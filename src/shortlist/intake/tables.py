@@ -1,9 +1,11 @@
 """Rows of tables (Parquet, Arrow, DataFrames) as the documents that they stand for."""
 
 import json
+from base64 import b64encode
 from collections.abc import Mapping
 from datetime import datetime
 from decimal import Decimal
+from math import isfinite
 from pathlib import Path
 from typing import Any
 
@@ -30,13 +32,14 @@ def read_rows(file: Path) -> list[dict[str, Any]]:
     return [row_document(row) for row in _rows(file)]
 
 
-def publication_lines(file: Path) -> list[str]:
+def publication_lines(file: Path) -> list[bytes]:
     """The publications of a Parquet file, as the lines that they could have been."""
     try:
         rows = _rows(file)
     except NotATable as error:
         raise NotATable(f"{file.name}: {error}") from None
-    return [json.dumps(row_publication(row), default=_json_value) for row in rows]
+    publications = (row_publication(_json_value(row)) for row in rows)
+    return [json.dumps(made, ensure_ascii=False).encode() for made in publications]
 
 
 def row_publication(row: object) -> object:
@@ -67,11 +70,30 @@ def _rows(file: Path) -> list[dict[str, Any]]:
     return rows
 
 
-def _json_value(cell: object) -> object:
-    """What JSON has no type for, as Spark writes it."""
-    if isinstance(cell, datetime):
-        return cell.isoformat() if cell.tzinfo else f"{cell.isoformat()}Z"
-    return float(cell) if isinstance(cell, Decimal) else str(cell)
+def _json_value(cell: Any) -> Any:
+    """A cell as Spark writes it in JSON, where null is left out.
+
+    >>> _json_value({"tags": [("a", 1)], "x": float("nan"), "none": None})
+    {'tags': {'a': 1}, 'x': 'NaN'}
+    """
+    match cell:
+        case Mapping():
+            return {name: _json_value(part) for name, part in cell.items() if part is not None}
+        case [*pairs] if pairs and all(isinstance(pair, tuple) for pair in pairs):
+            return {str(name): _json_value(part) for name, part in pairs if part is not None}
+        case list():
+            return [_json_value(part) for part in cell]
+        case datetime():
+            return cell.isoformat() if cell.tzinfo else f"{cell.isoformat()}Z"
+        case Decimal():
+            return float(cell)
+        case bytes():
+            return b64encode(cell).decode()
+        case float() if not isfinite(cell):
+            return str(cell).replace("nan", "NaN").replace("inf", "Infinity")
+        case str() | int() | float() | None:
+            return cell
+    return str(cell)
 
 
 def row_document(row: Mapping[str, Any]) -> dict[str, Any]:

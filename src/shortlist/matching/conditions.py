@@ -8,7 +8,6 @@ from shortlist.language.tree import And, Or, Predicate, Where
 from shortlist.matching.predicates import (
     FAILS,
     HOLDS,
-    UNDER_THRESHOLD,
     Judgement,
     judge,
 )
@@ -86,7 +85,7 @@ def _conjunction(operands: list[Evaluate], norm: Norm) -> Evaluate:
         degrees = []
         for operand in operands:
             found = operand(read)
-            if found is UNDER_THRESHOLD or (strict and found.degrees.possibility == 0.0):
+            if found.disqualifies or (strict and found.degrees.possibility == 0.0):
                 return FAILS
             if not (strict and found is HOLDS):
                 degrees.append(found.degrees)

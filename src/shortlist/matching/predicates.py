@@ -36,17 +36,23 @@ from shortlist.model.vocabulary import Vocabulary
 
 
 class Judgement(NamedTuple):
-    """The degrees of a predicate, and a note where they are (0, 0) for a reason of their own."""
+    """The degrees of a predicate, and a note where they are (0, 0) for a reason of their own.
+
+    One that is under its threshold disqualifies the conjunction that it is a member of.
+    """
 
     degrees: Degrees
     note: str | None = None
+    disqualifies: bool = False
 
 
 HOLDS = Judgement(TRUE)
 FAILS = Judgement(FALSE)
 ABSENT = Judgement(FALSE, "absent")
 OTHER_TYPE = Judgement(FALSE, "of another type")
-UNDER_THRESHOLD = Judgement(FALSE, "under its threshold")
+UNDER_THRESHOLD = Judgement(FALSE, "under its threshold", disqualifies=True)
+ABSENT_UNDER_THRESHOLD = ABSENT._replace(disqualifies=True)
+OTHER_TYPE_UNDER_THRESHOLD = OTHER_TYPE._replace(disqualifies=True)
 
 Judge = Callable[[Value | Many | None], Judgement]
 Test = Callable[[Value], Degrees | None]
@@ -71,7 +77,7 @@ def judge(predicate: Predicate, vocabulary: Vocabulary) -> Judge:
     """What judges a predicate on the values of its attribute.
 
     >>> judge(Comparison(("rent",), "<", 900.0), Vocabulary())(850.0)
-    Judgement(degrees=Degrees(possibility=1.0, necessity=1.0), note=None)
+    Judgement(degrees=Degrees(possibility=1.0, necessity=1.0), note=None, disqualifies=False)
     >>> judge(Comparison(("rent",), "<", 900.0), Vocabulary())("free").note
     'of another type'
     """
@@ -96,14 +102,18 @@ def _judge_existence(negated: bool) -> Judge:
 def _judge_degrees(
     test: Test, negated: bool, least_possibility: float, least_necessity: float
 ) -> Judge:
-    failed = UNDER_THRESHOLD if least_possibility or least_necessity else FAILS
+    # What does not hold has the degrees (0, 0), which are under any threshold.
+    has_threshold = least_possibility > 0.0 or least_necessity > 0.0
+    failed = UNDER_THRESHOLD if has_threshold else FAILS
+    absent = ABSENT_UNDER_THRESHOLD if has_threshold else ABSENT
+    other_type = OTHER_TYPE_UNDER_THRESHOLD if has_threshold else OTHER_TYPE
 
     def judge_degrees(value: Value | Many | None) -> Judgement:
         if value is None:
-            return ABSENT
+            return absent
         degrees = _best_element(test, value) if isinstance(value, Many) else test(value)
         if degrees is None:
-            return OTHER_TYPE
+            return other_type
         if negated:
             degrees = _negated(degrees)
         if degrees is TRUE:

@@ -6,7 +6,7 @@ from math import inf, prod
 from shortlist.language.tree import And, Between, Comparison, Where
 from shortlist.model.paths import Path
 
-OPPOSITE = {"<": ">=", "<=": ">", ">": "<=", ">=": "<"}
+OPPOSITE = {"<": ">=", "<=": ">", ">": "<=", ">=": "<", "!=": "="}
 
 
 def volume(where: Where | None) -> float:

@@ -82,7 +82,12 @@ Id = Annotated[
 ]
 Flag = Annotated[bool, Field(strict=True), expecting("true or false")]
 Whole = Annotated[int, Field(strict=True), expecting("a whole number")]
-Count = Annotated[int, Field(strict=True, ge=0), expecting("a whole number of at least 0")]
+LARGEST_COUNT = 2**31 - 1
+Count = Annotated[
+    int,
+    Field(strict=True, ge=0, le=LARGEST_COUNT),
+    expecting(f"a whole number from 0 to {LARGEST_COUNT}"),
+]
 Positive = Annotated[int, Field(strict=True, ge=1), expecting("a whole number of at least 1")]
 Number = Annotated[float, Field(strict=True, allow_inf_nan=False), expecting("a number")]
 Share = Annotated[float, Field(strict=True, ge=0, le=1), expecting("a number from 0 to 1")]

@@ -1,6 +1,7 @@
 """Settings of a run, with safe defaults."""
 
-from dataclasses import dataclass, field
+import sys
+from dataclasses import dataclass, field, replace
 from typing import Literal
 
 from shortlist.model.durations import parse_duration
@@ -16,6 +17,10 @@ class Limits:
     attributes: int = 1_024
     nesting: int = 32
     payload_bytes: int = 1_048_576
+
+    def for_what_was_read(self) -> "Limits":
+        """For lines that were within the limits once, and may have been written anew since."""
+        return replace(self, payload_bytes=sys.maxsize)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -129,10 +129,11 @@ class Scoring:
             except (Uncomputable, ScoreTooLow):
                 continue
             scored[self._scorers[match.subscription].subscription.shortlist_id].append(found)
-        return [
+        candidates = (
             self._candidate(publication, shortlist, scored[shortlist])
             for shortlist in sorted(scored)
-        ]
+        )
+        return [candidate for candidate in candidates if math.isfinite(candidate.score)]
 
     def scored(self, match: Match, read: Reader) -> ScoredMatch:
         """The match with its score; raises `Uncomputable` or `ScoreTooLow` where it has none."""

@@ -53,7 +53,7 @@ class Selector(Protocol):
         ...
 
     def above(self, candidate: Candidate) -> list[Standing]:
-        """Who stands above a candidate that has just arrived, best first."""
+        """Who stands above a candidate that has just arrived: the k best at most, best first."""
         ...
 
     def state(self) -> Any:

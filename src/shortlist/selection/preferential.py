@@ -43,7 +43,7 @@ class PreferentialSelector(ArrivalSelector):
         return Outcome([placed])
 
     def above(self, candidate: Candidate) -> list[Standing]:
-        better = self._valid[: self._valid.bisect_key_left(-candidate.score)]
+        better = self._valid[: min(self._policy.k, self._valid.bisect_key_left(-candidate.score))]
         return [kept.standing for kept in better]
 
     def state(self) -> Any:

@@ -10,9 +10,10 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from shortlist.intake.files import read_registry, registry_from_documents
+from shortlist.intake.tables import row_document
 from shortlist.model.command import Command
 from shortlist.model.registry import Registry
-from shortlist.model.settings import Settings
+from shortlist.model.settings import Limits, Settings
 from shortlist.spark.arrow import Row
 from shortlist.spark.ingest import admitted, carried_out, read_items, without_late
 from shortlist.spark.schemas import CHOSEN, DELIVERY_COLUMNS, NOMINATIONS, RESULTS, ddl
@@ -202,7 +203,7 @@ def batch(
         raise NoInput("lateness needs a column `position`: a DataFrame has no order of its own")
     return Batch(
         read_table(publications),
-        any_registry(registry),
+        any_registry(registry, (settings or Settings()).limits),
         settings,
         shards=shards,
         with_data=with_data,
@@ -210,7 +211,9 @@ def batch(
     )
 
 
-def any_registry(registry: Registry | str | Path | Mapping[str, Any]) -> Registry:
+def any_registry(
+    registry: Registry | str | Path | Mapping[str, Any], limits: Limits | None = None
+) -> Registry:
     """A registry as it is, from a file or folder, or from documents and DataFrames.
 
     >>> any_registry({"subscriptions": [{"id": "s"}]}).subscriptions[0].id
@@ -219,13 +222,12 @@ def any_registry(registry: Registry | str | Path | Mapping[str, Any]) -> Registr
     if isinstance(registry, Registry):
         return registry
     if isinstance(registry, Mapping):
-        return registry_from_documents({kind: _documents(part) for kind, part in registry.items()})
-    return read_registry(registry)
+        documents = {kind: _documents(part) for kind, part in registry.items()}
+        return registry_from_documents(documents, limits)
+    return read_registry(registry, limits)
 
 
 def _documents(part: Any) -> Any:
-    from shortlist.intake.files import row_document
-
     if hasattr(part, "toArrow"):
         return [row_document(row) for row in part.toArrow().to_pylist()]
     return part

@@ -27,10 +27,8 @@ from shortlist.spark.sources import Lines
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame
 
-Task = Callable[[Iterable[pa.RecordBatch]], Iterator[pa.RecordBatch]]
-
-BUCKET = 65_536
-"""Positions per bucket where the largest earlier time is worked out."""
+BUCKET_BITS = 16
+"""The largest earlier time is worked out in buckets of 2^16 positions."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -47,7 +45,9 @@ class ReadLines:
         found = (self._read(reader, position, line) for position, line in rows(arriving))
         yield from batches(filter(None, found), ITEMS)
 
-    def _read(self, reader: ItemReader, position: int, line: bytes) -> Row | None:
+    def _read(self, reader: ItemReader, position: int | None, line: bytes) -> Row | None:
+        if position is None:
+            return None, "reject", None, None, None, None, line.decode(), "position: is missing"
         if not line.strip():
             return None
         text = line.decode(errors="replace")
@@ -55,7 +55,7 @@ class ReadLines:
             document = parse_json(line, self.settings.limits)
             if self.tabular:
                 document = row_publication(document)
-                text = json.dumps(document)
+                text = json.dumps(document, ensure_ascii=False)
             item = reader.document(document, position)
         except BadItem as problem:
             return position, "reject", None, None, None, None, text, str(problem)
@@ -84,8 +84,8 @@ class FindLate:
     def _checked(self, arriving: Iterator[Row]) -> Iterator[Row]:
         bucket, latest = None, None
         for position, kind, time, *rest, reason in arriving:
-            if position // BUCKET != bucket:
-                bucket = position // BUCKET
+            if position >> BUCKET_BITS != bucket:
+                bucket = position >> BUCKET_BITS
                 latest = self.latest_before.get(bucket)
             late = None if time is None else late_by(time, latest, self.lateness)
             if late is not None:
@@ -102,7 +102,7 @@ def without_late(items: DataFrame, lateness: int | None) -> DataFrame:
 
     if lateness is None:
         return items
-    bucketed = items.withColumn("bucket", F.floor(F.col("position") / BUCKET))
+    bucketed = items.withColumn("bucket", F.shiftright("position", BUCKET_BITS))
     latest_before, latest = {}, None
     for bucket, largest in sorted(bucketed.groupBy("bucket").agg(F.max("time")).collect()):
         if latest is not None:
@@ -177,7 +177,8 @@ class Admit:
         live = Advertisements(vocabulary, limits)
         for advertisement in self.registry.advertisements:
             live.add(advertisement)
-        reader, values = ItemReader(vocabulary, limits), Values(vocabulary)
+        reader = ItemReader(vocabulary, limits.for_what_was_read())
+        values = Values(vocabulary)
         pending = made[::-1]
 
         def induce(line: str, time: int, position: int) -> tuple[int | None, str | None]:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 from pathlib import Path
 from typing import Any
 
@@ -39,9 +39,7 @@ def run_job(
 ) -> dict[str, Any]:
     """Ranks the publications of a file or folder; the report counts what happened."""
     started = time.monotonic()
-    for out in (outputs.deliveries, outputs.rejects, outputs.explanations):
-        if out is not None and not out.absolute().parent.is_dir():
-            raise FileNotFoundError(f"{out}: expected the folder {out.parent} to exist")
+    _check(outputs, source)
     with steps.step("Starting Spark"):
         spark = local_session() if master is None else cluster_session(master)
     with steps.step("Reading"):
@@ -74,3 +72,17 @@ def run_job(
         "other_type": counts["other_type"],
         "seconds": round(time.monotonic() - started, 3),
     }
+
+
+def _check(outputs: Outputs, source: Path) -> None:
+    """Nothing may be written where it cannot be, or over something else of this job."""
+    taken = {source.resolve(): "the input"}
+    for field in fields(outputs):
+        out = getattr(outputs, field.name)
+        if out is None:
+            continue
+        if not out.absolute().parent.is_dir():
+            raise FileNotFoundError(f"{out}: expected the folder {out.parent} to exist")
+        if out.resolve() in taken:
+            raise FileExistsError(f"{out}: is {taken[out.resolve()]}, and cannot be {field.name}")
+        taken[out.resolve()] = f"for the {field.name}"

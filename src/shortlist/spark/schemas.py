@@ -14,7 +14,7 @@ ITEMS = pa.schema(
         ("reason", pa.string()),
     ]
 )
-"""Lines, read: `kind` is publication, command, blank or reject; times are microseconds."""
+"""Lines, read: `kind` is publication, command or reject; times are microseconds."""
 
 ADMITTED = pa.schema(
     [

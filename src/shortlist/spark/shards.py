@@ -72,7 +72,7 @@ class _Registered:
         self.matching = Matching(share.vocabulary, share.limits)
         self._selecting = selecting
         self._pending = list(reversed(share.commands))
-        self._reader = ItemReader(share.vocabulary, share.limits)
+        self._reader = ItemReader(share.vocabulary, share.limits.for_what_was_read())
 
     def catch_up(self, before: tuple[int, int]) -> list[Delivery]:
         """Carries out what comes before a (time, position)."""

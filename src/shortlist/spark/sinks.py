@@ -86,7 +86,8 @@ def write_rejects(rejects: DataFrame, places: Places | None, out: str | Path) ->
 
 
 def write_explanations(explanations: DataFrame, out: str | Path) -> None:
-    _write_lines(explanations.select("explanation"), out)
+    """In order of their text, which begins with the time."""
+    _write_lines(explanations.select("explanation").orderBy("explanation"), out)
 
 
 def _sorted(frame: DataFrame, *columns: str, count: int | None) -> DataFrame:

@@ -54,12 +54,10 @@ def read_files(spark: SparkSession, path: str | Path) -> Lines:
     from pyspark.sql import functions as F  # noqa: N812
 
     files = input_files(Path(path))
-    tabular = [file.suffix == ".parquet" for file in files]
-    if any(tabular) and not all(tabular):
-        raise NoInput(f"{path}: expected JSON lines or Parquet, found both")
+    tabular = is_table(files[0])
     names = [_literal_glob(str(file.resolve())) for file in files]
-    if all(tabular):
-        table = spark.read.parquet(*names)
+    if tabular:
+        table = spark.read.option("mergeSchema", "true").parquet(*names)
         frame = table.select(
             json_row(table.columns).alias("line"),
             F.col("_metadata.file_path").alias("file"),
@@ -78,7 +76,7 @@ def read_files(spark: SparkSession, path: str | Path) -> Lines:
             )
         )
     positioned, places = _positioned(spark, frame)
-    return Lines(positioned, all(tabular), places)
+    return Lines(positioned, tabular, places)
 
 
 def read_table(frame: DataFrame) -> Lines:
@@ -103,7 +101,7 @@ def json_row(columns: list[str]):  # type: ignore[no-untyped-def]
 
 
 def input_files(path: Path) -> list[Path]:
-    """The files that a path stands for, in order of name."""
+    """The files that a path stands for, all JSON lines or all Parquet, in order of name."""
     if path.is_file():
         if path.name.startswith((".", "_")):
             raise NoInput(
@@ -112,11 +110,23 @@ def input_files(path: Path) -> list[Path]:
         return [path]
     if not path.is_dir():
         raise NoInput(f"{path}: expected a file or a folder, found nothing")
-    entries = [entry for entry in path.iterdir() if not entry.name.startswith((".", "_"))]
-    files = sorted(entry for entry in entries if entry.is_file())
+    files: list[Path] = []
+    for entry in sorted(path.iterdir()):
+        if entry.name.startswith((".", "_")):
+            continue
+        if entry.is_dir() and not is_table(entry):
+            raise NoInput(f"{path}: expected files in this folder, found the folder {entry.name}")
+        files += input_files(entry)
     if not files:
         raise NoInput(f"{path}: expected files in this folder, found none")
+    if len({is_table(file) for file in files}) > 1:
+        raise NoInput(f"{path}: expected JSON lines or Parquet, found both")
     return files
+
+
+def is_table(path: Path) -> bool:
+    """A Parquet file, or a folder of them as Spark writes it."""
+    return path.suffix == ".parquet"
 
 
 def _literal_glob(name: str) -> str:
