@@ -202,10 +202,19 @@ def test_a_folder_in_the_input_is_not_passed_over(tmp_path, registry, publicatio
 
 
 @pytest.mark.spark
-def test_what_spark_cannot_read_is_no_traceback(tmp_path, registry):
+def test_a_table_that_is_none_is_an_error(tmp_path, registry):
     source = tmp_path / "in.parquet"
     source.write_bytes(b"PAR1 no")
     done = shortlist("run", registry, source, "--out", tmp_path / "out.jsonl")
     assert done.returncode == 2
-    assert done.stderr.startswith("Spark could not do it: ")
+    assert done.stderr.startswith("in.parquet: ")
+    assert len(done.stderr.splitlines()) == 1
+
+
+@pytest.mark.spark
+def test_what_spark_cannot_do_is_no_traceback(tmp_path, registry, publications):
+    out = tmp_path / "out.jsonl"
+    done = shortlist("run", registry, publications, "--out", out, "--master", "nowhere")
+    assert done.returncode == 2
+    assert "Spark could not do it: " in done.stderr.splitlines()[-1]
     assert "Traceback" not in done.stderr

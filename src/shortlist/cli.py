@@ -275,7 +275,13 @@ def _errors() -> Iterator[None]:
     except Exception as error:
         if not type(error).__module__.startswith(("pyspark.", "py4j.")):
             raise
-        _fail([f"Spark could not do it: {str(error).strip().splitlines()[0]}"])
+        _fail([f"Spark could not do it: {_cause(error)}"])
+
+
+def _cause(error: Exception) -> str:
+    """The line of Spark's message that says what happened, behind the one that says where."""
+    lines = [line for line in str(error).splitlines() if not line.startswith("An error occurred")]
+    return lines[0].lstrip(": ") if lines else type(error).__name__
 
 
 def _fail(problems: list[str]) -> NoReturn:

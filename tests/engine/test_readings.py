@@ -1,7 +1,11 @@
 """The readings of section 11: where the papers disagree, what stands here. One test a row."""
 
+import json
+
 import pytest
 
+from shortlist.engine.replay import replay
+from shortlist.intake.files import registry_from_documents
 from tests.engine.stories import command, entries, names, publish, told
 
 

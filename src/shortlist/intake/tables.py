@@ -2,7 +2,7 @@
 
 import json
 from base64 import b64encode
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from datetime import datetime
 from decimal import Decimal
 from math import isfinite
@@ -42,6 +42,15 @@ def publication_lines(file: Path) -> list[bytes]:
     return [json.dumps(made, ensure_ascii=False).encode() for made in publications]
 
 
+def check_tables(files: Iterable[Path]) -> None:
+    """Raises `NotATable` for the first of these files that is not Parquet."""
+    for file in files:
+        try:
+            pyarrow.parquet.read_schema(file)
+        except (OSError, ValueError, pyarrow.ArrowException) as error:
+            raise NotATable(f"{file.name}: {_one_line(error)}") from None
+
+
 def row_publication(row: object) -> object:
     """A table's row as a publication: columns that are no context attribute are data.
 
@@ -66,8 +75,12 @@ def _rows(file: Path) -> list[dict[str, Any]]:
     try:
         rows: list[dict[str, Any]] = pyarrow.parquet.read_table(file).to_pylist()
     except (OSError, ValueError, pyarrow.ArrowException) as error:
-        raise NotATable(" ".join(str(error).split())) from None
+        raise NotATable(_one_line(error)) from None
     return rows
+
+
+def _one_line(error: Exception) -> str:
+    return " ".join(str(error).split())
 
 
 def _json_value(cell: Any) -> Any:

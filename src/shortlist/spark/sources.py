@@ -9,6 +9,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 from urllib.parse import unquote, urlparse
 
+from shortlist.intake.tables import check_tables
+
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
 
@@ -57,6 +59,7 @@ def read_files(spark: SparkSession, path: str | Path) -> Lines:
     tabular = is_table(files[0])
     names = [_literal_glob(str(file.resolve())) for file in files]
     if tabular:
+        check_tables(files)
         table = spark.read.option("mergeSchema", "true").parquet(*names)
         frame = table.select(
             json_row(table.columns).alias("line"),
