@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from shortlist.engine.halves import Matching, Selecting
-from shortlist.language.parser import parse_where
+from shortlist.language.parser import parse_any_where
 from shortlist.language.printer import print_where
 from shortlist.language.tree import Predicate
 from shortlist.matching.base import Match
@@ -140,9 +140,7 @@ class Explainer:
     def _subscription(self, name: str, read: Reader) -> Document:
         subscription = self._matching.roster.subscriptions[name]
         vocabulary = self._matching.values.vocabulary
-        where = None
-        if subscription.where is not None:
-            where = parse_where(subscription.where, vocabulary, self._matching.limits)
+        where = parse_any_where(subscription.where, vocabulary, self._matching.limits)
         possibility, necessity = condition(where, vocabulary, subscription.norm)(read)
         score, reason = self._scored(subscription, possibility, necessity, read)
         return {

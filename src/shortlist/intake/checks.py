@@ -4,7 +4,7 @@ from collections.abc import Iterator
 
 from shortlist.fuzzy.sets import Graded, Trapezoid, term_set
 from shortlist.language.errors import LanguageError
-from shortlist.language.parser import parse_audience_score, parse_where
+from shortlist.language.parser import parse_any_score, parse_any_where, parse_audience_score
 from shortlist.language.tree import And, Or, Where
 from shortlist.model.advertisement import Advertisement
 from shortlist.model.paths import CONTEXT, EVENT_TIME, Path
@@ -14,7 +14,6 @@ from shortlist.model.shortlist import Shortlist
 from shortlist.model.subscription import Subscription, Weights
 from shortlist.model.vocabulary import Attribute, Term, Vocabulary
 from shortlist.model.wording import shown
-from shortlist.scoring.candidates import score_tree
 from shortlist.scoring.expression import plain_number
 from shortlist.scoring.levels import preference_cycle
 
@@ -61,13 +60,13 @@ def check_subscription(
     """Do its expressions parse, and do its fields go together?"""
     yield from _check_own_fields(subscription)
     try:
-        where = _parsed(subscription.where, vocabulary, limits)
+        where = parse_any_where(subscription.where, vocabulary, limits)
     except LanguageError as error:
         yield _pointed("where", error)
     else:
         yield from _check_weights(subscription, where)
     try:
-        interest = plain_number(score_tree(subscription, limits))
+        interest = plain_number(parse_any_score(subscription.score, limits))
     except LanguageError as error:
         yield _pointed("score", error)
     else:
@@ -81,7 +80,7 @@ def check_advertisement(
 ) -> Iterator[Problem]:
     """Do its expressions parse?"""
     try:
-        _parsed(advertisement.where, vocabulary, limits)
+        parse_any_where(advertisement.where, vocabulary, limits)
     except LanguageError as error:
         yield _pointed("where", error)
     if isinstance(advertisement.score, str):
@@ -89,10 +88,6 @@ def check_advertisement(
             parse_audience_score(advertisement.score, limits)
         except LanguageError as error:
             yield _pointed("score", error)
-
-
-def _parsed(where: str | None, vocabulary: Vocabulary, limits: Limits) -> Where | None:
-    return None if where is None else parse_where(where, vocabulary, limits)
 
 
 def _pointed(field: str, error: LanguageError) -> Problem:

@@ -3,7 +3,7 @@
 from shortlist.language.conditions import ConditionReader
 from shortlist.language.scores import ScoreReader
 from shortlist.language.syntax import read_syntax
-from shortlist.language.tree import Score, Where
+from shortlist.language.tree import Degree, Number, Score, Where
 from shortlist.model.settings import Limits
 from shortlist.model.vocabulary import Vocabulary
 
@@ -24,6 +24,11 @@ single quotes, true, false or time '…') after '>', found the end of the text
     return ConditionReader(vocabulary, limits).read(read_syntax(text, "disjunction", limits))
 
 
+def parse_any_where(text: str | None, vocabulary: Vocabulary, limits: Limits) -> Where | None:
+    """As `parse_where`; where there is no condition every publication meets it."""
+    return None if text is None else parse_where(text, vocabulary, limits)
+
+
 def parse_score(text: str, limits: Limits = SAFE) -> Score:
     """The score of a subscription.
 
@@ -31,6 +36,17 @@ def parse_score(text: str, limits: Limits = SAFE) -> Score:
     Negate(operand=AttributeValue(path=('rent',)))
     """
     return ScoreReader(audience=False, limits=limits).read(read_syntax(text, "sum", limits))
+
+
+def parse_any_score(score: str | float | None, limits: Limits = SAFE) -> Score:
+    """As `parse_score`, but also a plain number, and `possibility` where there is none.
+
+    >>> parse_any_score(0.9), parse_any_score(None)
+    (Number(value=0.9), Degree(name='possibility'))
+    """
+    if score is None:
+        return Degree("possibility")
+    return parse_score(score, limits) if isinstance(score, str) else Number(float(score))
 
 
 def parse_audience_score(text: str, limits: Limits = SAFE) -> Score:

@@ -3,7 +3,7 @@
 from collections import Counter, defaultdict
 
 from shortlist.fuzzy.sets import Graded, Trapezoid
-from shortlist.language.parser import parse_where
+from shortlist.language.parser import parse_any_where
 from shortlist.language.tree import Exists, Is
 from shortlist.matching.conditions import predicates
 from shortlist.matching.predicates import fuzzy_set, literal
@@ -49,9 +49,7 @@ class TypeCensus:
                 self.mismatches[".".join(path)] += missed
 
     def _types(self, subscription: Subscription) -> list[tuple[Path, type]]:
-        if subscription.where is None:
-            return []
-        where = parse_where(subscription.where, self._vocabulary, self._limits)
+        where = parse_any_where(subscription.where, self._vocabulary, self._limits)
         asked = []
         for predicate in predicates(where):
             if isinstance(predicate, Is):

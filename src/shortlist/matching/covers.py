@@ -7,9 +7,9 @@ values may be fuzzy, and that matters: `x = 2 and x = 3` can hold, of a fuzzy nu
 
 from dataclasses import dataclass
 
-from shortlist.language.parser import parse_score, parse_where
+from shortlist.language.parser import parse_any_score, parse_any_where
 from shortlist.language.printer import print_where
-from shortlist.language.tree import And, Degree, Is, Number, Or, Score, Where
+from shortlist.language.tree import And, Is, Or, Score, Where
 from shortlist.matching.computable import computable_with, uses_degrees
 from shortlist.matching.conditions import predicates
 from shortlist.matching.conjunctions import Conjunction, cases
@@ -25,6 +25,7 @@ def where_covers(
 
     No condition holds of everything. With `crisp_values_only` no published value is fuzzy.
 
+    >>> from shortlist.language.parser import parse_where
     >>> above, apart = parse_where("x > 3"), parse_where("x != 3 and x >= 3")
     >>> where_covers(above, apart, Vocabulary(), crisp_values_only=True)
     True
@@ -42,6 +43,7 @@ def where_intersects(
 ) -> bool:
     """Whether some publication may make both hold, under the norm `min`.
 
+    >>> from shortlist.language.parser import parse_where
     >>> low, high = parse_where("x < 2"), parse_where("x > 5")
     >>> where_intersects(low, high, Vocabulary(), crisp_values_only=True)
     False
@@ -57,6 +59,7 @@ def where_intersects(
 def exactly_covers(a: Where | None, b: Where | None, vocabulary: Vocabulary) -> bool:
     """Covering as users see it: exact on crisp conjunctions and on equal text, otherwise false.
 
+    >>> from shortlist.language.parser import parse_where
     >>> one, either = map(parse_where, ("genre = 'drama'", "genre = 'drama' or genre = 'epic'"))
     >>> where_covers(either, one, Vocabulary()), exactly_covers(either, one, Vocabulary())
     (True, False)
@@ -119,12 +122,8 @@ class _Read:
     @staticmethod
     def of(subscription: Subscription, vocabulary: Vocabulary, limits: Limits | None) -> "_Read":
         limits = limits or Limits()
-        where, score = subscription.where, subscription.score
-        tree: Score = Degree("possibility")
-        if score is not None:
-            tree = parse_score(score, limits) if isinstance(score, str) else Number(float(score))
-        parsed = None if where is None else parse_where(where, vocabulary, limits)
-        return _Read(subscription, parsed, tree)
+        where = parse_any_where(subscription.where, vocabulary, limits)
+        return _Read(subscription, where, parse_any_score(subscription.score, limits))
 
     def has_degrees_of(self, other: "_Read") -> bool:
         """Whether the two conditions are met to the same degrees by every publication."""

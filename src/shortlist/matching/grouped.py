@@ -2,7 +2,7 @@
 
 from typing import NamedTuple
 
-from shortlist.language.parser import parse_where
+from shortlist.language.parser import parse_any_where
 from shortlist.language.printer import print_where
 from shortlist.language.tree import And, Exists, Or, Predicate, Where
 from shortlist.matching.base import Match
@@ -45,8 +45,7 @@ class Grouped:
         self._place: dict[str, tuple[Path, str] | None] = {}
 
     def add(self, subscription: Subscription) -> None:
-        where = subscription.where
-        tree = None if where is None else parse_where(where, self._vocabulary, self._limits)
+        tree = parse_any_where(subscription.where, self._vocabulary, self._limits)
         first = decisive(tree, subscription.norm)
         if first is None:
             self._place[subscription.id] = None
@@ -94,6 +93,7 @@ def decisive(where: Where | None, norm: Norm) -> Predicate | None:
 
     It also fails on an absent attribute.
 
+    >>> from shortlist.language.parser import parse_where
     >>> decisive(parse_where("not rent exists and size > 50"), "min")
     >>> decisive(parse_where("size > 50 and not rent exists"), "min").path
     ('size',)

@@ -1,6 +1,6 @@
 """The plain matcher: every subscription is asked about every publication."""
 
-from shortlist.language.parser import parse_where
+from shortlist.language.parser import parse_any_where
 from shortlist.matching.base import Match
 from shortlist.matching.conditions import Meets, condition
 from shortlist.matching.values import Reader
@@ -27,8 +27,7 @@ class Scan:
         self._asked: dict[str, tuple[Meets, AtLeast]] = {}
 
     def add(self, subscription: Subscription) -> None:
-        where = subscription.where
-        tree = None if where is None else parse_where(where, self._vocabulary, self._limits)
+        tree = parse_any_where(subscription.where, self._vocabulary, self._limits)
         meets = condition(tree, self._vocabulary, subscription.norm)
         self._asked[subscription.id] = meets, subscription.at_least
 

@@ -4,7 +4,7 @@ from collections.abc import Collection, Iterable
 from functools import cache
 from typing import NamedTuple
 
-from shortlist.language.parser import parse_where
+from shortlist.language.parser import parse_any_where
 from shortlist.matching.covers import exactly_covers
 from shortlist.model.settings import Limits
 from shortlist.model.subscription import Subscription
@@ -43,9 +43,7 @@ class Buckets:
     ) -> None:
         limits = limits or Limits()
         wheres = {
-            subscription.id: None
-            if subscription.where is None
-            else parse_where(subscription.where, vocabulary, limits)
+            subscription.id: parse_any_where(subscription.where, vocabulary, limits)
             for subscription in subscriptions
         }
         self._subscriptions = sorted(wheres)

@@ -7,8 +7,8 @@ from dataclasses import dataclass
 from functools import cached_property
 
 from shortlist.fuzzy.degrees import Degrees
-from shortlist.language.parser import parse_score, parse_where
-from shortlist.language.tree import Degree, Number, Score, Where
+from shortlist.language.parser import parse_any_score, parse_any_where
+from shortlist.language.tree import Where
 from shortlist.matching.base import Match
 from shortlist.matching.covers import exactly_covers
 from shortlist.matching.values import Reader
@@ -36,15 +36,6 @@ class Candidate:
     refresh: int | None = None
 
 
-def score_tree(subscription: Subscription, limits: Limits) -> Score:
-    """The score that a subscription asks for; `possibility` where it asks for none."""
-    if subscription.score is None:
-        return Degree("possibility")
-    if isinstance(subscription.score, str):
-        return parse_score(subscription.score, limits)
-    return Number(float(subscription.score))
-
-
 class _Scorer:
     """One subscription's score."""
 
@@ -52,7 +43,9 @@ class _Scorer:
         self.subscription = subscription
         self._vocabulary = vocabulary
         self._limits = limits
-        self._evaluate: Evaluate = expression(score_tree(subscription, limits), vocabulary)
+        self._evaluate: Evaluate = expression(
+            parse_any_score(subscription.score, limits), vocabulary
+        )
 
     def score(self, subject: Subject) -> float:
         """The rounded score; raises `Uncomputable` where there is none."""
@@ -63,8 +56,7 @@ class _Scorer:
 
     @cached_property
     def where(self) -> Where | None:
-        where = self.subscription.where
-        return None if where is None else parse_where(where, self._vocabulary, self._limits)
+        return parse_any_where(self.subscription.where, self._vocabulary, self._limits)
 
     @cached_property
     def volume(self) -> float:

@@ -5,7 +5,7 @@ from collections.abc import Callable, Iterable, Sequence
 from typing import NamedTuple
 
 from shortlist.fuzzy.degrees import Degrees
-from shortlist.language.parser import parse_audience_score, parse_where
+from shortlist.language.parser import parse_any_where, parse_audience_score
 from shortlist.language.tree import Number
 from shortlist.matching.conditions import condition
 from shortlist.matching.values import Reader
@@ -62,7 +62,7 @@ class Advertisements:
 
     def add(self, advertisement: Advertisement) -> None:
         where, score = advertisement.where, advertisement.score
-        tree = None if where is None else parse_where(where, self._vocabulary, self._limits)
+        tree = parse_any_where(where, self._vocabulary, self._limits)
         ranking = (
             parse_audience_score(score, self._limits) if isinstance(score, str) else Number(score)
         )
