@@ -23,8 +23,10 @@ def edge_degree(shape: Shape, u: float) -> float:
         return u
     if shape == "smooth":
         # (1 - cos pi u) / 2, without its cancellation near the foot
-        return sin(pi * u / 2) ** 2
-    return exp(-((3 * (1 - u)) ** 2) / 2)
+        half = sin(pi * u / 2)
+        return half * half
+    away = 3 * (1 - u)
+    return exp(-(away * away) / 2)
 
 
 def edge_position(shape: Shape, degree: float) -> float:

@@ -1,5 +1,6 @@
 """The plain matcher: every subscription is asked about every publication."""
 
+from shortlist.fuzzy.degrees import Degrees
 from shortlist.language.parser import parse_any_where
 from shortlist.matching.base import Match
 from shortlist.matching.conditions import Meets, condition
@@ -37,12 +38,17 @@ class Scan:
     def match(self, read: Reader) -> list[Match]:
         matches = []
         for subscription, (meets, at_least) in self._asked.items():
-            possibility, necessity = meets(read)
-            if possibility and _reaches(at_least, possibility, necessity):
-                matches.append(Match(subscription, possibility, necessity))
+            degrees = meets(read)
+            if reaches(at_least, degrees):
+                matches.append(Match(subscription, *degrees))
         matches.sort()
         return matches
 
 
-def _reaches(at_least: AtLeast, possibility: float, necessity: float) -> bool:
-    return possibility >= at_least.possibility and necessity >= at_least.necessity
+def reaches(at_least: AtLeast, degrees: Degrees) -> bool:
+    """Whether degrees come to a match: above 0, and not under a threshold."""
+    return (
+        degrees.possibility > 0.0
+        and degrees.possibility >= at_least.possibility
+        and degrees.necessity >= at_least.necessity
+    )

@@ -53,9 +53,10 @@ class Values:
             if not isinstance(found, Mapping):
                 return None
             found = found.get(key)
-        return self._typed(path, found)
+        return self.typed(path, found)
 
-    def _typed(self, path: Path, found: object) -> Value | Many | None:
+    def typed(self, path: Path, found: object) -> Value | Many | None:
+        """What was found at a path, as a value."""
         declared = self.vocabulary.of(path)
         if isinstance(found, list):
             if declared.type == "vector":
@@ -73,16 +74,16 @@ class Values:
 class Reader:
     """One publication's values, each read once."""
 
-    __slots__ = ("_publication", "_seen", "_values")
+    __slots__ = ("_seen", "publication", "values")
 
     def __init__(self, values: Values, publication: Publication) -> None:
-        self._values = values
-        self._publication = publication
+        self.values = values
+        self.publication = publication
         self._seen: dict[Path, Value | Many | None] = {}
 
     def __call__(self, path: Path) -> Value | Many | None:
         if path not in self._seen:
-            self._seen[path] = self._values.read(self._publication, path)
+            self._seen[path] = self.values.read(self.publication, path)
         return self._seen[path]
 
 

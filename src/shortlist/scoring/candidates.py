@@ -10,7 +10,8 @@ from shortlist.fuzzy.degrees import Degrees
 from shortlist.language.parser import parse_any_score, parse_any_where
 from shortlist.language.tree import Where
 from shortlist.matching.base import Match
-from shortlist.matching.covers import exactly_covers
+from shortlist.matching.condition_graph import ConditionGraph, condition_graph
+from shortlist.matching.graph import Entry
 from shortlist.matching.values import Reader
 from shortlist.matching.volume import volume
 from shortlist.model.publication import Publication
@@ -58,6 +59,10 @@ class _Scorer:
     def where(self) -> Where | None:
         return parse_any_where(self.subscription.where, self._vocabulary, self._limits)
 
+    @property
+    def entry(self) -> Entry[Where | None]:
+        return Entry(self.subscription.id, self.where, self.subscription.score)
+
     @cached_property
     def volume(self) -> float:
         return volume(self.where)
@@ -88,7 +93,7 @@ class Scoring:
         self._scorers: dict[str, _Scorer] = {}
         self._members: dict[str, set[str]] = defaultdict(set)
         self._levels: dict[str, dict[str, int]] = {}
-        self._covering: dict[tuple[str, str], bool] = {}
+        self._graphs: dict[str, ConditionGraph] = {}
 
     def open(self, shortlist: Shortlist) -> None:
         self._shortlists[shortlist.id] = shortlist
@@ -98,6 +103,7 @@ class Scoring:
         del self._shortlists[shortlist]
         self._members.pop(shortlist, None)
         self._levels.pop(shortlist, None)
+        self._graphs.pop(shortlist, None)
 
     def add(self, subscription: Subscription) -> None:
         self._scorers[subscription.id] = _Scorer(subscription, self._vocabulary, self._limits)
@@ -107,7 +113,8 @@ class Scoring:
     def remove(self, subscription: str) -> None:
         shortlist = self._scorers.pop(subscription).subscription.shortlist_id
         self._members[shortlist].discard(subscription)
-        self._covering.clear()
+        if subscription in self._graphs.get(shortlist, ()):
+            self._graphs[shortlist].remove(subscription)
         self._refresh_levels(shortlist)
 
     def candidates(
@@ -149,16 +156,26 @@ class Scoring:
     def _candidate(
         self, publication: Publication, shortlist: str, matches: list[ScoredMatch]
     ) -> Candidate:
-        score, named = combined(self._shortlists[shortlist].combine, matches, self._covers)
+        how = self._shortlists[shortlist].combine
+        counted = self._most_specific(shortlist, matches) if how == "most_specific" else matches
+        score, named = combined(how, counted)
         refresh = self._scorers[named.subscription].subscription.refresh
         return Candidate(publication, shortlist, score, named, tuple(matches), refresh)
 
-    def _covers(self, general: str, special: str) -> bool:
-        pair = (general, special)
-        if pair not in self._covering:
-            wheres = self._scorers[general].where, self._scorers[special].where
-            self._covering[pair] = exactly_covers(*wheres, self._vocabulary)
-        return self._covering[pair]
+    def _most_specific(self, shortlist: str, matches: list[ScoredMatch]) -> list[ScoredMatch]:
+        """Those that cover no other one. A shortlist's graph takes conditions in as they match."""
+        if len(matches) == 1:
+            return matches
+        names = [match.subscription for match in matches]
+        if shortlist not in self._graphs:
+            entries = [self._scorers[name].entry for name in names]
+            self._graphs[shortlist] = condition_graph(self._vocabulary, entries)
+        graph = self._graphs[shortlist]
+        for name in names:
+            if name not in graph:
+                graph.insert(*self._scorers[name].entry)
+        specific = graph.most_specific(names)
+        return [match for match in matches if match.subscription in specific]
 
     def _refresh_levels(self, shortlist: str) -> None:
         prefers = self._shortlists[shortlist].prefers

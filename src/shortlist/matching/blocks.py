@@ -1,0 +1,255 @@
+"""Publications side by side: one column per attribute, its values told apart by type."""
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+from functools import lru_cache
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+import pyarrow as pa
+
+from shortlist.fuzzy.sets import Graded, Trapezoid
+from shortlist.matching.values import Many, Reader, Value, Values, Vector
+from shortlist.model.paths import CONTEXT, EVENT_TIME, Path
+from shortlist.model.times import Instant
+
+Floats = npt.NDArray[np.float64]
+Longs = npt.NDArray[np.int64]
+Ints = npt.NDArray[np.int32]
+Bytes = npt.NDArray[np.int8]
+Bools = npt.NDArray[np.bool_]
+Special = Many | Vector | Trapezoid | Graded
+
+NUMBERS = {float, int, type(None)}
+TEXTS = {str, type(None)}
+
+
+@dataclass(frozen=True, slots=True)
+class Column:
+    """One attribute of every publication of a block; each place has at most one kind of value."""
+
+    present: Bools
+    numbers: Floats
+    """NaN where there is no single number."""
+    times: Longs
+    is_time: Bools
+    codes: Ints
+    """Single texts, as places in `words`; -1 where there is none."""
+    words: Sequence[str]
+    booleans: Bytes
+    """-1 where there is none."""
+    special: dict[int, Special] = field(default_factory=dict)
+    """Values of any other kind, by place."""
+
+    @property
+    def fuzzy(self) -> list[int]:
+        """The places where a fuzzy value was published."""
+        return [at for at, value in self.special.items() if isinstance(value, Trapezoid | Graded)]
+
+    def value(self, place: int) -> Value | Many | None:
+        """What stands at a place."""
+        if place in self.special:
+            return self.special[place]
+        if self.codes[place] >= 0:
+            return self.words[self.codes[place]]
+        if self.booleans[place] >= 0:
+            return bool(self.booleans[place])
+        if self.is_time[place]:
+            return Instant(int(self.times[place]))
+        return float(self.numbers[place]) if self.present[place] else None
+
+    def taken(self, places: Longs) -> "Column":
+        """The same attribute of some of the publications."""
+        used, codes = np.unique(self.codes[places], return_inverse=True)
+        absent = int(used.size > 0 and used[0] < 0)
+        new_place = {int(old): new for new, old in enumerate(places)} if self.special else {}
+        return Column(
+            self.present[places],
+            self.numbers[places],
+            self.times[places],
+            self.is_time[places],
+            (codes - absent).astype(np.int32),
+            [self.words[code] for code in used[absent:]],
+            self.booleans[places],
+            {new_place[old]: value for old, value in self.special.items() if old in new_place},
+        )
+
+
+class Block:
+    """Some publications, to be matched and scored together.
+
+    >>> from shortlist.model.publication import Publication
+    >>> from shortlist.model.vocabulary import Vocabulary
+    >>> flats = [Publication(id=str(rent), source="ads", time=0, position=0, data={"rent": rent})
+    ...          for rent in (900, 1200)]
+    >>> values = Values(Vocabulary())
+    >>> Block.of_readers([values.of(flat) for flat in flats]).column(("rent",)).numbers
+    array([ 900., 1200.])
+    """
+
+    def __init__(self, size: int, make: Callable[[Path], Column]) -> None:
+        self.size = size
+        self._make = make
+        self._columns: dict[Path, Column] = {}
+
+    @classmethod
+    def of_readers(cls, readers: Sequence[Reader]) -> "Block":
+        return cls(len(readers), lambda path: _column_of_readers(readers, path))
+
+    @classmethod
+    def of_arrow(cls, batch: pa.RecordBatch, values: Values) -> "Block":
+        """Publications as rows; attributes are columns, or fields of a struct `data`.
+
+        Of the context attributes, `id`, `source` and `type` are texts, `time` is a timestamp or
+        whole microseconds.
+
+        >>> from shortlist.model.vocabulary import Vocabulary
+        >>> rows = pa.RecordBatch.from_pydict({"id": ["a", "b"], "data": [{"x": 1}, {"x": None}]})
+        >>> Block.of_arrow(rows, Values(Vocabulary())).column(("x",)).present
+        array([ True, False])
+        """
+        return cls(batch.num_rows, lambda path: _column_of_arrow(batch, values, path))
+
+    def taken(self, places: Longs) -> "Block":
+        """Some of the publications.
+
+        >>> rows = pa.RecordBatch.from_pydict({"x": [1, 2, 3]})
+        >>> from shortlist.model.vocabulary import Vocabulary
+        >>> some = Block.of_arrow(rows, Values(Vocabulary())).taken(np.array([2, 0]))
+        >>> some.column(("x",)).numbers
+        array([3., 1.])
+        """
+        return Block(len(places), lambda path: self.column(path).taken(places))
+
+    def value(self, place: int, path: Path) -> Value | Many | None:
+        return self.column(path).value(place)
+
+    def column(self, path: Path) -> Column:
+        if path not in self._columns:
+            self._columns[path] = self._make(path)
+        return self._columns[path]
+
+
+def _column_of_readers(readers: Sequence[Reader], path: Path) -> Column:
+    if path in CONTEXT or len(path) > 1 or not readers:
+        return _column([read(path) for read in readers])
+    key = path[0]
+    found = [read.publication.data.get(key) for read in readers]
+    values = readers[0].values
+    return _column_of_raw(found, lambda value: values.typed(path, value), values, path)
+
+
+def _column_of_raw(
+    found: list[Any], typed: Callable[[object], Value | Many | None], values: Values, path: Path
+) -> Column:
+    kinds = set(map(type, found))
+    if kinds <= NUMBERS:
+        try:
+            return _column_of_numbers(np.array(found, np.float64))
+        except OverflowError:
+            pass  # an integer beyond all doubles is absent
+    elif kinds <= TEXTS and not values.vocabulary.is_time(path):
+        return _column_of_texts(found)
+    return _column([typed(value) for value in found])
+
+
+def _column_of_numbers(numbers: Floats) -> Column:
+    numbers[~np.isfinite(numbers)] = np.nan
+    blank = _blank(numbers.size)
+    return Column(
+        ~np.isnan(numbers), numbers, blank.times, blank.is_time, blank.codes, (), blank.booleans
+    )
+
+
+def _column_of_texts(texts: list[str | None]) -> Column:
+    codes, words = _coded(texts)
+    blank = _blank(len(texts))
+    return Column(
+        codes >= 0, blank.numbers, blank.times, blank.is_time, codes, words, blank.booleans
+    )
+
+
+def _column(values: Sequence[Value | Many | None]) -> Column:
+    size = len(values)
+    numbers, times = np.full(size, np.nan), np.zeros(size, np.int64)
+    is_time, booleans = np.zeros(size, np.bool_), np.full(size, -1, np.int8)
+    texts: list[str | None] = [None] * size
+    special: dict[int, Special] = {}
+    for place, value in enumerate(values):
+        match value:
+            case None:
+                pass
+            case bool():
+                booleans[place] = value
+            case float():
+                numbers[place] = value
+            case str():
+                texts[place] = value
+            case Instant(micros):
+                times[place], is_time[place] = micros, True
+            case _:
+                special[place] = value
+    codes, words = _coded(texts)
+    present = np.array([value is not None for value in values], np.bool_)
+    return Column(present, numbers, times, is_time, codes, words, booleans, special)
+
+
+@lru_cache(maxsize=16)
+def _blank(size: int) -> Column:
+    """An absent attribute; its arrays are shared."""
+    none = np.zeros(size, np.bool_)
+    column = Column(
+        none,
+        np.full(size, np.nan),
+        np.zeros(size, np.int64),
+        none,
+        np.full(size, -1, np.int32),
+        (),
+        np.full(size, -1, np.int8),
+    )
+    for array in (column.present, column.numbers, column.times, column.codes, column.booleans):
+        array.flags.writeable = False
+    return column
+
+
+def _coded(texts: Sequence[str | None]) -> tuple[Ints, list[str]]:
+    places: dict[str | None, int] = {None: -1}
+    codes = [places.setdefault(text, len(places) - 1) for text in texts]
+    return np.array(codes, np.int32), list(places)[1:]  # type: ignore[arg-type]
+
+
+def _column_of_arrow(batch: pa.RecordBatch, values: Values, path: Path) -> Column:
+    array = _arrow_array(batch, path)
+    if array is None:
+        return _blank(batch.num_rows)
+    if path == EVENT_TIME:
+        micros = array.cast(pa.timestamp("us", tz="UTC")).cast(pa.int64()).to_pylist()
+        return _column([Instant(time) for time in micros])
+    if pa.types.is_integer(array.type) or pa.types.is_floating(array.type):
+        numbers = array.cast(pa.float64(), safe=False).to_numpy(zero_copy_only=False)
+        return _column_of_numbers(np.array(numbers))
+    if pa.types.is_string(array.type) and not values.vocabulary.is_time(path):
+        coded = array.dictionary_encode()
+        codes = np.array(coded.indices.fill_null(-1), np.int32)
+        blank = _blank(batch.num_rows)
+        words = coded.dictionary.to_pylist()
+        return Column(
+            codes >= 0, blank.numbers, blank.times, blank.is_time, codes, words, blank.booleans
+        )
+    return _column([values.typed(path, value) for value in array.to_pylist()])
+
+
+def _arrow_array(batch: pa.RecordBatch, path: Path) -> pa.Array | None:
+    """The array at a path: context attributes are columns, others may lie in `data`."""
+    keys = path[1:] if path in CONTEXT else path
+    if path not in CONTEXT and "data" in batch.schema.names:
+        keys = ("data", *path)
+    if keys[0] not in batch.schema.names:
+        return None
+    array = batch.column(keys[0])
+    for key in keys[1:]:
+        if not pa.types.is_struct(array.type) or array.type.get_field_index(key) < 0:
+            return None
+        array = pa.compute.struct_field(array, key)
+    return array

@@ -1,0 +1,1 @@
+"""The compiled matcher: subscriptions as arrays, publications in blocks."""

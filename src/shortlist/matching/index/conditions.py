@@ -1,0 +1,71 @@
+"""A condition as literals and a program that says how they are combined."""
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+from shortlist.language.tree import And, Or, Where
+from shortlist.matching.conditions import STRICT
+from shortlist.matching.index.literals import Literal, compiled
+from shortlist.model.subscription import NORMS, Norm, Weights
+from shortlist.model.vocabulary import Vocabulary
+
+WEIGHTED = len(NORMS)
+"""The number of the norm that has weights; the others are numbered as in `NORMS`."""
+
+
+@dataclass(frozen=True, slots=True)
+class Condition:
+    """Literals in order, and a postfix program over them.
+
+    In `code` a number from 0 on is a literal, -2n is `and` and -(2n + 1) is `or` of the last n
+    results. Under a strict norm, a conjunction holds at most where all of its literals do, and
+    `is_conjunction` tells that the whole condition is one; under the others it holds at most
+    where any literal does.
+    """
+
+    literals: tuple[Literal, ...]
+    code: tuple[int, ...]
+    norm: int
+    is_strict: bool
+    is_conjunction: bool
+    is_graded: bool
+    """Whether degrees other than 0 and 1 may come out of crisp values."""
+    least: float = 0.0
+    weights: tuple[float, ...] = ()
+
+
+def compiled_condition(
+    where: Where, vocabulary: Vocabulary, norm: Norm = "min", least: float = 0.0
+) -> Condition:
+    """The condition of a tree; `least` is the degree from which on a match counts.
+
+    >>> from shortlist.language.parser import parse_where
+    >>> where = parse_where("rent < 900 and (rooms = 2 or rooms = 3)")
+    >>> condition = compiled_condition(where, Vocabulary())
+    >>> condition.code, condition.is_conjunction, condition.is_graded
+    ((0, 1, 2, -5, -4), False, False)
+    """
+    literals: list[Literal] = []
+    code = tuple(_postfix(where, vocabulary, literals))
+    strict = norm in STRICT
+    graded = not strict or any(literal.grade is not None for literal in literals)
+    return Condition(
+        literals=tuple(literals),
+        code=code,
+        norm=WEIGHTED if isinstance(norm, Weights) else NORMS.index(norm),
+        is_strict=strict,
+        is_conjunction=strict and not any(step < 0 and step % 2 for step in code),
+        is_graded=graded,
+        least=least if graded else 0.0,
+        weights=norm.weights if isinstance(norm, Weights) else (),
+    )
+
+
+def _postfix(where: Where, vocabulary: Vocabulary, literals: list[Literal]) -> Iterator[int]:
+    if isinstance(where, And | Or):
+        for operand in where.operands:
+            yield from _postfix(operand, vocabulary, literals)
+        yield -(2 * len(where.operands) + isinstance(where, Or))
+    else:
+        yield len(literals)
+        literals.append(compiled(where, vocabulary))

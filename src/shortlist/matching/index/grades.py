@@ -1,0 +1,117 @@
+"""Fuzzy predicates as arrays."""
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from shortlist.fuzzy.sets import Trapezoid
+from shortlist.matching.blocks import Block, Bools, Column, Floats, Ints
+from shortlist.matching.index.literals import Grade, Words
+from shortlist.matching.values import Many
+from shortlist.model.paths import Path
+from shortlist.model.vocabulary import Shape
+
+SHAPES: tuple[Shape, ...] = ("linear", "smooth", "gauss")
+
+
+@dataclass(frozen=True, slots=True)
+class Grades:
+    """Distinct grades; `attributes` has each one's path and, of those on texts, its words.
+
+    A row of `parameters` is four corners, the shapes of both edges, the power, whether it is
+    negated, and the degree under which it disqualifies.
+    """
+
+    attributes: tuple[tuple[Path, Words | None], ...]
+    places: Ints
+    """Each grade's place in `attributes`."""
+    parameters: Floats
+
+    @property
+    def is_text(self) -> Bools:
+        return np.array([words is not None for _, words in self.attributes], np.bool_)
+
+    @classmethod
+    def of(cls, grades: Iterable[Grade]) -> "Grades":
+        attributes: dict[tuple[Path, Words | None], int] = {}
+        places, parameters = [], []
+        for grade in grades:
+            if isinstance(grade.target, Trapezoid):
+                attribute, shape = (grade.path, None), _row(grade.target)
+            else:
+                attribute, shape = (grade.path, grade.target), [0.0] * 6
+            places.append(attributes.setdefault(attribute, len(attributes)))
+            # of crisp values, possibility and necessity are one
+            floor = max(grade.possibility, grade.necessity)
+            parameters.append([*shape, grade.power, float(grade.negated), floor])
+        return cls(
+            tuple(attributes),
+            np.array(places, np.int32),
+            np.array(parameters, np.float64).reshape(-1, 9),
+        )
+
+    @classmethod
+    def joined(cls, some: Sequence["Grades"]) -> tuple["Grades", list[Ints]]:
+        """All distinct grades of several, and the new numbers of each one's."""
+        attributes: dict[tuple[Path, Words | None], int] = {}
+        rows = []
+        for grades in some:
+            new = [attributes.setdefault(each, len(attributes)) for each in grades.attributes]
+            places = np.array(new, np.float64)[grades.places]
+            rows.append(np.column_stack([places, grades.parameters]))
+        distinct, numbers = np.unique(np.concatenate(rows), axis=0, return_inverse=True)
+        joined = cls(tuple(attributes), distinct[:, 0].astype(np.int32), distinct[:, 1:].copy())
+        cuts = np.cumsum([len(each) for each in rows])[:-1]
+        return joined, [part.astype(np.int32) for part in np.split(numbers.ravel(), cuts)]
+
+    def elements(self, block: Block) -> tuple[Ints, Floats]:
+        """What each publication has of each attribute: numbers, or the degrees of its words.
+
+        Those of publication p are the values from `starts[attribute, p]` to the next start.
+        """
+        starts, values = np.zeros((len(self.attributes), block.size + 1), np.int32), []
+        count = 0
+        for row, (path, words) in enumerate(self.attributes):
+            column = block.column(path)
+            places, found = _numbers(column) if words is None else _degrees(column, dict(words))
+            order = np.argsort(places, kind="stable")
+            starts[row] = count + np.searchsorted(places[order], np.arange(block.size + 1))
+            values.append(found[order])
+            count += found.size
+        return starts, np.concatenate([*values, np.empty(0)])
+
+
+def _numbers(column: Column) -> tuple[Ints, Floats]:
+    places = np.flatnonzero(~np.isnan(column.numbers))
+    more = _elements(column, float)
+    return (
+        np.append(places, np.array([place for place, _ in more], np.int64)),
+        np.append(column.numbers[places], [number for _, number in more]),
+    )
+
+
+def _degrees(column: Column, degrees: dict[str, float]) -> tuple[Ints, Floats]:
+    places = np.flatnonzero(column.codes >= 0)
+    known = np.array([degrees.get(word, 0.0) for word in column.words])
+    more = _elements(column, str)
+    return (
+        np.append(places, np.array([place for place, _ in more], np.int64)),
+        np.append(known[column.codes[places]], [degrees.get(word, 0.0) for _, word in more]),
+    )
+
+
+def _elements(column: Column, kind: type) -> list[tuple[int, Any]]:
+    return [
+        (place, element)
+        for place, value in column.special.items()
+        if isinstance(value, Many)
+        for element in value.elements
+        if type(element) is kind
+    ]
+
+
+def _row(target: Trapezoid) -> list[float]:
+    edges = SHAPES.index(target.left), SHAPES.index(target.right)
+    return [target.m1, target.m2, target.m3, target.m4, *map(float, edges)]

@@ -1,0 +1,97 @@
+"""What comes out of matching a block: pairs as arrays."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+
+import numpy as np
+
+from shortlist.matching.blocks import Bools, Floats, Ints, Longs
+
+
+@dataclass(frozen=True, slots=True)
+class Matches:
+    """Publications, by place in the block, and subscriptions, by number, side by side.
+
+    The first ones are certain, and only the rest have degrees of their own.
+    """
+
+    publications: Ints
+    subscriptions: Ints
+    possibilities: Floats
+    necessities: Floats
+
+    @property
+    def count(self) -> int:
+        return self.publications.size
+
+    @property
+    def certain(self) -> int:
+        """So many have the degrees (1, 1)."""
+        return self.publications.size - self.possibilities.size
+
+    @property
+    def possibility(self) -> Floats:
+        """Of every pair."""
+        return np.append(np.ones(self.certain), self.possibilities)
+
+    @property
+    def necessity(self) -> Floats:
+        """Of every pair."""
+        return np.append(np.ones(self.certain), self.necessities)
+
+    @classmethod
+    def sure(cls, publications: Ints, subscriptions: Ints) -> "Matches":
+        """Pairs that are certain."""
+        return cls(publications, subscriptions, np.empty(0), np.empty(0))
+
+    @classmethod
+    def of_rows(cls, rows: Sequence[tuple[int, int, float, float]]) -> "Matches":
+        """Of (publication, subscription, possibility, necessity)."""
+        publications, subscriptions, possibilities, necessities = (
+            zip(*rows, strict=True) if rows else ((),) * 4
+        )
+        return cls(
+            np.array(publications, np.int32),
+            np.array(subscriptions, np.int32),
+            np.array(possibilities, np.float64),
+            np.array(necessities, np.float64),
+        )
+
+    def kept(self, which: Bools) -> "Matches":
+        """Those of the pairs that are wanted."""
+        tail = which[self.certain :]
+        return Matches(
+            self.publications[which],
+            self.subscriptions[which],
+            self.possibilities[tail],
+            self.necessities[tail],
+        )
+
+    def moved(self, places: Longs) -> "Matches":
+        """The same with publication n at the n-th of these places."""
+        return replace(self, publications=places.astype(np.int32)[self.publications])
+
+    @classmethod
+    def joined(cls, some: Sequence["Matches"]) -> "Matches":
+        """All of several: first what is certain.
+
+        >>> one = Matches(np.array([0, 1]), np.array([7, 7]), np.array([0.5]), np.array([0.25]))
+        >>> both = Matches.joined([one, one])
+        >>> both.publications.tolist(), both.possibility.tolist()
+        ([0, 0, 1, 1], [1.0, 1.0, 0.5, 0.5])
+        """
+        if len(some) == 1:
+            return some[0]
+        certain = [each.certain for each in some]
+
+        def ordered(arrays: list[Ints]) -> Ints:
+            heads = [array[:first] for array, first in zip(arrays, certain, strict=True)]
+            tails = [array[first:] for array, first in zip(arrays, certain, strict=True)]
+            return np.concatenate([*heads, *tails, np.empty(0, np.int32)])
+
+        return cls(
+            ordered([each.publications for each in some]),
+            ordered([each.subscriptions for each in some]),
+            np.concatenate([*(each.possibilities for each in some), np.empty(0)]),
+            np.concatenate([*(each.necessities for each in some), np.empty(0)]),
+        )

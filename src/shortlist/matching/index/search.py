@@ -1,0 +1,174 @@
+"""One block of publications against segments."""
+
+import numpy as np
+
+from shortlist.matching.blocks import Block, Bools, Floats, Ints
+from shortlist.matching.index.conjunctions import Conjunctions
+from shortlist.matching.index.masks import BlockMasks, SlotRows
+from shortlist.matching.index.matches import Matches
+from shortlist.matching.index.segments import Segment
+from shortlist.matching.kernels.conditions import expanded, kernels
+from shortlist.matching.kernels.grades import grade_pairs
+
+GradedPairs = tuple[Ints, Ints, Floats]
+"""Publications, subscriptions, degrees."""
+
+
+class Pairs:
+    """Publications and numbers side by side, growing."""
+
+    def __init__(self, room: int = 4096) -> None:
+        self._publications = np.empty(room, np.int32)
+        self._numbers = np.empty(room, np.int32)
+        self._count = 0
+
+    @property
+    def arrays(self) -> tuple[Ints, Ints]:
+        return self._publications[: self._count], self._numbers[: self._count]
+
+    def conjunctions(
+        self,
+        masks: BlockMasks,
+        rows: SlotRows,
+        conjunctions: Conjunctions,
+        first: int,
+        heads: Ints,
+        following: Ints,
+        expand: bool,
+    ) -> None:
+        match_conjunctions, _ = kernels(masks.words)
+        self._publications, self._numbers, self._count = match_conjunctions(
+            masks.table,
+            rows.plus,
+            rows.minus,
+            conjunctions.group_slots,
+            conjunctions.group_starts,
+            conjunctions.offsets,
+            conjunctions.plus,
+            conjunctions.minus,
+            first,
+            heads,
+            following,
+            expand,
+            self._publications,
+            self._numbers,
+            self._count,
+        )
+
+    def programs(
+        self,
+        masks: BlockMasks,
+        rows: SlotRows,
+        segment: Segment,
+        is_wanted: Bools,
+        heads: Ints,
+        following: Ints,
+        expand: bool,
+    ) -> None:
+        """Those of a segment's programs that are no conjunctions."""
+        programs = segment.programs
+        if segment.graded.count == programs.count:
+            return
+        _, match_programs = kernels(masks.words)
+        self._publications, self._numbers, self._count = match_programs(
+            masks.table,
+            rows.plus,
+            rows.minus,
+            segment.graded.count,
+            programs.count,
+            programs.code_offsets,
+            programs.code,
+            programs.plus,
+            programs.minus,
+            programs.is_strict,
+            is_wanted,
+            programs.depth,
+            segment.crisp.count,
+            heads,
+            following,
+            expand,
+            self._publications,
+            self._numbers,
+            self._count,
+        )
+
+
+class Search:
+    """Matches of a block in which nothing fuzzy was published, segment by segment.
+
+    What a crisp condition leads to is certain; other matches have a degree, which is possibility
+    and necessity in one.
+    """
+
+    def __init__(self, block: Block, room: int = 4096) -> None:
+        self._block = block
+        self._masks = BlockMasks(block)
+        self._certain = Pairs(room)
+        self._graded: list[GradedPairs] = []
+
+    def matches(self) -> Matches:
+        """All that was found so far."""
+        publications, subscriptions = self._certain.arrays
+        found = [Matches.sure(publications, subscriptions)]
+        found += [Matches(*pairs, degrees, degrees) for *pairs, degrees in self._graded]
+        return Matches.joined(found)
+
+    def take(self, segment: Segment, heads: Ints, following: Ints) -> None:
+        """Looks through a segment; each condition's subscriptions are a list from its head on."""
+        rows = self._masks.rows(segment.slots)
+        lists = heads, following
+        self._certain.conjunctions(self._masks, rows, segment.crisp, 0, *lists, expand=True)
+        programs = segment.programs
+        if programs.count == 0:
+            return
+        crisp_programs = ~programs.is_graded
+        self._certain.programs(self._masks, rows, segment, crisp_programs, *lists, expand=True)
+        if segment.grades.parameters.size == 0 and not programs.is_graded.any():
+            return
+        found = Pairs()
+        first = segment.crisp.count
+        found.conjunctions(self._masks, rows, segment.graded, first, *lists, expand=False)
+        found.programs(self._masks, rows, segment, programs.is_graded, *lists, expand=False)
+        publications, conditions = found.arrays
+        degrees = self._degrees(segment, rows, publications, conditions - np.int32(first))
+        self._graded.append(expanded(publications, conditions, degrees, *lists))
+
+    def _degrees(self, segment: Segment, rows: SlotRows, publications: Ints, which: Ints) -> Floats:
+        programs, grades = segment.programs, segment.grades
+        starts, elements = grades.elements(self._block)
+        return grade_pairs(  # type: ignore[no-any-return]
+            self._masks.table,
+            rows.plus,
+            programs.code_offsets,
+            programs.code,
+            programs.plus,
+            programs.minus,
+            programs.grades,
+            programs.weights,
+            programs.norms,
+            programs.least,
+            programs.depth,
+            grades.places,
+            grades.is_text,
+            grades.parameters,
+            starts,
+            elements,
+            publications,
+            which,
+        )
+
+
+def possible(block: Block, segments: list[tuple[Segment, Ints]]) -> list[tuple[Ints, Ints]]:
+    """The conditions that each publication may meet, per segment, whatever was published."""
+    masks = BlockMasks(block, is_fuzzy=True)
+    found = []
+    for segment, heads in segments:
+        rows, pairs = masks.rows(segment.slots), Pairs()
+        nobody = np.empty(0, np.int32)
+        first = segment.crisp.count
+        pairs.conjunctions(masks, rows, segment.crisp, 0, heads, nobody, expand=False)
+        pairs.conjunctions(masks, rows, segment.graded, first, heads, nobody, expand=False)
+        every = np.ones(segment.programs.count, np.bool_)
+        pairs.programs(masks, rows, segment, every, heads, nobody, expand=False)
+        found.append(pairs.arrays)
+    return found

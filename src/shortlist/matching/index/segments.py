@@ -1,0 +1,106 @@
+"""Some conditions as arrays that kernels run over; a segment never changes."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+
+import numpy as np
+
+from shortlist.matching.blocks import Ints
+from shortlist.matching.index.conditions import Condition
+from shortlist.matching.index.conjunctions import Conjunctions
+from shortlist.matching.index.grades import Grades
+from shortlist.matching.index.literals import Grade
+from shortlist.matching.index.programs import Programs
+from shortlist.matching.index.runs import joined, offsets_of, picked
+from shortlist.matching.index.tables import SlotNumbers, SlotTable
+
+
+@dataclass(frozen=True, slots=True)
+class Segment:
+    """Conditions by number: crisp conjunctions, other conjunctions, and all the rest.
+
+    The last two have a program each; of conjunctions, masks are asked first.
+    """
+
+    slots: SlotTable
+    crisp: Conjunctions
+    graded: Conjunctions
+    programs: Programs
+    grades: Grades
+
+    @property
+    def count(self) -> int:
+        return self.crisp.count + self.programs.count
+
+    @classmethod
+    def of(cls, conditions: Sequence[Condition]) -> tuple["Segment", Ints]:
+        """A segment, and which of the conditions came to each place."""
+        slots = SlotNumbers()
+        distinct: dict[Grade | None, int] = {None: -1}
+
+        def grade(one: Grade | None) -> int:
+            return distinct.setdefault(one, len(distinct) - 1)
+
+        is_crisp = np.array([each.is_conjunction and not each.is_graded for each in conditions])
+        crisp = np.flatnonzero(is_crisp)
+        others = np.flatnonzero(~is_crisp)
+        plain = [conditions[place] for place in crisp]
+        literals = [literal for each in plain for literal in each.literals]
+        plus = np.array([slots.number(literal.plus) for literal in literals], np.int32)
+        minus = np.array([slots.number(literal.minus) for literal in literals], np.int32)
+        offsets = offsets_of([len(each.literals) for each in plain])
+        programs = Programs.of([conditions[place] for place in others], slots.number, grade)
+        grades = Grades.of([one for one in distinct if one is not None])
+        segment, order = _arranged(slots, (offsets, plus, minus), programs, grades)
+        return segment, np.append(crisp, others)[order].astype(np.int32)
+
+    @classmethod
+    def merged(cls, some: Sequence[tuple["Segment", Ints]]) -> tuple["Segment", Ints]:
+        """Those conditions of several segments that are named, and which came to each place.
+
+        Conditions count on from one segment to the next.
+        """
+        slots = SlotNumbers()
+        crisp, programs, kept = [], [], []
+        before = 0
+        grades, new_grades = Grades.joined([segment.grades for segment, _ in some])
+        for (segment, named), graded in zip(some, new_grades, strict=True):
+            new = np.array([slots.number(slot) for slot in segment.slots.slots()], np.int32)
+            offsets, plus, minus = segment.crisp.literals()
+            of_crisp = named[named < segment.crisp.count]
+            members, offsets = picked(offsets, of_crisp)
+            crisp.append((offsets, new[plus[members]], new[minus[members]]))
+            rest = named[named >= segment.crisp.count]
+            taken = segment.programs.taken(rest - segment.crisp.count)
+            renumbered = np.append(graded, -1)[taken.grades].astype(np.int32)
+            programs.append(
+                replace(taken, plus=new[taken.plus], minus=new[taken.minus], grades=renumbered)
+            )
+            kept.append((of_crisp + before, rest + before))
+            before += segment.count
+        all_crisp = (
+            joined([offsets for offsets, _, _ in crisp]),
+            np.concatenate([plus for _, plus, _ in crisp]),
+            np.concatenate([minus for _, _, minus in crisp]),
+        )
+        segment, order = _arranged(slots, all_crisp, Programs.joined(programs), grades)
+        origin = np.concatenate([part for parts in zip(*kept, strict=True) for part in parts])
+        return segment, origin[order].astype(np.int32)
+
+
+def _arranged(
+    numbers: SlotNumbers, crisp: tuple[Ints, Ints, Ints], programs: Programs, grades: Grades
+) -> tuple[Segment, Ints]:
+    """All in order: numbers of slots are those of `numbers`; which one came to each place."""
+    slots, final = numbers.table()
+    begin = slots.first_mask
+    offsets, plus, minus = crisp
+    conjunctions, order = Conjunctions.arranged(offsets, final[plus], final[minus], begin)
+    programs = replace(programs, plus=final[programs.plus], minus=final[programs.minus])
+    first = np.flatnonzero(programs.is_conjunction)
+    chosen = programs.taken(first)
+    literals = chosen.literal_offsets, chosen.plus, chosen.minus
+    graded, among = Conjunctions.arranged(*literals, begin)
+    program_order = np.append(first[among], np.flatnonzero(~programs.is_conjunction))
+    segment = Segment(slots, conjunctions, graded, programs.taken(program_order), grades)
+    return segment, np.append(order, program_order + conjunctions.count).astype(np.int32)

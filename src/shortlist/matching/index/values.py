@@ -1,0 +1,150 @@
+"""The values of one type at a path, over a whole block: sorted, and told apart."""
+
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+
+from shortlist.fuzzy.sets import Graded, Trapezoid
+from shortlist.matching.blocks import Block, Column, Ints, Longs
+from shortlist.matching.index.literals import key
+from shortlist.matching.index.slots import KINDS, Attribute, Kind, number_key, number_keys
+from shortlist.matching.index.texts import Texts
+from shortlist.matching.values import Many
+
+TYPES: dict[Kind, type] = {kind: python for python, kind in KINDS.items()}
+
+
+@dataclass(frozen=True, slots=True)
+class Order:
+    """Keys ascending, and whose they are."""
+
+    keys: Longs
+    places: Ints
+
+    @classmethod
+    def of(cls, keys: Longs, places: Ints) -> "Order":
+        order = np.argsort(keys, kind="stable")
+        return cls(keys[order], places[order].astype(np.int32))
+
+
+@dataclass(frozen=True, slots=True)
+class Distinct:
+    """Every value once: those who have value n are `places[starts[n] : starts[n + 1]]`."""
+
+    starts: Ints
+    places: Ints
+
+    @classmethod
+    def of(cls, numbers: Ints, places: Ints, count: int) -> "Distinct":
+        order = np.argsort(numbers, kind="stable")
+        starts = np.searchsorted(numbers[order], np.arange(count + 1))
+        return cls(starts.astype(np.int32), places[order].astype(np.int32))
+
+
+class AttributeValues:
+    """An attribute's values in a block. Words of a fuzzy text count as elements.
+
+    `fuzzy` has the published fuzzy numbers, by place.
+    """
+
+    def __init__(self, attribute: Attribute, block: Block) -> None:
+        column = block.column(attribute.path)
+        self.fuzzy: dict[int, Trapezoid] = {}
+        self._words: list[str] = []
+        singles, keys = self._singles(attribute.kind, column)
+        more_places, more_keys = self._elements(attribute.kind, column)
+        self.is_single = not more_places
+        self._places = np.concatenate([singles, np.array(more_places, np.int32)])
+        self._keys = np.concatenate([keys, np.array(more_keys, np.int64)])
+
+    @property
+    def places(self) -> Ints:
+        """Who has a value of the type."""
+        return np.concatenate([self._places, np.array([*self.fuzzy], np.int32)])
+
+    @cached_property
+    def texts(self) -> Texts:
+        return Texts.of(self._words)
+
+    @property
+    def words(self) -> list[str]:
+        return self._words
+
+    @cached_property
+    def distinct(self) -> tuple[Longs, Distinct]:
+        """The values as keys, ascending (texts: as places in `words`), and who has them."""
+        if self._words:
+            numbers = self._keys.astype(np.int32)
+            return self._keys, Distinct.of(numbers, self._places, len(self._words))
+        keys, numbers = np.unique(self._keys, return_inverse=True)
+        return keys, Distinct.of(numbers.astype(np.int32), self._places, keys.size)
+
+    @cached_property
+    def order(self) -> Order:
+        return Order.of(self._keys, self._places)
+
+    @cached_property
+    def lows(self) -> Order:
+        """The order of what is least possible for each."""
+        return self._with_fuzzy([number_key(value.m1) for value in self.fuzzy.values()])
+
+    @cached_property
+    def highs(self) -> Order:
+        """The order of what is most possible for each."""
+        return self._with_fuzzy([number_key(value.m4) for value in self.fuzzy.values()])
+
+    def text_order(self, places_among: Longs) -> Order:
+        """Of texts, given the place of every word among the ends that are asked for."""
+        return Order.of(places_among[self._keys], self._places)
+
+    def _with_fuzzy(self, keys: list[int]) -> Order:
+        if not self.fuzzy:
+            return self.order
+        places = np.array([*self.fuzzy], np.int32)
+        return Order.of(
+            np.concatenate([self._keys, np.array(keys, np.int64)]),
+            np.concatenate([self._places, places]),
+        )
+
+    def _singles(self, kind: Kind, column: Column) -> tuple[Ints, Longs]:
+        match kind:
+            case "number":
+                places = np.flatnonzero(~np.isnan(column.numbers))
+                keys = number_keys(column.numbers[places])
+            case "time":
+                places = np.flatnonzero(column.is_time)
+                keys = column.times[places]
+            case "boolean":
+                places = np.flatnonzero(column.booleans >= 0)
+                keys = column.booleans[places].astype(np.int64)
+            case "text":
+                places = np.flatnonzero(column.codes >= 0)
+                keys = column.codes[places].astype(np.int64)
+                self._words = list(column.words)
+        return places.astype(np.int32), keys
+
+    def _elements(self, kind: Kind, column: Column) -> tuple[list[int], list[int]]:
+        """The elements of multi-valued attributes, and the words of fuzzy texts."""
+        places, keys = [], []
+        numbers: dict[str, int] = {}
+        if kind == "text" and column.special:
+            numbers = {word: number for number, word in enumerate(self._words)}
+        for place, value in column.special.items():
+            elements: list[Any] = []
+            if isinstance(value, Many):
+                elements = [one for one in value.elements if type(one) is TYPES[kind]]
+            elif isinstance(value, Graded) and kind == "text":
+                elements = [word for word, degree in value.degrees.items() if degree > 0.0]
+            elif isinstance(value, Trapezoid) and kind == "number":
+                self.fuzzy[place] = value
+            for element in elements:
+                places.append(place)
+                if kind == "text":
+                    keys.append(numbers.setdefault(element, len(numbers)))
+                else:
+                    keys.append(key(element))  # type: ignore[arg-type]
+        if numbers:
+            self._words = list(numbers)
+        return places, keys

@@ -1,0 +1,203 @@
+"""Conditions over masks: which publications may meet which condition.
+
+Results grow in two arrays, publications and numbers side by side. What is written is the numbers of
+the subscriptions that share a condition, a linked list from `heads` along `following`; or, where
+degrees are still to be computed, the number of the condition itself.
+"""
+
+from collections.abc import Callable
+from functools import cache
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+from llvmlite import ir
+from numba import njit, types, uint64
+from numba.extending import intrinsic
+
+Ints = npt.NDArray[np.int32]
+Pairs = tuple[Ints, Ints, int]
+"""Publications, numbers, and how many of both there are."""
+
+
+@intrinsic
+def _lowest_bit(context: Any, word: Any) -> Any:
+    """The place of the lowest bit that is set."""
+
+    def generate(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
+        is_never_zero = ir.Constant(ir.IntType(1), 1)
+        return builder.cttz(arguments[0], is_never_zero)
+
+    return types.uint64(types.uint64), generate
+
+
+@njit(cache=True)
+def _grown(publications: Ints, numbers: Ints, least: int) -> tuple[Ints, Ints]:
+    """The arrays with room for at least so many."""
+    size = max(least, 2 * publications.size)
+    more_publications, more_numbers = np.empty(size, np.int32), np.empty(size, np.int32)
+    more_publications[: publications.size] = publications
+    more_numbers[: numbers.size] = numbers
+    return more_publications, more_numbers
+
+
+@cache
+def kernels(words: int) -> tuple[Callable[..., Pairs], Callable[..., Pairs]]:
+    """What matches conjunctions, and what matches programs, over masks of so many words."""
+
+    @njit(cache=True)
+    def emitted(mask, condition, heads, following, expand, publications, numbers, count):  # type: ignore[no-untyped-def]
+        number = heads[condition]
+        while number >= 0:
+            if count + words * 64 > publications.size:
+                publications, numbers = _grown(publications, numbers, count + words * 64)
+            written = number if expand else condition
+            for word in range(words):
+                bits = mask[word]
+                while bits != 0:
+                    publications[count] = word * 64 + _lowest_bit(bits)
+                    numbers[count] = written
+                    count += 1
+                    bits &= bits - uint64(1)
+            number = following[number] if expand else -1
+        return publications, numbers, count
+
+    @njit(cache=True)
+    def match_conjunctions(  # type: ignore[no-untyped-def]
+        table,
+        plus_rows,
+        minus_rows,
+        group_slots,
+        group_starts,
+        offsets,
+        plus,
+        minus,
+        first,
+        heads,
+        following,
+        expand,
+        publications,
+        numbers,
+        count,
+    ):
+        """Groups begin with one slot each, and end early where that is empty."""
+        mask = np.empty(words, np.uint64)
+        for group in range(group_slots.size):
+            start = plus_rows[group_slots[group]]
+            if start == 0:
+                continue
+            for at in range(group_starts[group], group_starts[group + 1]):
+                if heads[first + at] < 0:
+                    continue
+                for word in range(words):
+                    mask[word] = table[start, word]
+                for literal in range(offsets[at], offsets[at + 1]):
+                    in_row, out_row = plus_rows[plus[literal]], minus_rows[minus[literal]]
+                    for word in range(words):
+                        mask[word] &= table[in_row, word] & ~table[out_row, word]
+                found = uint64(0)
+                for word in range(words):
+                    found |= mask[word]
+                if found != 0:
+                    publications, numbers, count = emitted(
+                        mask, first + at, heads, following, expand, publications, numbers, count
+                    )
+        return publications, numbers, count
+
+    @njit(cache=True)
+    def match_programs(  # type: ignore[no-untyped-def]
+        table,
+        plus_rows,
+        minus_rows,
+        start,
+        stop,
+        code_offsets,
+        code,
+        plus,
+        minus,
+        is_strict,
+        is_wanted,
+        depth,
+        first,
+        heads,
+        following,
+        expand,
+        publications,
+        numbers,
+        count,
+    ):
+        stack = np.empty((depth, words), np.uint64)
+        for program in range(start, stop):
+            if heads[first + program] < 0 or not is_wanted[program]:
+                continue
+            top = 0
+            for at in range(code_offsets[program], code_offsets[program + 1]):
+                step = code[at]
+                if step >= 0:
+                    in_row, out_row = plus_rows[plus[step]], minus_rows[minus[step]]
+                    for word in range(words):
+                        stack[top, word] = table[in_row, word] & ~table[out_row, word]
+                    top += 1
+                    continue
+                operands = -step >> 1
+                under = top - operands
+                if -step & 1 or not is_strict[program]:
+                    for operand in range(under + 1, top):
+                        for word in range(words):
+                            stack[under, word] |= stack[operand, word]
+                else:
+                    for operand in range(under + 1, top):
+                        for word in range(words):
+                            stack[under, word] &= stack[operand, word]
+                top = under + 1
+            found = uint64(0)
+            for word in range(words):
+                found |= stack[0, word]
+            if found != 0:
+                publications, numbers, count = emitted(
+                    stack[0],
+                    first + program,
+                    heads,
+                    following,
+                    expand,
+                    publications,
+                    numbers,
+                    count,
+                )
+        return publications, numbers, count
+
+    return match_conjunctions, match_programs
+
+
+@njit(cache=True)
+def expanded(publications, conditions, degrees, heads, following):  # type: ignore[no-untyped-def]
+    """Pairs with a degree above 0, one for each subscription that shares the condition."""
+    count = 0
+    for pair in range(publications.size):
+        if degrees[pair] > 0.0:
+            number = heads[conditions[pair]]
+            while number >= 0:
+                count += 1
+                number = following[number]
+    found = np.empty(count, np.int32), np.empty(count, np.int32), np.empty(count)
+    count = 0
+    for pair in range(publications.size):
+        if degrees[pair] > 0.0:
+            number = heads[conditions[pair]]
+            while number >= 0:
+                found[0][count] = publications[pair]
+                found[1][count] = number
+                found[2][count] = degrees[pair]
+                count += 1
+                number = following[number]
+    return found
+
+
+@njit(cache=True)
+def settle(heads, following, segment, segment_of, condition_of):  # type: ignore[no-untyped-def]
+    """Writes down for everyone on the lists where their condition is."""
+    for condition in range(heads.size):
+        number = heads[condition]
+        while number >= 0:
+            segment_of[number], condition_of[number] = segment, condition
+            number = following[number]

@@ -1,0 +1,167 @@
+"""Who covers whom, of conditions that are rows of numbers: one covers those that exceed it nowhere.
+
+Rows are distinct and in lexicographic order, so that each stands after all that cover it.
+"""
+
+import numpy as np
+from numba import njit
+from numpy.typing import NDArray
+
+Places = NDArray[np.int32]
+Covering = tuple[NDArray[np.int64], Places, Places, Places]
+"""Where each row's direct coverers start, and these in order; how many cover it in all, and the
+length of the longest chain that ends in it."""
+
+
+@njit(cache=True)
+def covering_of_pairs(places: Places) -> Covering:
+    """For rows of two numbers, of which `places` has the second one's: 0 for the largest.
+
+    A sweep, with time for each row and each direct coverer that grows as the logarithm of the rows.
+
+    >>> starts, parents, ancestors, depths = covering_of_pairs(np.array([2, 0, 1], np.int32))
+    >>> [parents[start:end].tolist() for start, end in zip(starts, starts[1:])]
+    [[], [0], [0]]
+    """
+    count = places.size
+    starts = np.zeros(count + 1, np.int64)
+    parents = np.empty(max(count, 1), np.int32)
+    ancestors = np.zeros(count, np.int32)
+    depths = np.ones(count, np.int32)
+    leaves = 1
+    while leaves <= count:
+        leaves *= 2
+    latest = np.full(2 * leaves, -1, np.int32)  # of the rows before, by place: a tree of maxima
+    before = np.zeros(count + 1, np.int32)  # how many, up to a place: a Fenwick tree
+    for row in range(count):
+        end = starts[row]
+        place, bound = places[row], -1
+        while True:
+            # Coverers come nearest first. One is direct if it stands after all nearer ones.
+            place = _next_above(latest, leaves, place + 1, bound)
+            if place == leaves:
+                break
+            bound = latest[leaves + place]
+            parents = _with_room(parents, end)
+            parents[end] = bound
+            end += 1
+            depths[row] = max(depths[row], depths[bound] + 1)
+        starts[row + 1] = end
+        ancestors[row] = row - _counted_up_to(before, places[row])
+        _enter(latest, leaves, places[row], row)
+        _count(before, places[row])
+    return starts, parents[: starts[count]].copy(), ancestors, depths
+
+
+@njit(cache=True)
+def covering_of_rows(rows: NDArray[np.int32]) -> Covering:
+    """For rows of any width: every one is compared with those before it.
+
+    >>> rows = np.array([[0, 0, 1], [0, 1, 0], [1, 1, 1], [2, 1, 1]], np.int32)
+    >>> starts, parents, ancestors, depths = covering_of_rows(rows)
+    >>> [parents[start:end].tolist() for start, end in zip(starts, starts[1:])]
+    [[], [], [0, 1], [2]]
+    >>> ancestors.tolist(), depths.tolist()
+    ([0, 0, 2, 3], [1, 1, 2, 3])
+    """
+    count = rows.shape[0]
+    columns = np.ascontiguousarray(rows.T)
+    coverers = np.empty(count, np.int32)
+    starts = np.zeros(count + 1, np.int64)
+    parents = np.empty(max(count, 1), np.int32)
+    ancestors = np.zeros(count, np.int32)
+    depths = np.ones(count, np.int32)
+    for row in range(count):
+        start = end = starts[row]
+        ancestors[row] = _find_coverers(columns, row, coverers)
+        # Nearest first: what covers a direct coverer stands before it, and is not direct itself.
+        for other in coverers[: ancestors[row]][::-1]:
+            known = start
+            while known < end and not _covers(rows, other, parents[known]):
+                known += 1
+            if known < end:
+                continue
+            parents = _with_room(parents, end)
+            parents[end] = other
+            end += 1
+            depths[row] = max(depths[row], depths[other] + 1)
+        parents[start:end] = parents[start:end][::-1].copy()
+        starts[row + 1] = end
+    return starts, parents[: starts[count]].copy(), ancestors, depths
+
+
+@njit(cache=True)
+def _find_coverers(columns: NDArray[np.int32], row: int, coverers: Places) -> int:
+    """Writes down, in order, the rows before that cover this one, and says how many they are."""
+    covers = np.ones(row, np.bool_)
+    for number in range(1, columns.shape[0]):  # the rows before exceed none in the first
+        column = columns[number]
+        limit = column[row]
+        for other in range(row):  # without a branch, so that it compiles to vector instructions
+            covers[other] &= column[other] <= limit
+    found = 0
+    for other in range(row):
+        coverers[found] = other
+        found += covers[other]
+    return found
+
+
+@njit(cache=True)
+def _covers(rows: NDArray[np.int32], general: int, special: int) -> bool:
+    column = 0
+    while column < rows.shape[1] and rows[general, column] <= rows[special, column]:
+        column += 1
+    return bool(column == rows.shape[1])
+
+
+@njit(cache=True)
+def _next_above(tree: Places, leaves: int, place: int, bound: int) -> int:
+    """The first place from here on whose leaf is above the bound; `leaves` if there is none."""
+    node = leaves + place
+    while tree[node] <= bound:
+        while node & 1:
+            node >>= 1
+        if node == 0:
+            return leaves
+        node += 1
+    while node < leaves:
+        node *= 2
+        if tree[node] <= bound:
+            node += 1
+    return node - leaves
+
+
+@njit(cache=True)
+def _enter(tree: Places, leaves: int, place: int, row: int) -> None:
+    node = leaves + place
+    while node:
+        tree[node] = row  # rows come in order: this one is the maximum
+        node >>= 1
+
+
+@njit(cache=True)
+def _counted_up_to(tree: Places, place: int) -> int:
+    found = 0
+    place += 1
+    while place:
+        found += tree[place]
+        place &= place - 1
+    return found
+
+
+@njit(cache=True)
+def _count(tree: Places, place: int) -> None:
+    place += 1
+    while place < tree.size:
+        tree[place] += 1
+        place += place & -place
+
+
+@njit(cache=True)
+def _with_room(values: Places, size: int) -> Places:
+    """The same, or a larger copy if they are so many already."""
+    if size < values.size:
+        return values
+    larger = np.empty(2 * values.size, np.int32)
+    larger[: values.size] = values
+    return larger

@@ -1,0 +1,138 @@
+"""Masks: one bit per publication of a block, in rows of a table that slots point into."""
+
+import numpy as np
+import numpy.typing as npt
+from numba import njit, uint64
+
+Table = npt.NDArray[np.uint64]
+Ints = npt.NDArray[np.int32]
+Longs = npt.NDArray[np.int64]
+Rows = npt.NDArray[np.uint32]
+
+
+@njit(cache=True)
+def set_bits(places: Ints, table: Table, row: int) -> None:
+    """A row with the bits of these places only."""
+    table[row] = 0
+    for place in places:
+        table[row, place >> 6] |= uint64(1) << uint64(place & 63)
+
+
+@njit(cache=True)
+def prefix_rows(places: Ints, table: Table, first: int) -> None:
+    """Row `first + n` has the bits of the first n places."""
+    table[first] = 0
+    for n in range(places.size):
+        table[first + n + 1] = table[first + n]
+        place = places[n]
+        table[first + n + 1, place >> 6] |= uint64(1) << uint64(place & 63)
+
+
+@njit(cache=True)
+def end_rows(ends: Longs, first_slot: int, values: Longs, first_row: int, rows: Rows) -> None:
+    """Every end's row: that of the values before it, of one order; both come ascending."""
+    done = 0
+    for n in range(values.size):
+        low, high = done, ends.size
+        while low < high:
+            middle = (low + high) >> 1
+            if ends[middle] <= values[n]:
+                low = middle + 1
+            else:
+                high = middle
+        rows[first_slot + done : first_slot + low] = first_row + n
+        done = low
+    rows[first_slot + done : first_slot + ends.size] = first_row + values.size
+
+
+@njit(cache=True)
+def value_rows(
+    slots: Ints, values: Ints, starts: Ints, places: Ints, table: Table, next_row: int, rows: Rows
+) -> int:
+    """Gives slots the bits of the publications that have a value; the answer is the next free row.
+
+    A slot may come with several values.
+    """
+    for n in range(slots.size):
+        slot = slots[n]
+        row = rows[slot]
+        if row == 0:
+            row = next_row
+            next_row += 1
+            rows[slot] = row
+            table[row] = 0
+        for at in range(starts[values[n]], starts[values[n] + 1]):
+            place = places[at]
+            table[row, place >> 6] |= uint64(1) << uint64(place & 63)
+    return next_row
+
+
+@njit(cache=True)
+def between_rows(
+    lows: Longs,
+    highs: Longs,
+    first_slot: int,
+    least: Longs,
+    least_row: int,
+    most: Longs,
+    most_row: int,
+    table: Table,
+    next_row: int,
+    rows: Rows,
+) -> int:
+    """Gives slots the bits of those who may have a value from low to before high.
+
+    `least` is the order of what each may have at least, `most` of what each may have at most, with
+    the first rows of their prefixes.
+    """
+    for n in range(lows.size):
+        start, stop = np.searchsorted(most, lows[n]), np.searchsorted(least, highs[n])
+        for word in range(table.shape[1]):
+            table[next_row, word] = table[least_row + stop, word] & ~table[most_row + start, word]
+        rows[first_slot + n] = next_row
+        next_row += 1
+    return next_row
+
+
+@njit(cache=True)
+def element_between_rows(
+    lows: Longs,
+    highs: Longs,
+    first_slot: int,
+    elements: Longs,
+    places: Ints,
+    table: Table,
+    next_row: int,
+    rows: Rows,
+) -> int:
+    """As `between_rows`, where one may have several values."""
+    for n in range(lows.size):
+        start, stop = np.searchsorted(elements, lows[n]), np.searchsorted(elements, highs[n])
+        if start < stop:
+            table[next_row] = 0
+            for at in range(start, stop):
+                table[next_row, places[at] >> 6] |= uint64(1) << uint64(places[at] & 63)
+            rows[first_slot + n] = next_row
+            next_row += 1
+    return next_row
+
+
+@njit(cache=True)
+def any_of_rows(
+    offsets: Ints, members: Ints, first_slot: int, table: Table, next_row: int, rows: Rows
+) -> int:
+    """Gives slots the bits of any of their members."""
+    for n in range(offsets.size - 1):
+        used = False
+        for at in range(offsets[n], offsets[n + 1]):
+            row = rows[members[at]]
+            if row != 0:
+                if not used:
+                    table[next_row] = table[row]
+                    used = True
+                else:
+                    table[next_row] |= table[row]
+        if used:
+            rows[first_slot + n] = next_row
+            next_row += 1
+    return next_row
