@@ -21,8 +21,10 @@ Bytes = npt.NDArray[np.int8]
 Bools = npt.NDArray[np.bool_]
 Special = Many | Vector | Trapezoid | Graded
 
+NO_PLACES = np.empty(0, np.int32)
 NUMBERS = {float, int, type(None)}
 TEXTS = {str, type(None)}
+TEXT_LISTS = {str, list, type(None)}
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,6 +43,9 @@ class Column:
     """-1 where there is none."""
     special: dict[int, Special] = field(default_factory=dict)
     """Values of any other kind, by place."""
+    element_places: Ints = field(default_factory=lambda: NO_PLACES)
+    """Whose value is several texts, once for each of them, ascending."""
+    element_codes: Ints = field(default_factory=lambda: NO_PLACES)
 
     @property
     def fuzzy(self) -> list[int]:
@@ -51,6 +56,9 @@ class Column:
         """What stands at a place."""
         if place in self.special:
             return self.special[place]
+        if place in self.element_places:
+            codes = self.element_codes[self.element_places == place]
+            return Many(tuple(self.words[code] for code in codes))
         if self.codes[place] >= 0:
             return self.words[self.codes[place]]
         if self.booleans[place] >= 0:
@@ -61,18 +69,29 @@ class Column:
 
     def taken(self, places: Longs) -> "Column":
         """The same attribute of some of the publications."""
-        used, codes = np.unique(self.codes[places], return_inverse=True)
-        absent = int(used.size > 0 and used[0] < 0)
-        new_place = {int(old): new for new, old in enumerate(places)} if self.special else {}
+        new_place = np.full(self.present.size, -1, np.int32)
+        new_place[places] = np.arange(len(places))
+        kept = np.flatnonzero(new_place[self.element_places] >= 0)
+        old_codes = np.append(self.codes[places], self.element_codes[kept])
+        used = np.unique(old_codes[old_codes >= 0])
+        new_code = np.full(len(self.words) + 1, -1, np.int32)
+        new_code[used] = np.arange(used.size)
+        codes = new_code[old_codes]
         return Column(
             self.present[places],
             self.numbers[places],
             self.times[places],
             self.is_time[places],
-            (codes - absent).astype(np.int32),
-            [self.words[code] for code in used[absent:]],
+            codes[: len(places)],
+            [self.words[code] for code in used],
             self.booleans[places],
-            {new_place[old]: value for old, value in self.special.items() if old in new_place},
+            {
+                int(new_place[old]): value
+                for old, value in self.special.items()
+                if new_place[old] >= 0
+            },
+            new_place[self.element_places[kept]],
+            codes[len(places) :],
         )
 
 
@@ -151,6 +170,14 @@ def _column_of_raw(
             pass  # an integer beyond all doubles is absent
     elif kinds <= TEXTS and not values.vocabulary.is_time(path):
         return _column_of_texts(found)
+    elif kinds <= TEXT_LISTS and _is_many_texts(values, path):
+        lists = [value if isinstance(value, list) else () for value in found]
+        elements = [element for elements in lists for element in elements]
+        if set(map(type, elements)) <= {str}:
+            singles = [value if isinstance(value, str) else None for value in found]
+            codes, words = _coded([*singles, *elements])
+            lengths = np.array([*map(len, lists)])
+            return _column_of_coded(codes[: len(found)], words, lengths, codes[len(found) :])
     return _column([typed(value) for value in found])
 
 
@@ -164,10 +191,29 @@ def _column_of_numbers(numbers: Floats) -> Column:
 
 def _column_of_texts(texts: list[str | None]) -> Column:
     codes, words = _coded(texts)
-    blank = _blank(len(texts))
+    return _column_of_coded(codes, words, np.zeros(codes.size, np.int64), NO_PLACES)
+
+
+def _column_of_coded(
+    codes: Ints, words: Sequence[str], lengths: Longs, element_codes: Ints
+) -> Column:
+    """Single texts, and lists of them with these lengths."""
+    blank = _blank(codes.size)
     return Column(
-        codes >= 0, blank.numbers, blank.times, blank.is_time, codes, words, blank.booleans
+        (codes >= 0) | (lengths > 0),
+        blank.numbers,
+        blank.times,
+        blank.is_time,
+        codes,
+        words,
+        blank.booleans,
+        element_places=np.repeat(np.arange(codes.size, dtype=np.int32), lengths),
+        element_codes=element_codes,
     )
+
+
+def _is_many_texts(values: Values, path: Path) -> bool:
+    return values.vocabulary.of(path).many and not values.vocabulary.is_time(path)
 
 
 def _column(values: Sequence[Value | Many | None]) -> Column:
@@ -232,11 +278,16 @@ def _column_of_arrow(batch: pa.RecordBatch, values: Values, path: Path) -> Colum
     if pa.types.is_string(array.type) and not values.vocabulary.is_time(path):
         coded = array.dictionary_encode()
         codes = np.array(coded.indices.fill_null(-1), np.int32)
-        blank = _blank(batch.num_rows)
         words = coded.dictionary.to_pylist()
-        return Column(
-            codes >= 0, blank.numbers, blank.times, blank.is_time, codes, words, blank.booleans
-        )
+        return _column_of_coded(codes, words, np.zeros(codes.size, np.int64), NO_PLACES)
+    if pa.types.is_list(array.type) and _is_many_texts(values, path):
+        elements = array.flatten()
+        if pa.types.is_string(elements.type) and not elements.null_count:
+            lengths = np.array(array.value_lengths().fill_null(0), np.int64)
+            coded = elements.dictionary_encode()
+            codes = np.array(coded.indices, np.int32)
+            none = _blank(batch.num_rows).codes
+            return _column_of_coded(none, coded.dictionary.to_pylist(), lengths, codes)
     return _column([values.typed(path, value) for value in array.to_pylist()])
 
 

@@ -3,7 +3,8 @@
 from collections import Counter, defaultdict
 
 from shortlist.fuzzy.sets import Graded, Trapezoid
-from shortlist.language.parser import parse_any_where
+from shortlist.language.parser import parse_where
+from shortlist.language.shapes import shape
 from shortlist.language.tree import Exists, Is
 from shortlist.matching.conditions import predicates
 from shortlist.matching.predicates import fuzzy_set, literal
@@ -15,6 +16,12 @@ from shortlist.model.vocabulary import Vocabulary
 
 FORMS: dict[type, type] = {Trapezoid: float, Graded: str}
 """A fuzzy value is of the type of the values that it grades."""
+
+KEPT = 4_096
+"""Shapes of conditions whose types are remembered."""
+
+Asked = tuple[Path, type]
+"""An attribute, and the type that a predicate asks of it."""
 
 
 class TypeCensus:
@@ -28,6 +35,7 @@ class TypeCensus:
         self._vocabulary = vocabulary
         self._limits = limits or Limits()
         self._asked: dict[Path, Counter[type]] = defaultdict(Counter)
+        self._by_shape: dict[str, list[Asked]] = {}
         self.mismatches: Counter[str] = Counter()
 
     def add(self, subscription: Subscription) -> None:
@@ -48,10 +56,20 @@ class TypeCensus:
             if missed:
                 self.mismatches[".".join(path)] += missed
 
-    def _types(self, subscription: Subscription) -> list[tuple[Path, type]]:
-        where = parse_any_where(subscription.where, self._vocabulary, self._limits)
-        asked = []
-        for predicate in predicates(where):
+    def _types(self, subscription: Subscription) -> list[Asked]:
+        """Conditions that differ only in their literals ask for the same types."""
+        if subscription.where is None:
+            return []
+        alike = shape(subscription.where).text
+        if alike not in self._by_shape:
+            if len(self._by_shape) >= KEPT:
+                self._by_shape.clear()
+            self._by_shape[alike] = self._read(subscription.where)
+        return self._by_shape[alike]
+
+    def _read(self, text: str) -> list[Asked]:
+        asked: list[Asked] = []
+        for predicate in predicates(parse_where(text, self._vocabulary, self._limits)):
             if isinstance(predicate, Is):
                 asked.append((predicate.path, FORMS[type(fuzzy_set(predicate, self._vocabulary))]))
             elif not isinstance(predicate, Exists):

@@ -54,11 +54,17 @@ def compiled_condition(
         code=code,
         norm=WEIGHTED if isinstance(norm, Weights) else NORMS.index(norm),
         is_strict=strict,
-        is_conjunction=strict and not any(step < 0 and step % 2 for step in code),
+        is_conjunction=strict and _is_conjunction(code, is_flat=graded),
         is_graded=graded,
         least=least if graded else 0.0,
         weights=norm.weights if isinstance(norm, Weights) else (),
     )
+
+
+def _is_conjunction(code: tuple[int, ...], is_flat: bool) -> bool:
+    """Whether nothing is joined by `or` and, for degrees' sake, no level lies within another."""
+    levels = [step for step in code if step < 0]
+    return not any(step % 2 for step in levels) and not (is_flat and len(levels) > 1)
 
 
 def _postfix(where: Where, vocabulary: Vocabulary, literals: list[Literal]) -> Iterator[int]:

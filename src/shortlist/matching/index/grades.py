@@ -96,9 +96,11 @@ def _degrees(column: Column, degrees: dict[str, float]) -> tuple[Ints, Floats]:
     places = np.flatnonzero(column.codes >= 0)
     known = np.array([degrees.get(word, 0.0) for word in column.words])
     more = _elements(column, str)
+    owners = np.array([place for place, _ in more], np.int64)
+    codes = np.append(column.codes[places], column.element_codes)
     return (
-        np.append(places, np.array([place for place, _ in more], np.int64)),
-        np.append(known[column.codes[places]], [degrees.get(word, 0.0) for _, word in more]),
+        np.concatenate([places, column.element_places, owners]),
+        np.append(known[codes], [degrees.get(word, 0.0) for _, word in more]),
     )
 
 

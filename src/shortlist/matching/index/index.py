@@ -86,12 +86,13 @@ class Index:
         self._flush()
         self._shelf.tidy()
         if block.size <= MOST:
-            return self._matches(block, np.arange(block.size))
+            return self._matches(block)
         pieces = np.array_split(np.arange(block.size), -(-block.size // MOST))
-        return Matches.joined([self._matches(block.taken(piece), piece) for piece in pieces])
+        found = [self._matches(block.taken(piece)).moved(piece) for piece in pieces]
+        return Matches.joined(found)
 
-    def _matches(self, block: Block, places: Longs) -> Matches:
-        """The matches of so many publications as a mask has bits, named by these places."""
+    def _matches(self, block: Block) -> Matches:
+        """The matches of no more publications than a mask has bits."""
         search = Search(block, self._room)
         for held in self._shelf:
             search.take(held.segment, held.heads, self._shelf.sharers.following)
@@ -105,7 +106,7 @@ class Index:
         if everyone.size:
             every = np.repeat(np.arange(block.size, dtype=np.int32), everyone.size)
             found = Matches.joined([found, Matches.sure(every, np.tile(everyone, block.size))])
-        return found.moved(places)
+        return found
 
     def _fuzzy(self, block: Block) -> Bools:
         """Which publications have a fuzzy value where a condition looks."""

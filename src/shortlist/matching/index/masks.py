@@ -189,7 +189,7 @@ class BlockMasks:
     def _reserve(self, size: int) -> None:
         if size > self.table.shape[0]:
             larger = _table(max(size, 2 * self.table.shape[0]), self.words)
-            larger[: self._shared] = self.table[: self._shared]
+            larger[: self.table.shape[0]] = self.table
             self.table = larger
 
 

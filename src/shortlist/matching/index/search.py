@@ -1,6 +1,7 @@
 """One block of publications against segments."""
 
 import numpy as np
+import numpy.typing as npt
 
 from shortlist.matching.blocks import Block, Bools, Floats, Ints
 from shortlist.matching.index.conjunctions import Conjunctions
@@ -8,10 +9,12 @@ from shortlist.matching.index.masks import BlockMasks, SlotRows
 from shortlist.matching.index.matches import Matches
 from shortlist.matching.index.segments import Segment
 from shortlist.matching.kernels.conditions import expanded, kernels
-from shortlist.matching.kernels.grades import grade_pairs
+from shortlist.matching.kernels.grades import grade_conjunctions, grade_pairs
 
 GradedPairs = tuple[Ints, Ints, Floats]
 """Publications, subscriptions, degrees."""
+Elements = tuple[Ints, Floats]
+"""What publications have of graded attributes: starts, and values."""
 
 
 class Pairs:
@@ -41,11 +44,11 @@ class Pairs:
             masks.table,
             rows.plus,
             rows.minus,
-            conjunctions.group_slots,
-            conjunctions.group_starts,
-            conjunctions.offsets,
-            conjunctions.plus,
-            conjunctions.minus,
+            _index(conjunctions.group_slots),
+            _index(conjunctions.group_starts),
+            _index(conjunctions.offsets),
+            _index(conjunctions.plus),
+            _index(conjunctions.minus),
             first,
             heads,
             following,
@@ -76,10 +79,10 @@ class Pairs:
             rows.minus,
             segment.graded.count,
             programs.count,
-            programs.code_offsets,
+            _index(programs.code_offsets),
             programs.code,
-            programs.plus,
-            programs.minus,
+            _index(programs.plus),
+            _index(programs.minus),
             programs.is_strict,
             is_wanted,
             programs.depth,
@@ -125,17 +128,37 @@ class Search:
         self._certain.programs(self._masks, rows, segment, crisp_programs, *lists, expand=True)
         if segment.grades.parameters.size == 0 and not programs.is_graded.any():
             return
-        found = Pairs()
         first = segment.crisp.count
-        found.conjunctions(self._masks, rows, segment.graded, first, *lists, expand=False)
-        found.programs(self._masks, rows, segment, programs.is_graded, *lists, expand=False)
-        publications, conditions = found.arrays
-        degrees = self._degrees(segment, rows, publications, conditions - np.int32(first))
-        self._graded.append(expanded(publications, conditions, degrees, *lists))
+        conjunctions, others = Pairs(), Pairs()
+        conjunctions.conjunctions(self._masks, rows, segment.graded, first, *lists, expand=False)
+        others.programs(self._masks, rows, segment, programs.is_graded, *lists, expand=False)
+        elements = segment.grades.elements(self._block)
+        for pairs, degrees_of in ((conjunctions, self._of_conjunctions), (others, self._of_others)):
+            publications, conditions = pairs.arrays
+            which = publications, conditions - np.int32(first)
+            degrees = degrees_of(segment, rows, elements, which)
+            self._graded.append(expanded(publications, conditions, degrees, *lists))
 
-    def _degrees(self, segment: Segment, rows: SlotRows, publications: Ints, which: Ints) -> Floats:
+    def _of_conjunctions(
+        self, segment: Segment, rows: SlotRows, elements: Elements, which: tuple[Ints, Ints]
+    ) -> Floats:
         programs, grades = segment.programs, segment.grades
-        starts, elements = grades.elements(self._block)
+        return grade_conjunctions(  # type: ignore[no-any-return]
+            programs.literal_offsets,
+            programs.grades,
+            programs.norms,
+            programs.least,
+            grades.places,
+            grades.is_text,
+            grades.parameters,
+            *elements,
+            *which,
+        )
+
+    def _of_others(
+        self, segment: Segment, rows: SlotRows, elements: Elements, which: tuple[Ints, Ints]
+    ) -> Floats:
+        programs, grades = segment.programs, segment.grades
         return grade_pairs(  # type: ignore[no-any-return]
             self._masks.table,
             rows.plus,
@@ -151,11 +174,14 @@ class Search:
             grades.places,
             grades.is_text,
             grades.parameters,
-            starts,
-            elements,
-            publications,
-            which,
+            *elements,
+            *which,
         )
+
+
+def _index(places: Ints) -> npt.NDArray[np.uint32]:
+    """Places as numbers that are never negative, which spares kernels the question."""
+    return places.view(np.uint32)
 
 
 def possible(block: Block, segments: list[tuple[Segment, Ints]]) -> list[tuple[Ints, Ints]]:

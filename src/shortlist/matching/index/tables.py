@@ -2,7 +2,7 @@
 
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
-from itertools import groupby, pairwise
+from itertools import chain, groupby, pairwise
 from typing import Any
 
 import numpy as np
@@ -77,7 +77,8 @@ class Patterns:
     def found_in(self, texts: Texts) -> tuple[Ints, Ints]:
         """Which slots are found in which of the texts, in pairs."""
         hits = self.automaton.find_matches_as_indexes(texts.data.tobytes(), overlapping=True)
-        found = np.array(hits, np.int64).reshape(-1, 3)
+        flat = np.fromiter(chain.from_iterable(hits), np.int64, 3 * len(hits))
+        found = flat.reshape(-1, 3)
         numbers = np.searchsorted(texts.offsets, found[:, 1], "right") - 1
         at_start = found[:, 1] == texts.offsets[numbers]
         over = found[:, 2] - texts.offsets[numbers + 1]

@@ -55,9 +55,14 @@ class AttributeValues:
         self._words: list[str] = []
         singles, keys = self._singles(attribute.kind, column)
         more_places, more_keys = self._elements(attribute.kind, column)
-        self.is_single = not more_places
-        self._places = np.concatenate([singles, np.array(more_places, np.int32)])
-        self._keys = np.concatenate([keys, np.array(more_keys, np.int64)])
+        if attribute.kind == "text":
+            singles = np.append(singles, column.element_places)
+            keys = np.append(keys, column.element_codes)
+        self.is_single = not (
+            more_places or (attribute.kind == "text" and column.element_places.size)
+        )
+        self._places = np.append(singles, np.array(more_places, np.int32))
+        self._keys = np.append(keys, np.array(more_keys, np.int64))
 
     @property
     def places(self) -> Ints:

@@ -21,14 +21,24 @@ Pairs = tuple[Ints, Ints, int]
 
 
 @intrinsic
-def _lowest_bit(context: Any, word: Any) -> Any:
-    """The place of the lowest bit that is set."""
+def _lowest_bit(_context: Any, _word: Any) -> Any:
+    """The place of the lowest bit that is set; 64 where there is none."""
 
-    def generate(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
-        is_never_zero = ir.Constant(ir.IntType(1), 1)
+    def generate(_context: Any, builder: Any, _signature: Any, arguments: Any) -> Any:
+        is_never_zero = ir.Constant(ir.IntType(1), 0)
         return builder.cttz(arguments[0], is_never_zero)
 
-    return types.uint64(types.uint64), generate
+    return types.int64(types.uint64), generate
+
+
+@intrinsic
+def _bits(_context: Any, _word: Any) -> Any:
+    """How many bits are set."""
+
+    def generate(_context: Any, builder: Any, _signature: Any, arguments: Any) -> Any:
+        return builder.ctpop(arguments[0])
+
+    return types.int64(types.uint64), generate
 
 
 @njit(cache=True)
@@ -41,26 +51,49 @@ def _grown(publications: Ints, numbers: Ints, least: int) -> tuple[Ints, Ints]:
     return more_publications, more_numbers
 
 
+_AT_ONCE = 4
+"""So many bits of a word are written without asking whether they are there."""
+
+
+@njit(cache=True)
+def _written(words, firsts, whose, held, publications, numbers, count):  # type: ignore[no-untyped-def]
+    """Writes the pairs of some words of masks, none of them 0."""
+    needed = count + _AT_ONCE
+    for at in range(held):
+        needed += _bits(words[at])
+    if needed > publications.size:
+        publications, numbers = _grown(publications, numbers, needed)
+    for at in range(held):
+        word, first, number = words[at], firsts[at], whose[at]
+        bits = _bits(word)
+        for n in range(_AT_ONCE):
+            publications[count + n] = first + _lowest_bit(word)
+            numbers[count + n] = number
+            word &= word - uint64(1)
+        place = count + _AT_ONCE
+        while word != 0:
+            publications[place] = first + _lowest_bit(word)
+            numbers[place] = number
+            place += 1
+            word &= word - uint64(1)
+        count += bits
+    return publications, numbers, count
+
+
+_HELD = 2048
+"""Words of masks that are held back and then written together, which spares many a branch."""
+
+
 @cache
 def kernels(words: int) -> tuple[Callable[..., Pairs], Callable[..., Pairs]]:
     """What matches conjunctions, and what matches programs, over masks of so many words."""
 
     @njit(cache=True)
-    def emitted(mask, condition, heads, following, expand, publications, numbers, count):  # type: ignore[no-untyped-def]
-        number = heads[condition]
-        while number >= 0:
-            if count + words * 64 > publications.size:
-                publications, numbers = _grown(publications, numbers, count + words * 64)
-            written = number if expand else condition
-            for word in range(words):
-                bits = mask[word]
-                while bits != 0:
-                    publications[count] = word * 64 + _lowest_bit(bits)
-                    numbers[count] = written
-                    count += 1
-                    bits &= bits - uint64(1)
-            number = following[number] if expand else -1
-        return publications, numbers, count
+    def hold(mask, number, some, firsts, whose, held):  # type: ignore[no-untyped-def]
+        for word in range(words):
+            some[held], firsts[held], whose[held] = mask[word], word * 64, number
+            held += 1 if mask[word] != 0 else 0
+        return held
 
     @njit(cache=True)
     def match_conjunctions(  # type: ignore[no-untyped-def]
@@ -82,12 +115,15 @@ def kernels(words: int) -> tuple[Callable[..., Pairs], Callable[..., Pairs]]:
     ):
         """Groups begin with one slot each, and end early where that is empty."""
         mask = np.empty(words, np.uint64)
+        some, held = np.empty(_HELD + words, np.uint64), 0
+        firsts, whose = np.empty(some.size, np.int32), np.empty(some.size, np.int32)
         for group in range(group_slots.size):
             start = plus_rows[group_slots[group]]
             if start == 0:
                 continue
             for at in range(group_starts[group], group_starts[group + 1]):
-                if heads[first + at] < 0:
+                number = heads[first + at]
+                if number < 0:
                     continue
                 for word in range(words):
                     mask[word] = table[start, word]
@@ -98,11 +134,15 @@ def kernels(words: int) -> tuple[Callable[..., Pairs], Callable[..., Pairs]]:
                 found = uint64(0)
                 for word in range(words):
                     found |= mask[word]
-                if found != 0:
-                    publications, numbers, count = emitted(
-                        mask, first + at, heads, following, expand, publications, numbers, count
-                    )
-        return publications, numbers, count
+                while found != 0 and number >= 0:
+                    held = hold(mask, number if expand else first + at, some, firsts, whose, held)
+                    if held >= _HELD:
+                        publications, numbers, count = _written(
+                            some, firsts, whose, held, publications, numbers, count
+                        )
+                        held = 0
+                    number = following[number] if expand else -1
+        return _written(some, firsts, whose, held, publications, numbers, count)
 
     @njit(cache=True)
     def match_programs(  # type: ignore[no-untyped-def]
@@ -127,8 +167,11 @@ def kernels(words: int) -> tuple[Callable[..., Pairs], Callable[..., Pairs]]:
         count,
     ):
         stack = np.empty((depth, words), np.uint64)
+        some, held = np.empty(_HELD + words, np.uint64), 0
+        firsts, whose = np.empty(some.size, np.int32), np.empty(some.size, np.int32)
         for program in range(start, stop):
-            if heads[first + program] < 0 or not is_wanted[program]:
+            number = heads[first + program]
+            if number < 0 or not is_wanted[program]:
                 continue
             top = 0
             for at in range(code_offsets[program], code_offsets[program + 1]):
@@ -153,18 +196,16 @@ def kernels(words: int) -> tuple[Callable[..., Pairs], Callable[..., Pairs]]:
             found = uint64(0)
             for word in range(words):
                 found |= stack[0, word]
-            if found != 0:
-                publications, numbers, count = emitted(
-                    stack[0],
-                    first + program,
-                    heads,
-                    following,
-                    expand,
-                    publications,
-                    numbers,
-                    count,
-                )
-        return publications, numbers, count
+            while found != 0 and number >= 0:
+                written = number if expand else first + program
+                held = hold(stack[0], written, some, firsts, whose, held)
+                if held >= _HELD:
+                    publications, numbers, count = _written(
+                        some, firsts, whose, held, publications, numbers, count
+                    )
+                    held = 0
+                number = following[number] if expand else -1
+        return _written(some, firsts, whose, held, publications, numbers, count)
 
     return match_conjunctions, match_programs
 

@@ -30,12 +30,11 @@ def edge(shape, foot, x, core):  # type: ignore[no-untyped-def]
 
 
 @njit(cache=True)
-def membership(x, parameters):  # type: ignore[no-untyped-def]
-    m1, m2, m3, m4 = parameters[0], parameters[1], parameters[2], parameters[3]
+def membership(x, m1, m2, m3, m4, left, right):  # type: ignore[no-untyped-def]
     if x < m2:
-        return edge(parameters[LEFT], m1, x, m2) if x > m1 else 0.0
+        return edge(left, m1, x, m2) if x > m1 else 0.0
     if x > m3:
-        return edge(parameters[RIGHT], m4, x, m3) if x < m4 else 0.0
+        return edge(right, m4, x, m3) if x < m4 else 0.0
     return 1.0
 
 
@@ -50,20 +49,130 @@ def combined(norm, is_or, degrees, weights):  # type: ignore[no-untyped-def]
             weight += weights[n]
         return total / weight
     for n in range(1, degrees.size):
-        degree = degrees[n]
+        one = degrees[n]
         if norm == MAX or (norm == MIN and is_or):
-            result = max(result, degree)
+            result = max(result, one)
         elif norm == MIN:
-            result = min(result, degree)
+            result = min(result, one)
         elif norm == AVERAGE:
-            result += degree
+            result += one
         elif norm == PRODUCT:
-            result = result + degree - result * degree if is_or else result * degree
+            result = result + one - result * one if is_or else result * one
         elif is_or:
-            result = min(1.0, result + degree)
+            result = min(1.0, result + one)
         else:
-            result = max(0.0, result + degree - 1)
+            result = max(0.0, result + one - 1)
     return result / degrees.size if norm == AVERAGE else result
+
+
+@njit(cache=True)
+def degree(start, stop, elements, is_text, m1, m2, m3, m4, left, right, power, negated):  # type: ignore[no-untyped-def]
+    """A fuzzy predicate's degree, not rounded: the best over a publication's elements."""
+    best = 0.0
+    for element in range(start, stop):
+        value = elements[element]
+        best = max(best, value if is_text else membership(value, m1, m2, m3, m4, left, right))
+    if power != 1.0:
+        best = math.pow(best, power)
+    return 1 - best if negated else best
+
+
+@njit(cache=True)
+def read(parameters, grade):  # type: ignore[no-untyped-def]
+    """A grade's corners, edges, power and negation, read once for many publications."""
+    return (
+        parameters[grade, 0],
+        parameters[grade, 1],
+        parameters[grade, 2],
+        parameters[grade, 3],
+        int(parameters[grade, LEFT]),
+        int(parameters[grade, RIGHT]),
+        parameters[grade, POWER],
+        parameters[grade, NEGATED] != 0.0,
+    )
+
+
+@njit(cache=True)
+def linear(x, m1, m2, m3, m4, left_width, right_width):  # type: ignore[no-untyped-def]
+    """As `membership` with linear edges, without a branch: each edge goes on above 1 and below 0.
+
+    An edge of no width, or without an end, is upright.
+    """
+    left = (x - m1) / left_width if left_width > 0.0 else (2.0 if x >= m2 else 0.0)
+    right = (m4 - x) / right_width if right_width > 0.0 else (2.0 if x <= m3 else 0.0)
+    return max(0.0, min(1.0, min(left, right)))
+
+
+@njit(cache=True)
+def widths(m1, m2, m3, m4, left, right):  # type: ignore[no-untyped-def]
+    """Of both edges, where `linear` may be used; otherwise not a number."""
+    left_width = m2 - m1 if m1 > -math.inf else 0.0
+    right_width = m4 - m3 if m4 < math.inf else 0.0
+    if left != LINEAR or right != LINEAR or math.isinf(left_width) or math.isinf(right_width):
+        return math.nan, math.nan
+    return left_width, right_width
+
+
+@njit(cache=True)
+def grade_conjunctions(  # type: ignore[no-untyped-def]
+    literal_offsets,
+    grades,
+    norms,
+    least,
+    attributes,
+    is_text,
+    parameters,
+    starts,
+    elements,
+    publications,
+    programs,
+):
+    """The degree of every pair, 0 where it does not match; the pairs of a program come together.
+
+    All programs are conjunctions of predicates under a strict norm. Those without a grade hold: the
+    masks have seen to that. As rounding keeps the order, the least of several is rounded once.
+    """
+    degrees = np.ones(publications.size)
+    first = 0
+    while first < publications.size:
+        program = programs[first]
+        last = first + 1
+        while last < publications.size and programs[last] == program:
+            last += 1
+        norm = norms[program]
+        for literal in range(literal_offsets[program], literal_offsets[program + 1]):
+            grade = grades[literal]
+            if grade < 0:
+                continue
+            attribute = attributes[grade]
+            floor = parameters[grade, FLOOR]
+            on_text, rest = is_text[attribute], read(parameters, grade)
+            rounds = norm != MIN or floor > 0.0
+            m1, m2, m3, m4, left, right, power, negated = rest
+            left_width, right_width = widths(m1, m2, m3, m4, left, right)
+            is_plain = not (on_text or negated or math.isnan(left_width)) and power == 1.0
+            for pair in range(first, last):
+                start = starts[attribute, publications[pair]]
+                stop = starts[attribute, publications[pair] + 1]
+                if is_plain and stop - start == 1:
+                    one = linear(elements[start], m1, m2, m3, m4, left_width, right_width)
+                else:
+                    one = degree(start, stop, elements, on_text, *rest)
+                if rounds:
+                    one = round9(one)
+                if one < floor:
+                    one = 0.0
+                if norm == MIN or one == 0.0:
+                    degrees[pair] = min(degrees[pair], one)
+                elif norm == PRODUCT:
+                    degrees[pair] *= one
+                else:
+                    degrees[pair] = max(0.0, degrees[pair] + one - 1)
+        for pair in range(first, last):
+            rounded = round9(degrees[pair])
+            degrees[pair] = rounded if rounded >= least[program] else 0.0
+        first = last
+    return degrees
 
 
 @njit(cache=True)
@@ -113,17 +222,9 @@ def grade_pairs(  # type: ignore[no-untyped-def]
                 else:
                     attribute = attributes[grade]
                     start, stop = starts[attribute, publication], starts[attribute, publication + 1]
-                    best = 0.0
-                    for element in range(start, stop):
-                        degree = elements[element]
-                        if not is_text[attribute]:
-                            degree = membership(degree, parameters[grade])
-                        best = max(best, degree)
-                    if parameters[grade, POWER] != 1.0:
-                        best = math.pow(best, parameters[grade, POWER])
-                    if parameters[grade, NEGATED] != 0.0:
-                        best = 1 - best
-                    stack[top] = round9(best) if start < stop else 0.0
+                    rest = read(parameters, grade)
+                    one = degree(start, stop, elements, is_text[attribute], *rest)
+                    stack[top] = round9(one) if start < stop else 0.0
                     if stack[top] < parameters[grade, FLOOR]:
                         stack[top], fails[top] = 0.0, True
                 top += 1
@@ -151,6 +252,6 @@ def grade_pairs(  # type: ignore[no-untyped-def]
                     given = no_weights
                 stack[under] = combined(norm, is_or, kept[:count], given)
             top = under + 1
-        degree = round9(stack[0])
-        degrees[pair] = degree if degree >= least[program] else 0.0
+        rounded = round9(stack[0])
+        degrees[pair] = rounded if rounded >= least[program] else 0.0
     return degrees
