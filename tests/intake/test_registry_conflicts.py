@@ -55,6 +55,13 @@ def test_an_own_shortlist_needs_its_id_for_itself():
     assert problems(shortlists=[broken], subscriptions=[{"id": "anna"}])[-1] == clash
 
 
+def test_an_entry_without_a_readable_id_is_named_as_it_can_be():
+    nowhere = "shortlist: expected the id of a shortlist, found 'ana'"
+    for broken, label in (({"id": 5}, "5"), ({"id": ""}, "''"), ({}, "#2"), ({"id": [1]}, "#2")):
+        entries = [{"id": "s"}, {**broken, "shortlist": "ana"}]
+        assert problems(subscriptions=entries)[-1] == f"subscription {label}: {nowhere}"
+
+
 def test_an_unknown_shortlist():
     found = problems(shortlists=[ANNA], subscriptions=[{"id": "s", "shortlist": "ana"}])
     assert found == [

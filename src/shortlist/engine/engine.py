@@ -2,19 +2,23 @@
 
 import json
 import zlib
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, NamedTuple
+
+import numpy as np
 
 from shortlist.engine.duplicates import Duplicates
 from shortlist.engine.explanation import Explainer, Question
+from shortlist.engine.finding import Published
 from shortlist.engine.halves import MakeMatcher, Matching, Selecting
 from shortlist.engine.items import item_document, registry_document
 from shortlist.engine.ordering import Late, Ordering
 from shortlist.intake.files import registry_from_documents
 from shortlist.intake.lines import ItemReader
 from shortlist.intake.roster import registry_commands
-from shortlist.matching.grouped import Grouped
+from shortlist.matching.index.index import Index
+from shortlist.matching.values import Reader
 from shortlist.model.command import Command, Item
 from shortlist.model.delivery import Delivery
 from shortlist.model.problem import Reject
@@ -22,8 +26,12 @@ from shortlist.model.publication import Publication
 from shortlist.model.registry import Registry
 from shortlist.model.settings import Settings
 from shortlist.model.times import parse_time
+from shortlist.scoring.candidates import Candidate
+from shortlist.selection.audience import Inducement
 
 SNAPSHOT_VERSION = 1
+BLOCK = 512
+"""Publications that are matched together: as many as a mask has bits."""
 END_OF_TIME = parse_time("9999-12-31T23:59:59.999999Z") + 1
 """Just after the last instant that RFC 3339 can write: nothing is delivered later."""
 
@@ -35,6 +43,14 @@ class Result:
     deliveries: list[Delivery] = field(default_factory=list)
     rejects: list[Reject] = field(default_factory=list)
     explanations: list[dict[str, Any]] = field(default_factory=list)
+
+
+class _Admitted(NamedTuple):
+    """A publication that waits for the end of its block, and whom its publisher wants to reach."""
+
+    publication: Publication
+    read: Reader
+    inducement: Inducement | None
 
 
 class Engine:
@@ -55,7 +71,7 @@ class Engine:
         self,
         registry: Registry | None = None,
         settings: Settings | None = None,
-        matcher: MakeMatcher = Grouped,
+        matcher: MakeMatcher = Index,
         question: Question | None = None,
     ) -> None:
         registry = registry or Registry()
@@ -66,6 +82,9 @@ class Engine:
         self._ordering = Ordering(self._settings.lateness)
         self._duplicates = Duplicates(self._settings.dedup)
         self._explainer = Explainer(question, self._matching, self._selecting) if question else None
+        self._admitted: list[_Admitted] = []
+        # reasons are told as they stand at each publication
+        self._most = 1 if question else BLOCK
         for command in registry_commands(registry):
             self._carry_out(command)
 
@@ -79,9 +98,13 @@ class Engine:
                 self._reject(item, str(late), result)
         for item in self._ordering.rest() if last else self._ordering.released():
             if isinstance(item, Publication):
-                self._publish(item, result)
+                self._admit(item, result)
+                if len(self._admitted) == self._most:
+                    self._publish(result)
             else:
+                self._publish(result)
                 self._command(item, result)
+        self._publish(result)
         reached = self._ordering.latest
         if last:
             result.deliveries += self._selecting.advance(END_OF_TIME)
@@ -112,7 +135,7 @@ class Engine:
 
     @classmethod
     def restore(
-        cls, snapshot: bytes, settings: Settings | None = None, matcher: MakeMatcher = Grouped
+        cls, snapshot: bytes, settings: Settings | None = None, matcher: MakeMatcher = Index
     ) -> "Engine":
         """The engine that a snapshot was taken of."""
         document = json.loads(zlib.decompress(snapshot))
@@ -133,7 +156,8 @@ class Engine:
         engine._ordering.restore(document["latest"], waiting)
         return engine
 
-    def _publish(self, publication: Publication, result: Result) -> None:
+    def _admit(self, publication: Publication, result: Result) -> None:
+        """Lets a publication in, to be matched together with its neighbours, or turns it away."""
         if self._duplicates.is_repeated(publication.source, publication.id, publication.time):
             self._reject(publication, "duplicate", result)
             return
@@ -148,7 +172,25 @@ class Engine:
             self._reject(publication, "unadvertised", result)
             return
         self._accept(publication)
-        candidates = self._matching.candidates(publication, read)
+        self._admitted.append(_Admitted(publication, read, inducement))
+
+    def _publish(self, result: Result) -> None:
+        """Offers all that was let in to every shortlist that it matches."""
+        if not self._admitted:
+            return
+        publications, reads, inducements = zip(*self._admitted, strict=True)
+        limited = [inducement is not None for inducement in inducements]
+        wants_objects = np.array(limited) | (self._explainer is not None)
+        found = self._matching.find(Published.of(publications, reads), wants_objects)
+        result.deliveries += self._selecting.deliver(publications, found)
+        for admitted, candidates in zip(self._admitted, found.candidates, strict=True):
+            self._arrive(admitted, candidates, result)
+        self._admitted = []
+
+    def _arrive(
+        self, admitted: "_Admitted", candidates: Sequence[Candidate], result: Result
+    ) -> None:
+        publication, read, inducement = admitted
         audience = None
         if inducement is not None:
             nominations = self._matching.nominations(inducement, read, candidates)

@@ -1,13 +1,17 @@
 """The engine in two halves: matching knows only the registry, selecting holds all state."""
 
 from collections import Counter
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
 from typing import Any
 
+import numpy as np
+
+from shortlist.engine.finding import Found, Published, finder
 from shortlist.intake.roster import Roster
 from shortlist.matching.base import Matcher
+from shortlist.matching.blocks import Bools
 from shortlist.matching.census import TypeCensus
-from shortlist.matching.grouped import Grouped
+from shortlist.matching.index.index import Index
 from shortlist.matching.values import Reader, Values
 from shortlist.model.command import (
     Advertise,
@@ -22,6 +26,7 @@ from shortlist.model.delivery import Delivery
 from shortlist.model.publication import Publication
 from shortlist.model.settings import Limits
 from shortlist.model.shortlist import Shortlist
+from shortlist.model.subscription import Subscription
 from shortlist.model.vocabulary import Vocabulary
 from shortlist.scoring.candidates import Candidate, Scoring
 from shortlist.selection.audience import Advertisements, Inducement, Nomination
@@ -35,14 +40,14 @@ class Matching:
     """Publications in, scored candidates out; stateless but for the live registry."""
 
     def __init__(
-        self, vocabulary: Vocabulary, limits: Limits | None = None, matcher: MakeMatcher = Grouped
+        self, vocabulary: Vocabulary, limits: Limits | None = None, matcher: MakeMatcher = Index
     ) -> None:
         self.limits = limits = limits or Limits()
         self.roster = Roster()
         self.values = Values(vocabulary)
         self.census = TypeCensus(vocabulary, limits)
-        self.matcher = matcher(vocabulary, limits)
         self.scoring = Scoring(vocabulary, limits)
+        self._finder = finder(matcher(vocabulary, limits), self.scoring, vocabulary, limits)
         self.advertisements = Advertisements(vocabulary, limits)
 
     def apply(self, command: Command) -> None:
@@ -56,9 +61,7 @@ class Matching:
                 own = subscription.own_shortlist()
                 if own is not None:
                     self.scoring.open(own)
-                self.census.add(subscription)
-                self.matcher.add(subscription)
-                self.scoring.add(subscription)
+                self._subscribe(subscription)
             case Unsubscribe(subscription=name):
                 if self.roster.subscriptions[name].shortlist is None:
                     self._close(name)
@@ -73,10 +76,18 @@ class Matching:
     def read(self, publication: Publication) -> Reader:
         return self.values.of(publication)
 
+    def find(self, published: Published, wants_objects: Bools) -> Found:
+        """Each publication's candidates, one per matching shortlist, in order of id.
+
+        Matches that are deliveries as they are come apart, but of publications that want objects.
+        """
+        self.census.observe(published.block)
+        return self._finder.find(published, wants_objects)
+
     def candidates(self, publication: Publication, read: Reader) -> list[Candidate]:
-        """One candidate per matching shortlist, in order of id."""
-        self.census.observe(read)
-        return self.scoring.candidates(publication, read, self.matcher.match(read))
+        """All candidates of one publication."""
+        published = Published.of([publication], [read])
+        return self.find(published, wants_objects=np.ones(1, np.bool_)).candidates[0]
 
     def nominations(
         self, inducement: Inducement, read: Reader, candidates: Iterable[Candidate]
@@ -92,10 +103,15 @@ class Matching:
             self._unsubscribe(name)
         self.scoring.close(shortlist)
 
+    def _subscribe(self, subscription: Subscription) -> None:
+        self.census.add(subscription)
+        self.scoring.add(subscription)
+        self._finder.add(subscription)
+
     def _unsubscribe(self, subscription: str) -> None:
         self.census.remove(self.roster.subscriptions[subscription])
-        self.matcher.remove(subscription)
         self.scoring.remove(subscription)
+        self._finder.remove(subscription)
 
 
 class Selecting:
@@ -130,6 +146,40 @@ class Selecting:
         self.counts["matched"] += 1
         outcome = self._selectors[candidate.shortlist].arrive(candidate)
         return self._deliveries(candidate.shortlist, outcome.placements), outcome
+
+    def deliver(self, publications: Sequence[Publication], found: Found) -> list[Delivery]:
+        """The matches of shortlists that want everything."""
+        recipients = self.recipients(found)
+        deliveries = []
+        arrays = (array.tolist() for array in found.arrivals)
+        for place, number, score, possibility, necessity in zip(*arrays, strict=True):
+            subscription, shortlist = recipients[number]
+            deliveries.append(
+                Delivery(
+                    time=publications[place].time,
+                    shortlist=shortlist.id,
+                    subscriber=shortlist.subscriber,
+                    publication=publications[place],
+                    subscription=subscription,
+                    score=score,
+                    possibility=possibility,
+                    necessity=necessity,
+                    rank=None,
+                    cause="arrival",
+                )
+            )
+        return deliveries
+
+    def recipients(self, found: Found) -> dict[int, tuple[str, Shortlist]]:
+        """Counts the matches that are deliveries, and tells whose each number is."""
+        self.counts["matched"] += found.arrivals.scores.size
+        self.counts["arrival"] += found.arrivals.scores.size
+        recipients = {}
+        for number in np.unique(found.arrivals.subscriptions).tolist():
+            subscription = found.subscriptions[number]
+            assert subscription is not None
+            recipients[number] = subscription.id, self._shortlists[subscription.shortlist_id]
+        return recipients
 
     def advance(self, before: int) -> list[Delivery]:
         """Everything due before an instant, in every shortlist."""

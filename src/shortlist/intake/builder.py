@@ -23,16 +23,21 @@ MOST_COMPARED = 1_000
 
 
 class _Entry(NamedTuple):
-    """What is known of a document, though it may be broken: enough to tell who names whom."""
+    """What is known of a document, though it may be broken: enough to tell who names whom.
 
+    It has a label where it has no id to make one of.
+    """
+
+    kind: Kind
     file: str
-    label: str
     id: str | None
+    label: str | None
     shortlist: str | None
     noun: Any
 
     def problem(self, field: str, message: str) -> Problem:
-        return Problem(file=self.file, id=self.label, field=field, message=message)
+        label = self.label or labelled(self.kind, {"id": self.id})
+        return Problem(file=self.file, id=label, field=field, message=message)
 
 
 class RegistryBuilder:
@@ -89,13 +94,14 @@ id of a shortlist, found 'anna'
 
     def add(self, kind: str, document: object, file: str, number: int | None = None) -> None:
         """One more entry; its number in the list names it where its id does not."""
-        label = labelled(KINDS[kind], document, number)
-        noun = self._documents.read(KINDS[kind], document, label)
+        noun = self._documents.read(KINDS[kind], document, number)
         known = document if isinstance(document, Mapping) else {}
         name, shortlist = _text(known.get("id")), _text(known.get("shortlist"))
+        label = None
         if name is None:
             self._unread.add(kind)
-        self._entries[kind].append(_Entry(file, label, name, shortlist, noun))
+            label = labelled(KINDS[kind], document, number)
+        self._entries[kind].append(_Entry(KINDS[kind], file, name, label, shortlist, noun))
         self._settle(file)
 
     def registry(self) -> Registry:
@@ -109,12 +115,13 @@ id of a shortlist, found 'anna'
         return Registry(vocabulary=self._documents.vocabulary, **nouns)
 
     def _settle(self, file: str) -> None:
-        self._problems += [problem.within(file=file) for problem in self._documents.problems]
-        self._documents.problems.clear()
+        if self._documents.problems:
+            self._problems += [problem.within(file=file) for problem in self._documents.problems]
+            self._documents.problems.clear()
 
     def _conflicts(self) -> Iterator[Problem]:
-        for kind, entries in self._entries.items():
-            yield from _repeated(KINDS[kind], entries)
+        for entries in self._entries.values():
+            yield from _repeated(entries)
         shortlists = {entry.id for entry in self._entries["shortlists"]}
         subscriptions = self._entries["subscriptions"]
         owners = {entry.id for entry in subscriptions if entry.shortlist is None}
@@ -131,7 +138,7 @@ def _text(value: object) -> str | None:
     return value if isinstance(value, str) and value else None
 
 
-def _repeated(kind: Kind, entries: Iterable[_Entry]) -> Iterator[Problem]:
+def _repeated(entries: Iterable[_Entry]) -> Iterator[Problem]:
     first: dict[str, _Entry] = {}
     for entry in entries:
         if entry.id is None:
@@ -139,7 +146,8 @@ def _repeated(kind: Kind, entries: Iterable[_Entry]) -> Iterator[Problem]:
         earlier = first.setdefault(entry.id, entry)
         if earlier is not entry:
             place = "" if earlier.file == entry.file else f" in {earlier.file}"
-            yield entry.problem("id", f"expected an id of its own, found that of a {kind}{place}")
+            message = f"expected an id of its own, found that of a {entry.kind}{place}"
+            yield entry.problem("id", message)
 
 
 def _clash(name: str) -> str:

@@ -1,7 +1,7 @@
 """Documents (JSON or YAML values) to checked nouns, collecting every problem on the way."""
 
-from collections.abc import Callable, Iterable, Iterator, Mapping
-from dataclasses import dataclass
+from collections.abc import Callable, Collection, Iterable, Mapping
+from functools import partial
 from typing import Any, Literal, TypeVar, get_args
 
 from pydantic import TypeAdapter, ValidationError
@@ -13,18 +13,23 @@ from shortlist.intake.checks import (
     check_subscription,
 )
 from shortlist.intake.shapes import readable_part, shape_problems
+from shortlist.intake.sharing import Sharing
+from shortlist.language.permissive import any_attribute, any_vocabulary
 from shortlist.model.advertisement import Advertisement
 from shortlist.model.paths import Path, parse_path
 from shortlist.model.problem import Problem
 from shortlist.model.settings import Limits
 from shortlist.model.shortlist import Shortlist
 from shortlist.model.subscription import Subscription
-from shortlist.model.vocabulary import Attribute, AttributeType, Term, Vocabulary
+from shortlist.model.vocabulary import Attribute, AttributeType, Vocabulary
 from shortlist.model.wording import shown
 
 Noun = TypeVar("Noun")
 Check = Callable[[Any], Iterable[Problem]]
 Kind = Literal["shortlist", "subscription", "advertisement"]
+
+PLAIN = frozenset((str, int, float, bool, type(None)))
+"""What holds nothing else; most values are of these types."""
 
 ATTRIBUTE = TypeAdapter(Attribute)
 SHORTLIST = TypeAdapter(Shortlist)
@@ -45,6 +50,7 @@ class Documents:
         self.vocabulary = vocabulary or Vocabulary()
         self.limits = limits or Limits()
         self.problems: list[Problem] = []
+        self._sharing = Sharing()
 
     def declare(self, document: object) -> None:
         """Takes a vocabulary."""
@@ -70,9 +76,12 @@ class Documents:
             attributes[path] = self._attribute(path, label, declaration)
         self.vocabulary = Vocabulary(attributes)
 
-    def read(self, kind: Kind, document: object, label: str | None = None) -> Any:
-        """The noun that a document describes; None if there is any problem with it."""
-        label = label or labelled(kind, document)
+    def read(self, kind: Kind, document: object, number: int | None = None) -> Any:
+        """The noun that a document describes; None if there is any problem with it.
+
+        Problems name it by its number in a list where its id does not.
+        """
+        label = partial(labelled, kind, document, number)
         match kind:
             case "shortlist":
                 return self._read(SHORTLIST, Shortlist, label, document, check_shortlist)
@@ -85,7 +94,7 @@ class Documents:
             return check_attribute(path, attribute)
 
         declared = {} if declaration is None else declaration
-        attribute = self._read(ATTRIBUTE, Attribute, label, declared, check)
+        attribute = self._read(ATTRIBUTE, Attribute, lambda: label, declared, check)
         return _benefit_of_doubt(declared) if attribute is None else attribute
 
     def _subscription(self, subscription: Subscription) -> Iterable[Problem]:
@@ -95,13 +104,20 @@ class Documents:
         return check_advertisement(advertisement, self.vocabulary, self.limits)
 
     def _read(
-        self, adapter: TypeAdapter[Noun], noun: type, label: str, document: object, check: Check
+        self,
+        adapter: TypeAdapter[Noun],
+        noun: type,
+        label: Callable[[], str],
+        document: object,
+        check: Check,
     ) -> Noun | None:
         if is_too_deep(document, self.limits.nesting):
             message = f"expected at most {self.limits.nesting} levels of nesting, found more"
-            self.problems.append(Problem(id=label, message=message))
+            self.problems.append(Problem(id=label(), message=message))
             return None
         given = _without_nulls(document)
+        if isinstance(given, dict):
+            self._sharing.share(given)
         try:
             made = adapter.validate_python(given)
         except ValidationError as error:
@@ -109,8 +125,10 @@ class Documents:
             problems = [*shape_problems(error, noun), *_further(adapter, rest, check)]
         else:
             problems = list(check(made))
-        self.problems += [problem.within(id=label) for problem in problems]
-        return None if problems else made
+            if not problems:
+                return made
+        self.problems += [problem.within(id=label()) for problem in problems]
+        return None
 
 
 def labelled(kind: Kind, document: object, number: int | None = None) -> str:
@@ -146,19 +164,24 @@ def is_too_deep(document: object, most: int) -> bool:
     >>> is_too_deep({"a": [{"b": 1}]}, 3), is_too_deep({"a": [{"b": 1}]}, 2)
     (False, True)
     """
-    level = {id(document): document}
-    for _ in range(most + 1):
-        # By identity, since YAML may name one object in many places.
-        level = {id(child): child for value in level.values() for child in _children(value)}
+    level = _holders([document])
+    for _ in range(most):
         if not level:
             return False
-    return True
+        level = _holders([child for value in level for child in _children(value)])
+    return bool(level)
 
 
-def _children(value: object) -> list[object]:
+def _holders(values: Iterable[object]) -> list[object]:
+    """Those that hold something, each once, since YAML may name one object in many places."""
+    found = {id(value): value for value in values if type(value) not in PLAIN}
+    return [value for value in found.values() if _children(value)]
+
+
+def _children(value: object) -> Collection[object]:
     if isinstance(value, Mapping):
-        return list(value.values())
-    return list(value) if isinstance(value, list | tuple) else []
+        return value.values()
+    return value if isinstance(value, list | tuple) else ()
 
 
 def _without_nulls(document: object) -> object:
@@ -166,29 +189,13 @@ def _without_nulls(document: object) -> object:
     if not isinstance(document, Mapping):
         return document
     return {
-        name: _without_nulls(value)
+        name: value if type(value) in PLAIN else _without_nulls(value)
         for name, value in document.items()
         if value is not None or name == "window"
     }
 
 
-@dataclass(frozen=True)
-class _Same(Mapping[Any, Any]):
-    """Has one and the same value under every key."""
-
-    value: Any
-
-    def __getitem__(self, key: Any) -> Any:
-        return self.value
-
-    def __iter__(self) -> Iterator[Any]:
-        return iter(())
-
-    def __len__(self) -> int:
-        return 0
-
-
-UNREADABLE = Vocabulary(_Same(Attribute(terms=_Same(Term()))))
+UNREADABLE = any_vocabulary()
 """Has every term, so that nobody who uses one is blamed for a vocabulary that cannot be read."""
 
 
@@ -196,4 +203,4 @@ def _benefit_of_doubt(declaration: object) -> Attribute:
     """What stands for a declaration with problems of its own: it may have any term."""
     declared = declaration.get("type") if isinstance(declaration, Mapping) else None
     known = declared if declared in get_args(AttributeType) else None
-    return Attribute(type=known, terms=_Same(Term()))
+    return any_attribute(known)

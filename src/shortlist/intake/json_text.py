@@ -31,12 +31,11 @@ def parse_text(text: str, distinct: bool = False) -> object:
     Traceback (most recent call last):
     shortlist.intake.json_text.NotJson: NaN is not a number
     """
+    if text.startswith("\ufeff"):
+        raise NotJson("column 1: Unexpected UTF-8 BOM (decode using utf-8-sig)")
+    decoder = DISTINCT if distinct else ANY
     try:
-        value = json.loads(
-            text.rstrip(" \t\r\n"),  # so that no message points beyond the last line
-            parse_constant=_refuse_constant,
-            object_pairs_hook=distinct_keys if distinct else None,
-        )
+        value = decoder.decode(text.rstrip(" \t\r\n"))  # no message points beyond the last line
         if "\\u" in text:
             json.dumps(value, ensure_ascii=False).encode()
     except NotJson:
@@ -70,3 +69,7 @@ def distinct_keys(pairs: list[tuple[Any, Any]]) -> dict[Any, Any]:
 
 def _refuse_constant(name: str) -> object:
     raise NotJson(f"{name} is not a number")
+
+
+ANY = json.JSONDecoder(parse_constant=_refuse_constant)
+DISTINCT = json.JSONDecoder(parse_constant=_refuse_constant, object_pairs_hook=distinct_keys)

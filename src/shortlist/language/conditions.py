@@ -3,12 +3,13 @@
 import math
 from collections.abc import Callable
 from itertools import pairwise
+from typing import TypeVar
 
 from lark import Token, Tree
 
 from shortlist.language.errors import LanguageError
 from shortlist.language.literals import path_of, scalar_of, signed_number, text_of
-from shortlist.language.syntax import Branch, check_depth, column, listed, shown
+from shortlist.language.syntax import Branch, check_depth, column, listed, read_syntax, shown
 from shortlist.language.tree import (
     And,
     AroundTerm,
@@ -37,7 +38,17 @@ KINDS: dict[type, str] = {
     bool: "a boolean",
     Instant: "a time",
 }
+InlineTerm = TypeVar("InlineTerm", TrapezoidTerm, AroundTerm)
 LEVELS = ("disjunction", "conjunction", "negation", "group")
+
+
+def read_condition(text: str, vocabulary: Vocabulary, limits: Limits) -> Where:
+    """The tree of a condition, by parsing all of it.
+
+    >>> read_condition("not rent > 5", Vocabulary(), Limits())
+    Comparison(path=('rent',), operator='>', value=5.0, negated=True)
+    """
+    return ConditionReader(vocabulary, limits).read(read_syntax(text, "disjunction", limits))
 
 
 class ConditionReader:
@@ -185,11 +196,7 @@ def _trapezoid(values: list[float | None], trees: list[Branch]) -> TrapezoidTerm
             raise LanguageError(
                 f"of the {which} two corners both must be null, or none", column(trees[lonely])
             )
-    known = [(value, tree) for value, tree in zip(values, trees, strict=True) if value is not None]
-    for (low, _), (high, tree) in pairwise(known):
-        if low > high:
-            raise LanguageError("the corners of a trapezoid must not go down", column(tree))
-    return TrapezoidTerm((values[0], values[1], values[2], values[3]))
+    return _sound(TrapezoidTerm((values[0], values[1], values[2], values[3])), trees)
 
 
 def _around(values: list[float | None], trees: list[Branch]) -> AroundTerm:
@@ -197,11 +204,49 @@ def _around(values: list[float | None], trees: list[Branch]) -> AroundTerm:
     if centre is None or spread is None:
         nowhere = trees[0] if centre is None else trees[1]
         raise LanguageError("around takes two numbers, found null", column(nowhere))
-    if spread < 0:
-        raise LanguageError("a spread must not be negative", column(trees[1]))
-    if math.isinf(centre + spread) or math.isinf(centre - spread):
-        raise LanguageError("this spread is too large for its centre", column(trees[1]))
-    return AroundTerm(centre, spread)
+    return _sound(AroundTerm(centre, spread), trees)
+
+
+def _sound(term: InlineTerm, trees: list[Branch]) -> InlineTerm:
+    fault = term_fault(term)
+    if fault is not None:
+        at, message = fault
+        raise LanguageError(message, column(trees[at]))
+    return term
+
+
+def term_fault(term: FuzzyTerm) -> tuple[int, str] | None:
+    """Which number of a term cannot stand beside the others, and why.
+
+    >>> term_fault(TrapezoidTerm((None, None, 5.0, 4.0)))
+    (3, 'the corners of a trapezoid must not go down')
+    """
+    match term:
+        case AroundTerm(centre, spread):
+            if spread < 0:
+                return 1, "a spread must not be negative"
+            if math.isinf(centre + spread) or math.isinf(centre - spread):
+                return 1, "this spread is too large for its centre"
+        case TrapezoidTerm(corners):
+            known = [(corner, at) for at, corner in enumerate(corners) if corner is not None]
+            for (low, _), (high, at) in pairwise(known):
+                if low > high:
+                    return at, "the corners of a trapezoid must not go down"
+    return None
+
+
+def has_sound_numbers(predicate: Is) -> bool:
+    """Whether its term and its thresholds would be accepted.
+
+    >>> has_sound_numbers(Is(("rent",), AroundTerm(900.0, 100.0), necessity=1.5))
+    False
+    """
+    thresholds = (predicate.possibility, predicate.necessity)
+    return term_fault(predicate.term) is None and all(map(_is_share, thresholds))
+
+
+def _is_share(threshold: float | None) -> bool:
+    return threshold is None or 0 <= threshold <= 1
 
 
 def _thresholds(tree: Branch | None) -> dict[str, float]:
@@ -213,7 +258,7 @@ def _thresholds(tree: Branch | None) -> dict[str, float]:
         name, value = degree.lower(), signed_number(number)
         if name in limits:
             raise LanguageError(f"'{name}' has a threshold already", column(degree))
-        if not 0 <= value <= 1:
+        if not _is_share(value):
             raise LanguageError("a threshold must lie between 0 and 1", column(number))
         limits[name] = value
     return limits

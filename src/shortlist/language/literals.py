@@ -1,4 +1,4 @@
-"""Tokens to values."""
+"""Tokens, or their texts, to values."""
 
 import math
 
@@ -11,7 +11,7 @@ from shortlist.model.paths import Path, parse_path
 from shortlist.model.times import Instant, parse_time_or_date
 
 
-def number_of(token: Token, sign: str | None = None) -> float:
+def number_of(token: str, sign: str | None = None) -> float:
     """
     >>> number_of(Token("NUMBER", "1.5e3"), "-")
     -1500.0
@@ -31,7 +31,7 @@ def signed_number(tree: Branch) -> float:
     return number_of(digits, None if sign is None else str(sign))
 
 
-def text_of(token: Token) -> str:
+def text_of(token: str) -> str:
     """
     >>> text_of(Token("STRING", "'rock ''n'' roll'"))
     "rock 'n' roll"
@@ -39,7 +39,7 @@ def text_of(token: Token) -> str:
     return token[1:-1].replace("''", "'")
 
 
-def time_of(token: Token) -> Instant:
+def time_of(token: str) -> Instant:
     """
     >>> time_of(Token("STRING", "'1970-01-02'"))
     Instant(micros=86400000000)

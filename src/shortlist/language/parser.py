@@ -1,8 +1,8 @@
 """Text to trees. Every error is a `LanguageError` with the column it is about."""
 
-from shortlist.language.conditions import ConditionReader
-from shortlist.language.scores import ScoreReader
-from shortlist.language.syntax import read_syntax
+from shortlist.language.conditions import read_condition
+from shortlist.language.scores import read_score
+from shortlist.language.templates import known_score, known_where
 from shortlist.language.tree import Degree, Number, Score, Where
 from shortlist.model.settings import Limits
 from shortlist.model.vocabulary import Vocabulary
@@ -21,7 +21,8 @@ def parse_where(text: str, vocabulary: Vocabulary = NO_VOCABULARY, limits: Limit
     shortlist.language.errors.LanguageError: column 7: expected a value (a number, a string in \
 single quotes, true, false or time '…') after '>', found the end of the text
     """
-    return ConditionReader(vocabulary, limits).read(read_syntax(text, "disjunction", limits))
+    known = known_where(text, vocabulary, limits)
+    return read_condition(text, vocabulary, limits) if known is None else known
 
 
 def parse_any_where(text: str | None, vocabulary: Vocabulary, limits: Limits) -> Where | None:
@@ -35,7 +36,8 @@ def parse_score(text: str, limits: Limits = SAFE) -> Score:
     >>> parse_score("-rent")
     Negate(operand=AttributeValue(path=('rent',)))
     """
-    return ScoreReader(audience=False, limits=limits).read(read_syntax(text, "sum", limits))
+    known = known_score(text, limits)
+    return read_score(text, limits) if known is None else known
 
 
 def parse_any_score(score: str | float | None, limits: Limits = SAFE) -> Score:
@@ -55,4 +57,4 @@ def parse_audience_score(text: str, limits: Limits = SAFE) -> Score:
     >>> parse_audience_score("subscription.profile.age")
     OfSubscription(name='profile', key='age')
     """
-    return ScoreReader(audience=True, limits=limits).read(read_syntax(text, "sum", limits))
+    return read_score(text, limits, audience=True)

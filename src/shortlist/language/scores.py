@@ -7,7 +7,7 @@ from lark import Token, Tree
 
 from shortlist.language.errors import LanguageError
 from shortlist.language.literals import number_of, path_of, signed_number, text_of
-from shortlist.language.syntax import Branch, check_depth, column, listed, shown
+from shortlist.language.syntax import Branch, check_depth, column, listed, read_syntax, shown
 from shortlist.language.tree import (
     Arithmetic,
     AttributeValue,
@@ -31,6 +31,15 @@ ARGUMENTS = {
     "axis": "an axis such as price: 450",
     "vector": "a vector such as [1, 2]",
 }
+
+
+def read_score(text: str, limits: Limits, audience: bool = False) -> Score:
+    """The tree of a score, by parsing all of it; an advertisement's is for its audience.
+
+    >>> read_score("rating / 10", Limits())
+    Arithmetic(operator='/', left=AttributeValue(path=('rating',)), right=Number(value=10.0))
+    """
+    return ScoreReader(audience, limits).read(read_syntax(text, "sum", limits))
 
 
 class ScoreReader:

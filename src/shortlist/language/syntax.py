@@ -86,15 +86,15 @@ single quotes, true, false or time '…') after '<', found the end of the text
     raise _explained(text, start, at)
 
 
-def column(node: Node) -> int:
-    """Where a part of the text begins, counted from 1.
+def column(node: Branch | str) -> int:
+    """Where a part of the text begins, counted from 1; for text that is no token, 1.
 
     >>> column(read_syntax("  rent > 5", "disjunction", Limits()))
     3
     """
     while isinstance(node, Tree):
         node = next(child for child in node.children if child is not None)
-    return (node.start_pos or 0) + 1
+    return (node.start_pos or 0) + 1 if isinstance(node, Token) else 1
 
 
 def check_depth(node: Node, depth: int, limits: Limits) -> None:

@@ -15,8 +15,8 @@ from shortlist.model.paths import CONTEXT, EVENT_TIME, Path
 from shortlist.model.times import Instant
 
 Floats = npt.NDArray[np.float64]
-Longs = npt.NDArray[np.int64]
-Ints = npt.NDArray[np.int32]
+Longs = npt.NDArray[np.signedinteger[Any]]
+Ints = npt.NDArray[np.signedinteger[Any]]
 Bytes = npt.NDArray[np.int8]
 Bools = npt.NDArray[np.bool_]
 Special = Many | Vector | Trapezoid | Graded
@@ -60,7 +60,7 @@ class Column:
             codes = self.element_codes[self.element_places == place]
             return Many(tuple(self.words[code] for code in codes))
         if self.codes[place] >= 0:
-            return self.words[self.codes[place]]
+            return self.words[int(self.codes[place])]
         if self.booleans[place] >= 0:
             return bool(self.booleans[place])
         if self.is_time[place]:
@@ -107,14 +107,24 @@ class Block:
     array([ 900., 1200.])
     """
 
-    def __init__(self, size: int, make: Callable[[Path], Column]) -> None:
+    def __init__(
+        self,
+        size: int,
+        make: Callable[[Path], Column],
+        value: Callable[[int, Path], Value | Many | None] | None = None,
+    ) -> None:
         self.size = size
         self._make = make
+        self._value = value
         self._columns: dict[Path, Column] = {}
 
     @classmethod
     def of_readers(cls, readers: Sequence[Reader]) -> "Block":
-        return cls(len(readers), lambda path: _column_of_readers(readers, path))
+        return cls(
+            len(readers),
+            lambda path: _column_of_readers(readers, path),
+            lambda place, path: readers[place](path),
+        )
 
     @classmethod
     def of_arrow(cls, batch: pa.RecordBatch, values: Values) -> "Block":
@@ -142,7 +152,8 @@ class Block:
         return Block(len(places), lambda path: self.column(path).taken(places))
 
     def value(self, place: int, path: Path) -> Value | Many | None:
-        return self.column(path).value(place)
+        """One publication's value."""
+        return self._value(place, path) if self._value else self.column(path).value(place)
 
     def column(self, path: Path) -> Column:
         if path not in self._columns:
@@ -260,9 +271,9 @@ def _blank(size: int) -> Column:
 
 
 def _coded(texts: Sequence[str | None]) -> tuple[Ints, list[str]]:
-    places: dict[str | None, int] = {None: -1}
-    codes = [places.setdefault(text, len(places) - 1) for text in texts]
-    return np.array(codes, np.int32), list(places)[1:]  # type: ignore[arg-type]
+    places: dict[str, int] = {}
+    codes = [-1 if text is None else places.setdefault(text, len(places)) for text in texts]
+    return np.array(codes, np.int32), list(places)
 
 
 def _column_of_arrow(batch: pa.RecordBatch, values: Values, path: Path) -> Column:

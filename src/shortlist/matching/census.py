@@ -2,13 +2,16 @@
 
 from collections import Counter, defaultdict
 
+import numpy as np
+
 from shortlist.fuzzy.sets import Graded, Trapezoid
 from shortlist.language.parser import parse_where
 from shortlist.language.shapes import shape
 from shortlist.language.tree import Exists, Is
+from shortlist.matching.blocks import Block, Bools, Column
 from shortlist.matching.conditions import predicates
 from shortlist.matching.predicates import fuzzy_set, literal
-from shortlist.matching.values import Many, Reader, Value
+from shortlist.matching.values import Many, Value
 from shortlist.model.paths import Path
 from shortlist.model.settings import Limits
 from shortlist.model.subscription import Subscription
@@ -46,13 +49,14 @@ class TypeCensus:
         for path, asked in self._types(subscription):
             self._asked[path][asked] -= 1
 
-    def observe(self, read: Reader) -> None:
+    def observe(self, block: Block) -> None:
         for path, asked in self._asked.items():
-            value = read(path)
-            if value is None:
-                continue
-            found = _types_of(value)
-            missed = sum(count for kind, count in asked.items() if kind not in found)
+            column = block.column(path)
+            missed = sum(
+                count * int((column.present & ~_has(column, kind)).sum())
+                for kind, count in asked.items()
+                if count
+            )
             if missed:
                 self.mismatches[".".join(path)] += missed
 
@@ -75,6 +79,20 @@ class TypeCensus:
             elif not isinstance(predicate, Exists):
                 asked.append((predicate.path, type(literal(predicate))))
         return asked
+
+
+def _has(column: Column, kind: type) -> Bools:
+    """Which publications have a value of the type, among others perhaps."""
+    if kind is float:
+        has = ~np.isnan(column.numbers)
+    elif kind is str:
+        has = column.codes >= 0
+        has[column.element_places] = True
+    else:
+        has = column.booleans >= 0 if kind is bool else column.is_time.copy()
+    for place, value in column.special.items():
+        has[place] = kind in _types_of(value)
+    return has
 
 
 def _types_of(value: Value | Many) -> set[type]:

@@ -11,13 +11,13 @@ from shortlist.matching.predicates import (
     Judgement,
     judge,
 )
-from shortlist.matching.values import Reader
+from shortlist.matching.values import Read
 from shortlist.model.rounding import rounded
 from shortlist.model.subscription import Norm
 from shortlist.model.vocabulary import Vocabulary
 
-Evaluate = Callable[[Reader], Judgement]
-Meets = Callable[[Reader], Degrees]
+Evaluate = Callable[[Read], Judgement]
+Meets = Callable[[Read], Degrees]
 
 STRICT = ("min", "product", "lukasiewicz")
 """Under these norms an impossible member decides a conjunction, and a certain one adds nothing."""
@@ -38,7 +38,7 @@ def condition(where: Where | None, vocabulary: Vocabulary, norm: Norm = "min") -
         return lambda read: TRUE
     evaluate = _evaluation(where, vocabulary, norm)
 
-    def meets(read: Reader) -> Degrees:
+    def meets(read: Read) -> Degrees:
         found = evaluate(read)
         if found is FAILS:
             return FALSE
@@ -81,7 +81,7 @@ def _disjunction(operands: list[Evaluate], norm: Norm) -> Evaluate:
 def _conjunction(operands: list[Evaluate], norm: Norm) -> Evaluate:
     strict = norm in STRICT
 
-    def evaluate(read: Reader) -> Judgement:
+    def evaluate(read: Read) -> Judgement:
         degrees = []
         for operand in operands:
             found = operand(read)

@@ -1,6 +1,6 @@
 """Attribute values: what a path finds in a publication, told apart by type."""
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
@@ -69,6 +69,10 @@ class Values:
         if isinstance(found, Mapping):
             return published_set(found, self._terms.get(path, {}))
         return _element(found, declared.type == "time")
+
+
+Read = Callable[[Path], Value | Many | None]
+"""What tells the value at a path of one publication."""
 
 
 class Reader:

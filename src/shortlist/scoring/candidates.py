@@ -2,7 +2,7 @@
 
 import math
 from collections import defaultdict
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from functools import cached_property
 
@@ -44,9 +44,11 @@ class _Scorer:
         self.subscription = subscription
         self._vocabulary = vocabulary
         self._limits = limits
-        self._evaluate: Evaluate = expression(
-            parse_any_score(subscription.score, limits), vocabulary
-        )
+
+    @cached_property
+    def _evaluate(self) -> Evaluate:
+        score = parse_any_score(self.subscription.score, self._limits)
+        return expression(score, self._vocabulary)
 
     def score(self, subject: Subject) -> float:
         """The rounded score; raises `Uncomputable` where there is none."""
@@ -89,30 +91,32 @@ class Scoring:
     def __init__(self, vocabulary: Vocabulary, limits: Limits | None = None) -> None:
         self._vocabulary = vocabulary
         self._limits = limits or Limits()
-        self._shortlists: dict[str, Shortlist] = {}
+        self.shortlists: dict[str, Shortlist] = {}
+        self.members: dict[str, set[str]] = defaultdict(set)
+        self._subscriptions: dict[str, Subscription] = {}
         self._scorers: dict[str, _Scorer] = {}
-        self._members: dict[str, set[str]] = defaultdict(set)
         self._levels: dict[str, dict[str, int]] = {}
         self._graphs: dict[str, ConditionGraph] = {}
 
     def open(self, shortlist: Shortlist) -> None:
-        self._shortlists[shortlist.id] = shortlist
+        self.shortlists[shortlist.id] = shortlist
         self._refresh_levels(shortlist.id)
 
     def close(self, shortlist: str) -> None:
-        del self._shortlists[shortlist]
-        self._members.pop(shortlist, None)
+        del self.shortlists[shortlist]
+        self.members.pop(shortlist, None)
         self._levels.pop(shortlist, None)
         self._graphs.pop(shortlist, None)
 
     def add(self, subscription: Subscription) -> None:
-        self._scorers[subscription.id] = _Scorer(subscription, self._vocabulary, self._limits)
-        self._members[subscription.shortlist_id].add(subscription.id)
+        self._subscriptions[subscription.id] = subscription
+        self.members[subscription.shortlist_id].add(subscription.id)
         self._refresh_levels(subscription.shortlist_id)
 
     def remove(self, subscription: str) -> None:
-        shortlist = self._scorers.pop(subscription).subscription.shortlist_id
-        self._members[shortlist].discard(subscription)
+        shortlist = self._subscriptions.pop(subscription).shortlist_id
+        self._scorers.pop(subscription, None)
+        self.members[shortlist].discard(subscription)
         if subscription in self._graphs.get(shortlist, ()):
             self._graphs[shortlist].remove(subscription)
         self._refresh_levels(shortlist)
@@ -127,7 +131,13 @@ class Scoring:
                 found = self.scored(match, read)
             except (Uncomputable, ScoreTooLow):
                 continue
-            scored[self._scorers[match.subscription].subscription.shortlist_id].append(found)
+            scored[self._subscriptions[match.subscription].shortlist_id].append(found)
+        return self.combined(publication, scored)
+
+    def combined(
+        self, publication: Publication, scored: Mapping[str, list[ScoredMatch]]
+    ) -> list[Candidate]:
+        """One candidate per shortlist with matches, which are in order of id; so are they."""
         candidates = (
             self._candidate(publication, shortlist, scored[shortlist])
             for shortlist in sorted(scored)
@@ -136,30 +146,34 @@ class Scoring:
 
     def scored(self, match: Match, read: Reader) -> ScoredMatch:
         """The match with its score; raises `Uncomputable` or `ScoreTooLow` where it has none."""
-        scorer = self._scorers[match.subscription]
+        scorer = self._scorer(match.subscription)
         subscription = scorer.subscription
         degrees = Degrees(match.possibility, match.necessity)
         score = scorer.score(Subject(read, degrees))
         least = subscription.at_least.score
         if least is not None and score < least:
             raise ScoreTooLow(score, least)
-        level = self._levels.get(subscription.shortlist_id, {}).get(subscription.id)
+        level = self.level(subscription)
         if level is not None:
             score = -float(level)
         return ScoredMatch(subscription.id, score, *degrees, subscription.weight)
 
+    def level(self, subscription: Subscription) -> int | None:
+        """How far down its shortlist's preferences it stands, if there are any."""
+        return self._levels.get(subscription.shortlist_id, {}).get(subscription.id)
+
     def described(self, candidate: Candidate) -> Scored:
         """What an advertisement's score may ask about a candidate."""
-        scorer = self._scorers[candidate.named.subscription]
+        scorer = self._scorer(candidate.named.subscription)
         return Scored(candidate.score, scorer.volume, scorer.subscription.profile)
 
     def _candidate(
         self, publication: Publication, shortlist: str, matches: list[ScoredMatch]
     ) -> Candidate:
-        how = self._shortlists[shortlist].combine
+        how = self.shortlists[shortlist].combine
         counted = self._most_specific(shortlist, matches) if how == "most_specific" else matches
         score, named = combined(how, counted)
-        refresh = self._scorers[named.subscription].subscription.refresh
+        refresh = self._subscriptions[named.subscription].refresh
         return Candidate(publication, shortlist, score, named, tuple(matches), refresh)
 
     def _most_specific(self, shortlist: str, matches: list[ScoredMatch]) -> list[ScoredMatch]:
@@ -168,16 +182,22 @@ class Scoring:
             return matches
         names = [match.subscription for match in matches]
         if shortlist not in self._graphs:
-            entries = [self._scorers[name].entry for name in names]
+            entries = [self._scorer(name).entry for name in names]
             self._graphs[shortlist] = condition_graph(self._vocabulary, entries)
         graph = self._graphs[shortlist]
         for name in names:
             if name not in graph:
-                graph.insert(*self._scorers[name].entry)
+                graph.insert(*self._scorer(name).entry)
         specific = graph.most_specific(names)
         return [match for match in matches if match.subscription in specific]
 
+    def _scorer(self, subscription: str) -> _Scorer:
+        if subscription not in self._scorers:
+            known = self._subscriptions[subscription]
+            self._scorers[subscription] = _Scorer(known, self._vocabulary, self._limits)
+        return self._scorers[subscription]
+
     def _refresh_levels(self, shortlist: str) -> None:
-        prefers = self._shortlists[shortlist].prefers
+        prefers = self.shortlists[shortlist].prefers
         if prefers:
-            self._levels[shortlist] = levels(prefers, self._members[shortlist])
+            self._levels[shortlist] = levels(prefers, self.members[shortlist])

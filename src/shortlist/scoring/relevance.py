@@ -1,10 +1,13 @@
 """Cosines: of the term vectors of two texts, and of two vectors."""
 
 import math
+import re
 import unicodedata
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from itertools import groupby
+
+ASCII_RUN = re.compile("[a-z0-9]+")
 
 
 def tokens(text: str) -> list[str]:
@@ -13,6 +16,8 @@ def tokens(text: str) -> list[str]:
     >>> tokens("L'ÉTÉ de Tim-Burton, x2")
     ['l', 'été', 'de', 'tim', 'burton', 'x2']
     """
+    if text.isascii():
+        return ASCII_RUN.findall(text.lower())
     folded = unicodedata.normalize("NFKC", text).casefold()
     return ["".join(run) for is_word, run in groupby(folded, key=_is_word) if is_word]
 
@@ -33,22 +38,27 @@ def term_cosine(left: Mapping[str, float], right: Mapping[str, float]) -> float:
     0.5
     """
     shared = sorted(left.keys() & right.keys())
-    return _cosine(
-        math.fsum(left[term] * right[term] for term in shared), left.values(), right.values()
-    )
+    products = (left[term] * right[term] for term in shared)
+    return _cosine(products, left.values(), right.values())
 
 
 def vector_cosine(left: Sequence[float], right: Sequence[float]) -> float | None:
-    """None where the lengths differ.
+    """None where the lengths differ, and not a number where products are beyond all doubles.
 
     >>> vector_cosine((1.0, 0.0), (2.0, 0.0)), vector_cosine((0.0,), (1.0,))
     (1.0, 0.0)
+    >>> vector_cosine((1e200, 1e200), (1e200, -1e200))
+    nan
     """
     if len(left) != len(right):
         return None
-    return _cosine(math.fsum(map(float.__mul__, left, right)), left, right)
+    return _cosine(map(float.__mul__, left, right), left, right)
 
 
-def _cosine(dot: float, left: Iterable[float], right: Iterable[float]) -> float:
+def _cosine(products: Iterable[float], left: Iterable[float], right: Iterable[float]) -> float:
     lengths = math.hypot(*left) * math.hypot(*right)
+    try:
+        dot = math.fsum(products)
+    except (OverflowError, ValueError):  # beyond all doubles
+        return math.nan
     return dot / lengths if lengths else 0.0

@@ -9,26 +9,29 @@ from itertools import chain, groupby
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pyarrow as pa
 
-from shortlist.engine.engine import END_OF_TIME
+from shortlist.engine.engine import BLOCK, END_OF_TIME
 from shortlist.engine.explanation import Explainer, Question
+from shortlist.engine.finding import Found, Published
 from shortlist.engine.halves import Matching, Selecting
 from shortlist.intake.lines import ItemReader
 from shortlist.intake.roster import Roster, registry_commands
+from shortlist.matching.values import Reader
 from shortlist.model.command import Advertise, Command, Subscribe
 from shortlist.model.delivery import Delivery, delivery_id
 from shortlist.model.publication import Publication
 from shortlist.model.registry import Registry
 from shortlist.model.settings import Limits
 from shortlist.model.vocabulary import Vocabulary
+from shortlist.scoring.candidates import Candidate
 from shortlist.selection.audience import Inducement, Nomination, chosen
 from shortlist.selection.base import Outcome
+from shortlist.spark.arrivals import Recipients, arrived
 from shortlist.spark.arrow import Row, batches, rows
 from shortlist.spark.schemas import CHOSEN, NOMINATIONS, RESULTS
 from shortlist.spark.slots import shard_of
-
-PROGRESS_EVERY = 500
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -74,10 +77,17 @@ class _Registered:
         self._pending = list(reversed(share.commands))
         self._reader = ItemReader(share.vocabulary, share.limits.for_what_was_read())
 
+    def is_due(self, before: tuple[int, int]) -> bool:
+        """Whether something comes before a (time, position)."""
+        if not self._pending:
+            return False
+        command = self._pending[-1]
+        return (command.time, command.position) < before
+
     def catch_up(self, before: tuple[int, int]) -> list[Delivery]:
         """Carries out what comes before a (time, position)."""
         deliveries = []
-        while self._pending and (self._pending[-1].time, self._pending[-1].position) < before:
+        while self.is_due(before):
             command = self._pending.pop()
             if self._selecting is not None:
                 deliveries += self._selecting.apply(command, self.matching.roster)
@@ -140,13 +150,10 @@ class Select:
     progress: str | None = None
 
     def __call__(self, arriving: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
-        yield from batches(self._results(rows(arriving)), RESULTS)
-
-    def _results(self, arriving: Iterator[Row]) -> Iterator[Row]:
-        for shard, published in groupby(arriving, key=lambda row: row[0]):
+        for shard, published in groupby(rows(arriving), key=lambda row: row[0]):
             run = _ShardRun(self, shard)
-            for row in published:
-                yield from run.publish(row)
+            for block in run.blocks(published):
+                yield from run.publish(block)
             yield from run.finish()
 
 
@@ -162,13 +169,62 @@ class _ShardRun:
             self._explainer = Explainer(Question(), matching, self._selecting, of_a_shard=True)
         self._published = 0
 
-    def publish(self, row: Row) -> Iterator[Row]:
-        _, time, position, line, audience, advertisement, allowed = row
+    def blocks(self, published: Iterable[Row]) -> Iterator[list[Row]]:
+        """Publications that nothing happens between; one by one where reasons are wanted."""
+        most = BLOCK if self._explainer is None else 1
+        block: list[Row] = []
+        for row in published:
+            _, time, position, *_ = row
+            if block and (len(block) == most or self._registered.is_due((time, position))):
+                yield block
+                block = []
+            block.append(row)
+        if block:
+            yield block
+
+    def publish(self, block: Sequence[Row]) -> Iterator[pa.RecordBatch]:
+        _, time, position, *_ = block[0]
         deliveries = self._registered.catch_up((time, position))
-        publication = self._registered.publication(line, position)
         matching = self._registered.matching
-        read = matching.read(publication)
-        candidates = matching.candidates(publication, read)
+        publications = [
+            self._registered.publication(line, position) for _, _, position, line, *_ in block
+        ]
+        reads = [matching.read(publication) for publication in publications]
+        limited = [advertisement is not None for *_, advertisement, _ in block]
+        wants_objects = np.array(limited) | (self._explainer is not None)
+        found = matching.find(Published.of(publications, reads), wants_objects)
+        if found.arrivals.scores.size:
+            yield self._arrived(publications, found)
+        for row, publication, read, candidates in zip(
+            block, publications, reads, found.candidates, strict=True
+        ):
+            deliveries += self._arrive(row, publication, read, candidates)
+        self._published += len(block)
+        self._report()
+        yield from batches(self._rows(deliveries), RESULTS)
+
+    def _arrived(self, publications: Sequence[Publication], found: Found) -> pa.RecordBatch:
+        recipients = self._selecting.recipients(found)
+        names, shortlists = zip(*recipients.values(), strict=True)
+        place_of = np.zeros(max(recipients) + 1, np.int32)
+        place_of[[*recipients]] = np.arange(len(recipients))
+        numbered = place_of[found.arrivals.subscriptions]
+        return arrived(
+            publications,
+            found.arrivals._replace(subscriptions=numbered),
+            Recipients(
+                pa.array(names, pa.string()),
+                pa.array([shortlist.id for shortlist in shortlists], pa.string()),
+                pa.array([shortlist.subscriber for shortlist in shortlists], pa.string()),
+            ),
+            self._task.with_data,
+        )
+
+    def _arrive(
+        self, row: Row, publication: Publication, read: Reader, candidates: Sequence[Candidate]
+    ) -> list[Delivery]:
+        *_, audience, advertisement, allowed = row
+        deliveries: list[Delivery] = []
         outcomes: dict[str, Outcome] = {}
         for candidate in candidates:
             if advertisement is None or candidate.shortlist in (allowed or ()):
@@ -177,21 +233,17 @@ class _ShardRun:
         if self._explainer is not None:
             inducement = None if advertisement is None else Inducement(audience, advertisement)
             self._explainer.published(publication, read, candidates, outcomes, inducement)
-        self._published += 1
-        if self._published % PROGRESS_EVERY == 0:
-            self._report()
-        yield from self._rows(deliveries)
+        return deliveries
 
-    def finish(self) -> Iterator[Row]:
+    def finish(self) -> Iterator[pa.RecordBatch]:
         deliveries = self._registered.catch_up((END_OF_TIME, 0))
         deliveries += self._selecting.advance(END_OF_TIME)
-        yield from self._rows(deliveries)
-        self._report()
+        yield from batches(self._rows(deliveries), RESULTS)
         counts: dict[str, Any] = {
             **self._selecting.counts,
             "other_type": self._registered.matching.census.mismatches,
         }
-        yield _note(json.dumps({"counts": counts}))
+        yield from batches([_note(json.dumps({"counts": counts}))], RESULTS)
 
     def _rows(self, deliveries: Sequence[Delivery]) -> Iterator[Row]:
         if self._explainer is None:

@@ -61,7 +61,7 @@ class Conjunctions:
         beginning = np.repeat(self.group_slots, np.diff(self.group_starts))
         at = self.offsets[:-1]
         plus, minus = np.insert(self.plus, at, beginning), np.insert(self.minus, at, 0)
-        return self.offsets + np.arange(self.offsets.size, dtype=np.int32), plus, minus
+        return (self.offsets + np.arange(self.offsets.size)).astype(np.int32), plus, minus
 
 
 def _beginnings(

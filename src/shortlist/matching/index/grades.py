@@ -38,10 +38,9 @@ class Grades:
         attributes: dict[tuple[Path, Words | None], int] = {}
         places, parameters = [], []
         for grade in grades:
-            if isinstance(grade.target, Trapezoid):
-                attribute, shape = (grade.path, None), _row(grade.target)
-            else:
-                attribute, shape = (grade.path, grade.target), [0.0] * 6
+            target = grade.target
+            attribute = grade.path, None if isinstance(target, Trapezoid) else target
+            shape = _row(target) if isinstance(target, Trapezoid) else [0.0] * 6
             places.append(attributes.setdefault(attribute, len(attributes)))
             # of crisp values, possibility and necessity are one
             floor = max(grade.possibility, grade.necessity)

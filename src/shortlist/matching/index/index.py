@@ -1,7 +1,8 @@
 """The compiled matcher: conditions in segments, publications in blocks."""
 
 from collections.abc import Callable
-from functools import lru_cache
+from dataclasses import replace
+from functools import lru_cache, partial
 
 import numpy as np
 
@@ -10,6 +11,7 @@ from shortlist.language.tree import Where
 from shortlist.matching.base import Match
 from shortlist.matching.blocks import Block, Bools, Longs
 from shortlist.matching.conditions import Meets, condition, predicates
+from shortlist.matching.index.coarse import Bits, lowered, with_lowered
 from shortlist.matching.index.conditions import Condition, compiled_condition
 from shortlist.matching.index.masks import MOST
 from shortlist.matching.index.matches import Matches
@@ -20,8 +22,13 @@ from shortlist.matching.scan import reaches
 from shortlist.matching.values import Reader
 from shortlist.model.paths import Path
 from shortlist.model.settings import Limits
-from shortlist.model.subscription import Norm, Subscription
+from shortlist.model.subscription import AtLeast, Norm, Subscription
 from shortlist.model.vocabulary import Vocabulary
+
+FEW = 256
+"""Pairs of a publication and a subscription up to which it is not worth while to make masks."""
+REMEMBERED = 4096
+"""Conditions that are kept ready to be judged one by one."""
 
 
 class Index:
@@ -37,9 +44,18 @@ class Index:
     [Match(subscription='s1', possibility=1.0, necessity=1.0)]
     """
 
-    def __init__(self, vocabulary: Vocabulary, limits: Limits | None = None) -> None:
+    def __init__(
+        self,
+        vocabulary: Vocabulary,
+        limits: Limits | None = None,
+        *,
+        few: int = FEW,
+        degree_bits: Bits | None = None,
+    ) -> None:
         self._vocabulary = vocabulary
         self._limits = limits or Limits()
+        self._few = few
+        self._bits = degree_bits
         self.numbering = Numbering()
         self._shelf = Shelf()
         self._known = _KnownConditions(self._condition_of)
@@ -48,10 +64,10 @@ class Index:
         self._waiting: dict[int, Condition] = {}
         self._paths: set[Path] = set()
         self._room = 4096
-        self._meets = lru_cache(65_536)(self._compiled_meets)
+        self._meets = lru_cache(REMEMBERED)(self._compiled_meets)
 
     def add(self, subscription: Subscription) -> None:
-        tree = parse_any_where(subscription.where, self._vocabulary, self._limits)
+        tree = self._tree(subscription.where)
         number = self.numbering.add(subscription.id)
         if number == len(self._subscriptions):
             self._subscriptions.append(subscription)
@@ -81,14 +97,28 @@ class Index:
         name = self.numbering.name
         return sorted(Match(name(number), float(high), float(low)) for number, high, low in rows)
 
-    def match_block(self, block: Block) -> Matches:
-        """All matches of some publications, in no order that means anything."""
+    def match_block(self, block: Block, unconditional: bool = True) -> Matches:
+        """All matches of some publications, in no order that means anything.
+
+        Those who have no condition match everything; they may be left aside.
+        """
+        found = self._exact(block, unconditional)
+        return found.packed(self._bits) if self._bits else found
+
+    def _exact(self, block: Block, unconditional: bool) -> Matches:
+        if block.size * len(self.numbering) <= self._few:
+            return self._judged_all(block, unconditional)
         self._flush()
         self._shelf.tidy()
         if block.size <= MOST:
-            return self._matches(block)
-        pieces = np.array_split(np.arange(block.size), -(-block.size // MOST))
-        found = [self._matches(block.taken(piece)).moved(piece) for piece in pieces]
+            found = [self._matches(block)]
+        else:
+            pieces = np.array_split(np.arange(block.size), -(-block.size // MOST))
+            found = [self._matches(block.taken(piece)).moved(piece) for piece in pieces]
+        if unconditional and self._unconditional:
+            everyone = np.fromiter(self._unconditional, np.int32, len(self._unconditional))
+            every = np.repeat(np.arange(block.size, dtype=np.int32), everyone.size)
+            found.append(Matches.sure(every, np.tile(everyone, block.size)))
         return Matches.joined(found)
 
     def _matches(self, block: Block) -> Matches:
@@ -102,11 +132,20 @@ class Index:
         if fuzzy.any():
             found = found.kept(~fuzzy[found.publications])
             found = Matches.joined([found, self._judged(block, np.flatnonzero(fuzzy))])
-        everyone = np.fromiter(self._unconditional, np.int32, len(self._unconditional))
-        if everyone.size:
-            every = np.repeat(np.arange(block.size, dtype=np.int32), everyone.size)
-            found = Matches.joined([found, Matches.sure(every, np.tile(everyone, block.size))])
         return found
+
+    def _judged_all(self, block: Block, unconditional: bool) -> Matches:
+        """As a plain matcher does it: for a few pairs that is less work."""
+        rows = []
+        for number, subscription in enumerate(self._subscriptions):
+            if subscription is None or (number in self._unconditional and not unconditional):
+                continue
+            meets = self._meets(subscription.where, subscription.norm)
+            for publication in range(block.size):
+                degrees = meets(partial(block.value, publication))
+                if reaches(self._at_least(subscription), degrees):
+                    rows.append((publication, number, *degrees))
+        return Matches.of_rows(rows)
 
     def _fuzzy(self, block: Block) -> Bools:
         """Which publications have a fuzzy value where a condition looks."""
@@ -127,11 +166,11 @@ class Index:
                 sharers = self._shelf.sharers.members(held.heads[which])
                 one = self._subscription(sharers[0])
                 meets = self._meets(one.where, one.norm)
-                degrees = meets(lambda path, at=publication: some.value(at, path))
+                degrees = meets(partial(some.value, publication))
                 rows += [
                     (places[publication], number, *degrees)
                     for number in sharers
-                    if reaches(self._subscription(number).at_least, degrees)
+                    if reaches(self._at_least(self._subscription(number)), degrees)
                 ]
         return Matches.of_rows(rows)
 
@@ -160,17 +199,31 @@ class Index:
 
     def _condition_of(self, number: int) -> Condition:
         subscription = self._subscription(number)
-        tree = parse_any_where(subscription.where, self._vocabulary, self._limits)
+        tree = self._tree(subscription.where)
         assert tree is not None
         return self._compiled(subscription, tree)
 
     def _compiled(self, subscription: Subscription, tree: Where) -> Condition:
-        least = max(subscription.at_least.possibility, subscription.at_least.necessity)
+        at_least = self._at_least(subscription)
+        least = max(at_least.possibility, at_least.necessity)
         return compiled_condition(tree, self._vocabulary, subscription.norm, least)
 
     def _compiled_meets(self, where: str | None, norm: Norm) -> Meets:
+        return condition(self._tree(where), self._vocabulary, norm)
+
+    def _tree(self, where: str | None) -> Where | None:
         tree = parse_any_where(where, self._vocabulary, self._limits)
-        return condition(tree, self._vocabulary, norm)
+        return with_lowered(tree, self._bits) if tree is not None and self._bits else tree
+
+    def _at_least(self, subscription: Subscription) -> AtLeast:
+        at_least = subscription.at_least
+        if self._bits is None:
+            return at_least
+        return replace(
+            at_least,
+            possibility=lowered(at_least.possibility, self._bits),
+            necessity=lowered(at_least.necessity, self._bits),
+        )
 
 
 class _KnownConditions:

@@ -2,7 +2,7 @@
 
 from bisect import bisect
 from collections.abc import Callable
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
@@ -22,7 +22,7 @@ from shortlist.matching.kernels.masks import (
 )
 from shortlist.model.paths import Path
 
-Rows = npt.NDArray[np.uint16] | npt.NDArray[np.uint32]
+Rows = npt.NDArray[np.unsignedinteger[Any]]
 WIDE, NARROW = 8, 1
 """Words of a mask: for 512 publications, or for 64 where there are no more."""
 MOST = WIDE * 64
@@ -80,7 +80,8 @@ class BlockMasks:
         ranges = [self._ranges(betweens, texts) for betweens in slots.betweens]
         free = self._shared
         self._reserve(free + slots.size)
-        plus = np.zeros(slots.size, np.uint16 if free + slots.size < 2**16 else np.uint32)
+        is_small = free + slots.size < 2**16
+        plus: Rows = np.zeros(slots.size, np.uint16 if is_small else np.uint32)
         plus[1] = FULL
         minus = plus.copy() if self.is_fuzzy else plus
         for ends, (least, most) in zip(slots.ends, orders, strict=True):
@@ -135,8 +136,9 @@ class BlockMasks:
         least, most = self._orders(each.attribute, texts)
         asked = each.lows, each.highs, each.first
         if is_single:
-            known = least.keys, least.row, most.keys, most.row
-            return lambda free, rows: between_rows(*asked, *known, self.table, free, rows)
+            return lambda free, rows: between_rows(
+                *asked, least.keys, least.row, most.keys, most.row, self.table, free, rows
+            )
         return lambda free, rows: element_between_rows(
             *asked, least.keys, least.places, self.table, free, rows
         )

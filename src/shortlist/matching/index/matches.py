@@ -2,10 +2,13 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from typing import Any
 
 import numpy as np
+import numpy.typing as npt
 
 from shortlist.matching.blocks import Bools, Floats, Ints, Longs
+from shortlist.matching.index.coarse import Bits, PackedDegrees
 
 
 @dataclass(frozen=True, slots=True)
@@ -17,8 +20,8 @@ class Matches:
 
     publications: Ints
     subscriptions: Ints
-    possibilities: Floats
-    necessities: Floats
+    possibilities: Floats | PackedDegrees
+    necessities: Floats | PackedDegrees
 
     @property
     def count(self) -> int:
@@ -32,12 +35,31 @@ class Matches:
     @property
     def possibility(self) -> Floats:
         """Of every pair."""
-        return np.append(np.ones(self.certain), self.possibilities)
+        return np.append(np.ones(self.certain), _unpacked(self.possibilities))
 
     @property
     def necessity(self) -> Floats:
         """Of every pair."""
-        return np.append(np.ones(self.certain), self.necessities)
+        return np.append(np.ones(self.certain), _unpacked(self.necessities))
+
+    @property
+    def nbytes(self) -> int:
+        """What the pairs and their degrees take."""
+        pairs = self.publications.nbytes + self.subscriptions.nbytes
+        return pairs + _data(self.possibilities).nbytes + _data(self.necessities).nbytes
+
+    def packed(self, bits: Bits) -> "Matches":
+        """The same with degrees in a few bits each.
+
+        >>> half = np.array([0.5])
+        >>> Matches(np.array([0]), np.array([7]), half, half).packed(3).possibility
+        array([0.5625])
+        """
+        return replace(
+            self,
+            possibilities=PackedDegrees.of(_unpacked(self.possibilities), bits),
+            necessities=PackedDegrees.of(_unpacked(self.necessities), bits),
+        )
 
     @classmethod
     def sure(cls, publications: Ints, subscriptions: Ints) -> "Matches":
@@ -63,8 +85,8 @@ class Matches:
         return Matches(
             self.publications[which],
             self.subscriptions[which],
-            self.possibilities[tail],
-            self.necessities[tail],
+            _unpacked(self.possibilities)[tail],
+            _unpacked(self.necessities)[tail],
         )
 
     def moved(self, places: Longs) -> "Matches":
@@ -92,6 +114,14 @@ class Matches:
         return cls(
             ordered([each.publications for each in some]),
             ordered([each.subscriptions for each in some]),
-            np.concatenate([*(each.possibilities for each in some), np.empty(0)]),
-            np.concatenate([*(each.necessities for each in some), np.empty(0)]),
+            np.concatenate([*(_unpacked(each.possibilities) for each in some), np.empty(0)]),
+            np.concatenate([*(_unpacked(each.necessities) for each in some), np.empty(0)]),
         )
+
+
+def _unpacked(degrees: Floats | PackedDegrees) -> Floats:
+    return degrees.degrees() if isinstance(degrees, PackedDegrees) else degrees
+
+
+def _data(degrees: Floats | PackedDegrees) -> npt.NDArray[Any]:
+    return degrees.data if isinstance(degrees, PackedDegrees) else degrees

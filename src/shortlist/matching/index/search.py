@@ -113,7 +113,10 @@ class Search:
         """All that was found so far."""
         publications, subscriptions = self._certain.arrays
         found = [Matches.sure(publications, subscriptions)]
-        found += [Matches(*pairs, degrees, degrees) for *pairs, degrees in self._graded]
+        found += [
+            Matches(publications, subscriptions, degrees, degrees)
+            for publications, subscriptions, degrees in self._graded
+        ]
         return Matches.joined(found)
 
     def take(self, segment: Segment, heads: Ints, following: Ints) -> None:

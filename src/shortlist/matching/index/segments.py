@@ -44,12 +44,14 @@ class Segment:
         is_crisp = np.array([each.is_conjunction and not each.is_graded for each in conditions])
         crisp = np.flatnonzero(is_crisp)
         others = np.flatnonzero(~is_crisp)
-        plain = [conditions[place] for place in crisp]
+        plain = [conditions[place] for place in crisp.tolist()]
         literals = [literal for each in plain for literal in each.literals]
         plus = np.array([slots.number(literal.plus) for literal in literals], np.int32)
         minus = np.array([slots.number(literal.minus) for literal in literals], np.int32)
         offsets = offsets_of([len(each.literals) for each in plain])
-        programs = Programs.of([conditions[place] for place in others], slots.number, grade)
+        programs = Programs.of(
+            [conditions[place] for place in others.tolist()], slots.number, grade
+        )
         grades = Grades.of([one for one in distinct if one is not None])
         segment, order = _arranged(slots, (offsets, plus, minus), programs, grades)
         return segment, np.append(crisp, others)[order].astype(np.int32)

@@ -139,7 +139,7 @@ class SlotTable:
         starts = self.any_of_offsets.tolist()
         for start, stop in pairwise(starts):
             members = (known[number] for number in self.any_of_members[start:stop])
-            known.append(AnyOf(tuple(members)))  # type: ignore[arg-type]
+            known.append(AnyOf(tuple(members)))
         return iter(known)
 
 

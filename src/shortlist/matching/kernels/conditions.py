@@ -15,7 +15,7 @@ from llvmlite import ir
 from numba import njit, types, uint64
 from numba.extending import intrinsic
 
-Ints = npt.NDArray[np.int32]
+Ints = npt.NDArray[np.signedinteger[Any]]
 Pairs = tuple[Ints, Ints, int]
 """Publications, numbers, and how many of both there are."""
 
@@ -56,7 +56,7 @@ _AT_ONCE = 4
 
 
 @njit(cache=True)
-def _written(words, firsts, whose, held, publications, numbers, count):  # type: ignore[no-untyped-def]
+def _written(words, firsts, whose, held, publications, numbers, count):  # type: ignore
     """Writes the pairs of some words of masks, none of them 0."""
     needed = count + _AT_ONCE
     for at in range(held):

@@ -100,7 +100,7 @@ def linear(x, m1, m2, m3, m4, left_width, right_width):  # type: ignore[no-untyp
     """
     left = (x - m1) / left_width if left_width > 0.0 else (2.0 if x >= m2 else 0.0)
     right = (m4 - x) / right_width if right_width > 0.0 else (2.0 if x <= m3 else 0.0)
-    return max(0.0, min(1.0, min(left, right)))
+    return max(0.0, min(1.0, left, right))
 
 
 @njit(cache=True)

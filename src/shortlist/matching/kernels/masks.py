@@ -1,13 +1,15 @@
 """Masks: one bit per publication of a block, in rows of a table that slots point into."""
 
+from typing import Any
+
 import numpy as np
 import numpy.typing as npt
 from numba import njit, uint64
 
 Table = npt.NDArray[np.uint64]
-Ints = npt.NDArray[np.int32]
-Longs = npt.NDArray[np.int64]
-Rows = npt.NDArray[np.uint32]
+Ints = npt.NDArray[np.signedinteger[Any]]
+Longs = npt.NDArray[np.signedinteger[Any]]
+Rows = npt.NDArray[np.unsignedinteger[Any]]
 
 
 @njit(cache=True)

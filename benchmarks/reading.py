@@ -1,0 +1,198 @@
+"""From files to registries: how long it takes, and what a subscription weighs.
+
+Run: python benchmarks/reading.py [--subscriptions 100000] [--sample 2000]
+Prints one JSON line per figure. "before" parses every text in full, on the sample.
+"""
+
+import argparse
+import json
+import random
+import tempfile
+import time
+import tracemalloc
+from collections.abc import Callable, Sequence
+from pathlib import Path
+from typing import Any
+from unittest.mock import patch
+
+import pyarrow
+import pyarrow.parquet
+import yaml
+
+from shortlist import read_registry, registry_from_documents
+from shortlist.language.conditions import read_condition
+from shortlist.language.parser import parse_score, parse_where
+from shortlist.language.scores import read_score
+from shortlist.matching.census import TypeCensus
+from shortlist.model.registry import Registry
+from shortlist.model.settings import Limits
+from shortlist.model.vocabulary import Vocabulary
+
+GENRES = ("action", "animation", "comedy", "documentary", "drama", "romance", "short")
+POLICIES = (
+    {"kind": "everything"},
+    {"kind": "top-k", "k": 5, "refresh": "1h"},
+    {"kind": "window", "k": 5, "window": "1h"},
+)
+Entry = dict[str, Any]
+
+
+def main() -> None:
+    arguments = argparse.ArgumentParser(description=__doc__)
+    arguments.add_argument("--subscriptions", type=int, default=100_000)
+    arguments.add_argument("--sample", type=int, default=2_000)
+    asked = arguments.parse_args()
+    entries = subscriptions(asked.subscriptions)
+    report_texts(entries[: asked.sample])
+    with tempfile.TemporaryDirectory() as folder:
+        for form, (write, read) in FORMS.items():
+            # YAML is written by hand, and read so slowly that the sample must do for it.
+            whole = entries[: asked.sample] if form == "one YAML file" else entries
+            before = timed(read, write(Path(folder, "sample"), entries[: asked.sample]), full=True)
+            after = timed(read, write(Path(folder, "whole"), whole))
+            report(form, asked.sample, before, when="before")
+            report(form, len(whole), after, when="after")
+        registry = report_memory(Path(folder, "whole"), entries)
+    report_census(registry)
+
+
+def subscriptions(count: int, seed: int = 1) -> list[Entry]:
+    """Subscriptions of three predicates, most of them conjunctions."""
+    draw = random.Random(seed)
+    return [_subscription(draw, number) for number in range(count)]
+
+
+def _subscription(draw: random.Random, number: int) -> Entry:
+    million = 1_000_000
+    predicates = draw.sample(
+        [
+            f"year >= {draw.randint(1920, 2020)}",
+            f"length between {draw.randint(60, 100)} and {draw.randint(101, 180)}",
+            f"rating >= {round(draw.uniform(1, 10), 2)}",
+            f"genre = '{draw.choice(GENRES)}'",
+            f"title contains '{draw.choice(GENRES)} {draw.randint(1, 5000)}'",
+            f"budget is around({draw.randint(10, 150) * million}, {draw.randint(1, 9) * million})",
+            f"country in ('us', 'c{draw.randint(1, 90)}')",
+            f"not votes < {draw.randint(50, 5000)}",
+        ],
+        k=3,
+    )
+    first, second, third = predicates
+    joined = f"{first} and ({second} or {third})" if number % 4 == 0 else " and ".join(predicates)
+    near = f"-distance(year: {draw.randint(1920, 2020)}, length: {draw.randint(60, 180)} weight 2)"
+    return {
+        "id": f"subscription-{number}",
+        "where": joined,
+        "score": draw.choice(["rating / 10", near, "possibility"]),
+        "policy": POLICIES[number % len(POLICIES)],
+    }
+
+
+def as_document(_: Path, entries: list[Entry]) -> dict[str, Any]:
+    return {"subscriptions": entries}
+
+
+def as_json(place: Path, entries: list[Entry]) -> Path:
+    file = place.with_suffix(".json")
+    file.write_text(json.dumps(as_document(place, entries)))
+    return file
+
+
+def as_yaml(place: Path, entries: list[Entry]) -> Path:
+    file = place.with_suffix(".yaml")
+    file.write_text(yaml.safe_dump(as_document(place, entries)))
+    return file
+
+
+def as_lines(place: Path, entries: list[Entry]) -> Path:
+    folder = place.with_suffix(".lines")
+    folder.mkdir(exist_ok=True)
+    (folder / "subscriptions.jsonl").write_text("\n".join(json.dumps(entry) for entry in entries))
+    return folder
+
+
+def as_parquet(place: Path, entries: list[Entry]) -> Path:
+    folder = place.with_suffix(".tables")
+    folder.mkdir(exist_ok=True)
+    rows = [{**entry, "policy": json.dumps(entry["policy"])} for entry in entries]
+    table = pyarrow.Table.from_pylist(rows)
+    pyarrow.parquet.write_table(table, folder / "subscriptions.parquet")
+    return folder
+
+
+FORMS: dict[str, tuple[Callable[[Path, list[Entry]], Any], Callable[[Any], Registry]]] = {
+    "documents in memory": (as_document, registry_from_documents),
+    "one JSON file": (as_json, read_registry),
+    "a folder of JSON lines": (as_lines, read_registry),
+    "a folder of Parquet": (as_parquet, read_registry),
+    "one YAML file": (as_yaml, read_registry),
+}
+
+
+def timed(read: Callable[[Any], Any], source: Any, full: bool = False) -> float:
+    """Seconds; with `full` no text profits from another one."""
+    started = time.perf_counter()
+    if full:
+        with (
+            patch("shortlist.language.parser.known_where", return_value=None),
+            patch("shortlist.language.parser.known_score", return_value=None),
+        ):
+            read(source)
+    else:
+        read(source)
+    return time.perf_counter() - started
+
+
+def report(figure: str, count: int, seconds: float, **facts: Any) -> None:
+    measured = {"seconds": round(seconds, 3), "microseconds_each": round(seconds / count * 1e6, 1)}
+    print(json.dumps({"figure": figure, **facts, "count": count, **measured}), flush=True)
+
+
+def report_texts(entries: list[Entry]) -> None:
+    """Single texts, by the full parser and as some of a known shape."""
+    limits, vocabulary = Limits(), Vocabulary()
+    ways: list[tuple[str, str, Callable[[str], Any], Callable[[str], Any]]] = [
+        (
+            "a condition",
+            "where",
+            lambda text: read_condition(text, vocabulary, limits),
+            parse_where,
+        ),
+        ("a score", "score", lambda text: read_score(text, limits), parse_score),
+    ]
+    for figure, field, read, parse in ways:
+        texts = [entry[field] for entry in entries]
+        for each, when in ((read, "before"), (parse, "after")):
+            for_all(each)(texts)  # the first time, shapes are not known yet
+            report(figure, len(texts), timed(for_all(each), texts), when=when)
+
+
+def for_all(act: Callable[[Any], Any]) -> Callable[[Sequence[Any]], None]:
+    def act_on_all(items: Sequence[Any]) -> None:
+        for item in items:
+            act(item)
+
+    return act_on_all
+
+
+def report_memory(place: Path, entries: list[Entry]) -> Registry:
+    folder = as_lines(place, entries)
+    tracemalloc.start()
+    registry = read_registry(folder)
+    kept, most = tracemalloc.get_traced_memory()
+    tracemalloc.stop()
+    sizes = {
+        "bytes_each": round(kept / len(entries)),
+        "peak_bytes_each": round(most / len(entries)),
+    }
+    print(json.dumps({"figure": "memory of a registry", "count": len(entries), **sizes}))
+    return registry
+
+
+def report_census(registry: Registry) -> None:
+    seconds = timed(for_all(TypeCensus(registry.vocabulary).add), registry.subscriptions)
+    report("the census of types", len(registry.subscriptions), seconds, when="after")
+
+
+if __name__ == "__main__":
+    main()

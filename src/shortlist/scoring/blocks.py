@@ -1,0 +1,170 @@
+"""The matches of a block in, candidates out: scores in bulk, objects only where they are needed.
+
+Most subscriptions are alone in their shortlist, where nothing is to be combined; and of those most
+that want everything need no candidate at all, since each match is a delivery.
+"""
+
+from collections import defaultdict
+from collections.abc import Callable, Sequence
+from typing import NamedTuple
+
+import numpy as np
+import numpy.typing as npt
+
+from shortlist.matching.blocks import Block, Bools, Floats, Ints
+from shortlist.matching.index.matches import Matches
+from shortlist.model.policy import Everything
+from shortlist.model.publication import Publication
+from shortlist.model.settings import Limits
+from shortlist.model.subscription import Subscription
+from shortlist.model.vocabulary import Vocabulary
+from shortlist.scoring.bulk import BulkScores
+from shortlist.scoring.candidates import Candidate, Scoring
+from shortlist.scoring.combine import ScoredMatch
+
+
+class Arrivals(NamedTuple):
+    """Matches that are deliveries: publications by place in the block, subscriptions by number."""
+
+    publications: Ints
+    subscriptions: Ints
+    scores: Floats
+    possibilities: Floats
+    necessities: Floats
+
+    def kept(self, which: Bools | npt.NDArray[np.int64]) -> "Arrivals":
+        return Arrivals._make(array[which] for array in self)
+
+
+NO_ARRIVALS = Arrivals(*(np.empty(0, kind) for kind in ("i4", "i4", "f8", "f8", "f8")))
+
+
+class BlockScoring:
+    """What `Scoring` does for one publication, for many; subscriptions are known by number."""
+
+    def __init__(
+        self,
+        vocabulary: Vocabulary,
+        limits: Limits,
+        scoring: Scoring,
+        number_of: Callable[[str], int],
+    ) -> None:
+        self._scoring = scoring
+        self._number_of = number_of
+        self._scores = BulkScores(vocabulary, limits)
+        self.subscriptions: list[Subscription | None] = []
+        self._unconditional: set[int] = set()
+        self._levels = np.full(8, np.nan)
+        self._is_alone = np.zeros(8, np.bool_)
+        self._wants_everything = np.zeros(8, np.bool_)
+
+    def add(self, number: int, subscription: Subscription) -> None:
+        """A subscription that `Scoring` knows already."""
+        self._reserve(number)
+        self._scores.add(number, subscription)
+        self.subscriptions[number] = subscription
+        self._levels[number] = np.nan
+        self._is_alone[number] = self._wants_everything[number] = False
+        if subscription.where is None:
+            self._unconditional.add(number)
+        self._refresh(subscription.shortlist_id)
+
+    def remove(self, number: int) -> None:
+        """A subscription that `Scoring` has forgotten already."""
+        self._scores.remove(number)
+        subscription = self._subscription(number)
+        self.subscriptions[number] = None
+        self._unconditional.discard(number)
+        self._refresh(subscription.shortlist_id)
+
+    def _subscription(self, number: int) -> Subscription:
+        subscription = self.subscriptions[number]
+        assert subscription is not None
+        return subscription
+
+    def candidates(
+        self,
+        block: Block,
+        publications: Sequence[Publication],
+        matches: Matches,
+        wants_objects: Bools,
+    ) -> tuple[list[list[Candidate]], Arrivals]:
+        """Each publication's candidates, in order of shortlist, and what arrives without one.
+
+        Nothing arrives so of publications that want objects: all their candidates are there.
+        """
+        pairs = self._scored(block, matches)
+        straight = self._is_alone[pairs.subscriptions] & self._wants_everything[pairs.subscriptions]
+        straight &= ~wants_objects[pairs.publications]
+        found = self._objects(publications, pairs.kept(~straight))
+        return found, pairs.kept(straight)
+
+    def _scored(self, block: Block, matches: Matches) -> Arrivals:
+        """The pairs that have a score, which is that of their level where there are levels."""
+        high, low = matches.possibility, matches.necessity
+        scores = self._scores.of_pairs(
+            block, matches.publications, matches.subscriptions, high, low
+        )
+        pairs = Arrivals(matches.publications, matches.subscriptions, scores, high, low)
+        if self._unconditional:
+            everyone = np.fromiter(self._unconditional, np.int32, len(self._unconditional))
+            more = self._scores.of_block(block, everyone)
+            sure = np.ones(more.scores.size)
+            pairs = Arrivals._make(
+                np.append(one, other) for one, other in zip(pairs, (*more, sure, sure), strict=True)
+            )
+        pairs = pairs.kept(~np.isnan(pairs.scores))
+        levels = self._levels[pairs.subscriptions]
+        return pairs._replace(scores=np.where(np.isnan(levels), pairs.scores, -levels))
+
+    def _objects(
+        self, publications: Sequence[Publication], pairs: Arrivals
+    ) -> list[list[Candidate]]:
+        found: list[list[Candidate]] = [[] for _ in publications]
+        scored: dict[int, dict[str, list[ScoredMatch]]] = defaultdict(lambda: defaultdict(list))
+        arrays = (array.tolist() for array in pairs)
+        for place, number, score, high, low in zip(*arrays, strict=True):
+            subscription = self._subscription(number)
+            match = ScoredMatch(subscription.id, score, high, low, subscription.weight)
+            if self._is_alone[number]:
+                candidate = Candidate(
+                    publications[place],
+                    subscription.shortlist_id,
+                    score,
+                    match,
+                    (match,),
+                    subscription.refresh,
+                )
+                found[place].append(candidate)
+            else:
+                scored[place][subscription.shortlist_id].append(match)
+        for place, by_shortlist in scored.items():
+            for some in by_shortlist.values():
+                some.sort()
+            found[place] += self._scoring.combined(publications[place], by_shortlist)
+        for candidates in found:
+            candidates.sort(key=lambda candidate: candidate.shortlist)
+        return found
+
+    def _refresh(self, shortlist: str) -> None:
+        """What changes for a shortlist's subscriptions when one comes or goes."""
+        known = self._scoring.shortlists[shortlist]
+        members = self._scoring.members[shortlist]
+        if len(members) > 2 and not known.prefers:
+            return
+        for name in members:
+            number = self._number_of(name)
+            level = self._scoring.level(self._subscription(number))
+            self._levels[number] = np.nan if level is None else level
+            self._is_alone[number] = len(members) == 1 and known.combine not in ("mean", "sum")
+            self._wants_everything[number] = isinstance(known.policy, Everything)
+
+    def _reserve(self, number: int) -> None:
+        if number == len(self.subscriptions):
+            self.subscriptions.append(None)
+        while number >= self._levels.size:
+            self._levels = np.append(self._levels, np.full_like(self._levels, np.nan))
+            self._is_alone = np.append(self._is_alone, np.zeros_like(self._is_alone))
+            self._wants_everything = np.append(
+                self._wants_everything, np.zeros_like(self._wants_everything)
+            )

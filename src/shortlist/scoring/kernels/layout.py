@@ -1,0 +1,92 @@
+"""What kernels and their callers agree on: the steps of a score, and the arrays."""
+
+from enum import IntEnum
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+Floats = NDArray[np.float64]
+Ints = NDArray[np.int32]
+Longs = NDArray[np.int64]
+Bools = NDArray[np.bool_]
+
+
+class Operation(IntEnum):
+    """One step of a score, on a stack of numbers."""
+
+    CONSTANT = 0
+    ATTRIBUTE = 1
+    POSSIBILITY = 2
+    NECESSITY = 3
+    OFFSET = 4
+    """weight · |attribute − value|."""
+    RELEVANCE = 5
+    COSINE = 6
+    NEGATE = 7
+    ABSOLUTE = 8
+    ROOT = 9
+    LOGARITHM = 10
+    EXPONENTIAL = 11
+    SQUARE = 12
+    ADD = 13
+    SUBTRACT = 14
+    MULTIPLY = 15
+    DIVIDE = 16
+    POWER = 17
+    MINIMUM = 18
+    MAXIMUM = 19
+    LARGER = 20
+    """As `MAXIMUM`, but what is not a number loses against what came before it."""
+
+
+class Kind(IntEnum):
+    """What a whole score is, so that it can be found without computing every pair."""
+
+    GENERAL = 0
+    NEAREST = 1
+    """`-distance(…)`; its instructions are the offsets alone."""
+    NEAREST_AT_WORST = 2
+    """`-max_distance(…)`, likewise."""
+    RELEVANCE = 3
+    COSINE = 4
+
+
+class Stored(NamedTuple):
+    """The scores of subscriptions."""
+
+    templates: Ints
+    """By subscription."""
+    starts: Longs
+    """By subscription: where its parameters start."""
+    least: Floats
+    """By subscription: the score that it asks for at least."""
+    parameters: Floats
+    """A constant is one, an offset two: value, weight; a query its length, then term and weight
+    in turns; a vector its length and its coordinates."""
+    kinds: Ints
+    """By template."""
+    code_starts: Longs
+    """By template."""
+    code_ends: Longs
+    code: Ints
+    """Rows of operation, attribute, and the number of a query's terms or of coordinates."""
+
+
+class Published(NamedTuple):
+    """The publications of a block: a row for each attribute, a column for each publication."""
+
+    numbers: Floats
+    """NaN where there is none."""
+    text_starts: Longs
+    text_ends: Longs
+    text_lengths: Floats
+    """Euclidean, of all terms of a text; NaN where there is none."""
+    terms: Ints
+    """Those of each text that queries know, in order."""
+    term_weights: Floats
+    vector_starts: Longs
+    vector_sizes: Ints
+    """-1 where there is none."""
+    vector_lengths: Floats
+    coordinates: Floats

@@ -1,0 +1,68 @@
+"""Cosines from the product of two matrices.
+
+Their last bits depend on the order in which the library adds. So a product decides alone only where
+it is clear: under the limit by more than any error, or not beside a rounding boundary of the ninth
+decimal. The few others are computed again, exactly.
+"""
+
+import numpy as np
+from numba import njit
+
+from shortlist.scoring.kernels.cosines import cosine_of, is_extreme, is_unsure, vector_product
+from shortlist.scoring.kernels.findings import Findings, first_of, put, room_for
+from shortlist.scoring.kernels.layout import Floats, Ints, Published, Stored
+from shortlist.scoring.kernels.limits import limit_of, settled
+
+
+@njit(cache=True)
+def vectors_of(stored: Stored, subscriptions: Ints, size: int) -> Floats:
+    """Their vectors as rows."""
+    rows = np.empty((subscriptions.size, size))
+    for at, subscription in enumerate(subscriptions):
+        first = stored.starts[subscription] + 1
+        rows[at] = stored.parameters[first : first + size]
+    return rows
+
+
+@njit(cache=True)
+def settle_products(
+    stored: Stored,
+    published: Published,
+    vector: int,
+    publications: Ints,
+    subscriptions: Ints,
+    products: Floats,
+    size: int,
+    floors: Floats,
+) -> tuple[Findings, int]:
+    """The findings, and how many pairs were not clearly under their limit.
+
+    `products` has a row for each subscription and a column for each publication.
+    """
+    found, used, evaluated = room_for(products.size), 0, 0
+    exactly = np.empty(size)
+    lengths = published.vector_lengths[vector][publications]
+    slack = 1e-9 + (size + 16) * 2.0**-52
+    for row, subscription in enumerate(subscriptions):
+        limit = limit_of(stored, floors, subscription)
+        start = stored.starts[subscription]
+        length = stored.parameters[start]
+        for column, publication in enumerate(publications):
+            dot = products[row, column]
+            care = is_extreme(length, lengths[column])
+            if dot < (limit - slack) * length * lengths[column] and not care:
+                continue
+            evaluated += 1
+            cosine = cosine_of(dot, lengths[column], length)
+            if care or is_unsure(cosine, size):
+                dot = vector_product(
+                    published.coordinates,
+                    published.vector_starts[vector, publication],
+                    stored.parameters,
+                    start + 1,
+                    size,
+                    exactly,
+                )
+                cosine = cosine_of(dot, lengths[column], length)
+            used = put(found, used, publication, subscription, settled(cosine, limit))
+    return first_of(found, used), evaluated

@@ -1,0 +1,133 @@
+"""The scores of subscriptions as arrays: the number of a template, a row of parameters."""
+
+import math
+
+import numpy as np
+
+from shortlist.language.parser import parse_any_score
+from shortlist.model.paths import Path
+from shortlist.model.settings import Limits
+from shortlist.model.subscription import Subscription
+from shortlist.model.vocabulary import Vocabulary
+from shortlist.scoring.kernels.layout import Ints, Kind, Operation, Stored
+from shortlist.scoring.numbering import Numbering, Spans, with_length
+from shortlist.scoring.postings import Postings
+from shortlist.scoring.templates import Instruction, Template, Term, templated
+
+
+class StoredScores:
+    """What subscriptions ask for; each is known by a small number.
+
+    >>> scores = StoredScores(Vocabulary(), Limits())
+    >>> for number, rent in enumerate((900, 1200)):
+    ...     scores.add(number, Subscription(id=str(rent), score=f"{rent} - rent"))
+    >>> scores.arrays.templates[:2], scores.arrays.parameters[:2]
+    (array([0, 0], dtype=int32), array([ 900., 1200.]))
+    """
+
+    def __init__(self, vocabulary: Vocabulary, limits: Limits) -> None:
+        self.vocabulary = vocabulary
+        self._limits = limits
+        self.templates: Numbering[Template] = Numbering()
+        self.numbers: Numbering[Path] = Numbering()
+        self.texts: Numbering[Path] = Numbering()
+        self.vectors: Numbering[Path] = Numbering()
+        self.terms: Numbering[Term] = Numbering()
+        self.postings = Postings()
+        self.depth = 1
+        """How many numbers the score of any template has on the stack at most."""
+        self.arrays = Stored(
+            templates=np.zeros(1, np.int32),
+            starts=np.zeros(1, np.int64),
+            least=np.zeros(1),
+            parameters=np.zeros(1),
+            kinds=np.zeros(1, np.int32),
+            code_starts=np.zeros(1, np.int64),
+            code_ends=np.zeros(1, np.int64),
+            code=np.zeros((1, 3), np.int32),
+        )
+        self._rows, self._code = Spans(), Spans()
+
+    @property
+    def introduced(self) -> int:
+        """Whatever ever got a number: while it stays the same, numbers mean the same."""
+        numberings = self.templates, self.numbers, self.texts, self.vectors, self.terms
+        return sum(numbering.introduced for numbering in numberings)
+
+    def templates_of(self, subscriptions: Ints) -> list[int]:
+        """The different ones."""
+        return np.flatnonzero(np.bincount(self.arrays.templates[subscriptions])).tolist()
+
+    def add(self, number: int, subscription: Subscription) -> None:
+        score = parse_any_score(subscription.score, self._limits)
+        template, parameters = templated(score, self.vocabulary)
+        row = [self.terms.take(item) if isinstance(item, Term) else item for item in parameters]
+        self.postings.expect(len(self.terms))
+        start = self._rows.take(len(row))
+        self._make_room(templates=number + 1, starts=number + 1, least=number + 1)
+        self._make_room(parameters=self._rows.end)
+        least = subscription.at_least.score
+        self.arrays.templates[number] = self._template(template)
+        self.arrays.starts[number] = start
+        self.arrays.least[number] = -math.inf if least is None else least
+        self.arrays.parameters[start : start + len(row)] = row
+        if template.kind is Kind.RELEVANCE:
+            for term, weight in zip(row[1::2], row[2::2], strict=True):
+                self.postings.add(int(term), number, weight)
+
+    def remove(self, number: int) -> None:
+        template = self.templates[self.arrays.templates[number]]
+        start = int(self.arrays.starts[number])
+        for place in template.term_places:
+            term = int(self.arrays.parameters[start + place])
+            if template.kind is Kind.RELEVANCE:
+                self.postings.remove(term, number)
+            self.terms.release(term)
+        self._rows.give_back(start, template.width)
+        self._release(int(self.arrays.templates[number]), template)
+
+    def _template(self, template: Template) -> int:
+        is_new = self.templates.find(template) is None
+        number = self.templates.take(template)
+        if is_new:
+            code = [self._code_of(instruction) for instruction in template.instructions]
+            start = self._code.take(len(code))
+            self._make_room(kinds=number + 1, code_starts=number + 1, code_ends=number + 1)
+            self._make_room(code=self._code.end)
+            self.arrays.kinds[number] = template.kind
+            self.arrays.code_starts[number] = start
+            self.arrays.code_ends[number] = start + len(code)
+            self.arrays.code[start : start + len(code)] = code
+            self.depth = max(self.depth, template.depth)
+        return number
+
+    def _release(self, number: int, template: Template) -> None:
+        if self.templates.release(number):
+            start, end = self.arrays.code_starts[number], self.arrays.code_ends[number]
+            for instruction, code in zip(
+                template.instructions, self.arrays.code[start:end], strict=True
+            ):
+                if instruction.path:
+                    self.attributes(instruction).release(int(code[1]))
+            self._code.give_back(int(start), len(template.instructions))
+
+    def attributes(self, instruction: Instruction) -> Numbering[Path]:
+        """Where the attribute of an instruction has its number: each type has its own."""
+        match instruction.operation:
+            case Operation.RELEVANCE:
+                return self.texts
+            case Operation.COSINE:
+                return self.vectors
+        return self.numbers
+
+    def _code_of(self, instruction: Instruction) -> tuple[int, int, int]:
+        operation, path, count = instruction
+        return operation, self.attributes(instruction).take(path) if path else 0, count
+
+    def _make_room(self, **lengths: int) -> None:
+        self.arrays = self.arrays._replace(
+            **{
+                name: with_length(getattr(self.arrays, name), length)
+                for name, length in lengths.items()
+            }
+        )
