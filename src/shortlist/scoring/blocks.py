@@ -5,11 +5,10 @@ that want everything need no candidate at all, since each match is a delivery.
 """
 
 from collections import defaultdict
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from typing import NamedTuple
 
 import numpy as np
-import numpy.typing as npt
 
 from shortlist.matching.blocks import Block, Bools, Floats, Ints
 from shortlist.matching.index.matches import Matches
@@ -32,11 +31,32 @@ class Arrivals(NamedTuple):
     possibilities: Floats
     necessities: Floats
 
-    def kept(self, which: Bools | npt.NDArray[np.int64]) -> "Arrivals":
+    def kept(self, which: Bools | Ints) -> "Arrivals":
         return Arrivals._make(array[which] for array in self)
 
 
 NO_ARRIVALS = Arrivals(*(np.empty(0, kind) for kind in ("i4", "i4", "f8", "f8", "f8")))
+
+
+def scored_pairs(
+    scores: BulkScores, block: Block, matches: Matches, unconditional: Iterable[int]
+) -> Arrivals:
+    """The pairs that have a score: matches, and everything for those who have no condition."""
+    high, low = matches.possibility, matches.necessity
+    who = matches.publications, matches.subscriptions
+    pairs = Arrivals(*who, scores.of_pairs(block, *who, high, low), high, low)
+    everyone = np.array([*unconditional], np.int32)
+    if everyone.size:
+        more = scores.of_block(block, everyone)
+        sure = np.ones(more.scores.size)
+        pairs = Arrivals(
+            np.append(pairs.publications, more.publications),
+            np.append(pairs.subscriptions, more.subscriptions),
+            np.append(pairs.scores, more.scores),
+            np.append(high, sure),
+            np.append(low, sure),
+        )
+    return pairs.kept(~np.isnan(pairs.scores))
 
 
 class BlockScoring:
@@ -93,29 +113,13 @@ class BlockScoring:
 
         Nothing arrives so of publications that want objects: all their candidates are there.
         """
-        pairs = self._scored(block, matches)
+        pairs = scored_pairs(self._scores, block, matches, self._unconditional)
+        levels = self._levels[pairs.subscriptions]
+        pairs = pairs._replace(scores=np.where(np.isnan(levels), pairs.scores, -levels))
         straight = self._is_alone[pairs.subscriptions] & self._wants_everything[pairs.subscriptions]
         straight &= ~wants_objects[pairs.publications]
         found = self._objects(publications, pairs.kept(~straight))
         return found, pairs.kept(straight)
-
-    def _scored(self, block: Block, matches: Matches) -> Arrivals:
-        """The pairs that have a score, which is that of their level where there are levels."""
-        high, low = matches.possibility, matches.necessity
-        scores = self._scores.of_pairs(
-            block, matches.publications, matches.subscriptions, high, low
-        )
-        pairs = Arrivals(matches.publications, matches.subscriptions, scores, high, low)
-        if self._unconditional:
-            everyone = np.fromiter(self._unconditional, np.int32, len(self._unconditional))
-            more = self._scores.of_block(block, everyone)
-            sure = np.ones(more.scores.size)
-            pairs = Arrivals._make(
-                np.append(one, other) for one, other in zip(pairs, (*more, sure, sure), strict=True)
-            )
-        pairs = pairs.kept(~np.isnan(pairs.scores))
-        levels = self._levels[pairs.subscriptions]
-        return pairs._replace(scores=np.where(np.isnan(levels), pairs.scores, -levels))
 
     def _objects(
         self, publications: Sequence[Publication], pairs: Arrivals

@@ -44,7 +44,7 @@ class StoredScores:
             kinds=np.zeros(1, np.int32),
             code_starts=np.zeros(1, np.int64),
             code_ends=np.zeros(1, np.int64),
-            code=np.zeros((1, 3), np.int32),
+            code=np.zeros((1, 3), np.int64),
         )
         self._rows, self._code = Spans(), Spans()
 

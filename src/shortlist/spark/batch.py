@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+import atexit
 import json
+import shutil
+import tempfile
 from collections import Counter
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -16,9 +19,11 @@ from shortlist.model.registry import Registry
 from shortlist.model.settings import Limits, Settings
 from shortlist.spark.arrow import Row
 from shortlist.spark.ingest import admitted, carried_out, read_items, without_late
-from shortlist.spark.schemas import CHOSEN, DELIVERY_COLUMNS, NOMINATIONS, RESULTS, ddl
+from shortlist.spark.schemas import CHOSEN, DELIVERY_COLUMNS, NOMINATIONS, PARTS, RESULTS, ddl
 from shortlist.spark.shards import Choose, Nominate, Select, Share, shares
+from shortlist.spark.sinks import parts_folder, put_in_order
 from shortlist.spark.sources import Lines, NoInput, read_table
+from shortlist.spark.stateless import MatchAll, Ready, WriteAll, is_stateless
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame
@@ -81,21 +86,53 @@ class Batch:
 
     def counts(self) -> dict[str, Any]:
         """Publications and matches of the whole batch, and deliveries by cause."""
+        notes = self._results.where("note is not null").select("note").collect()
+        return self._total(row.note for row in notes)
+
+    @cached_property
+    def is_stateless(self) -> bool:
+        """Whether every match is a delivery, and the machine of every task is this one."""
+        is_local = str(self._spark.sparkContext.master).startswith("local")
+        return is_local and not self._has_commands and is_stateless(self._registry)
+
+    def prepare(self) -> None:
+        """Compiles a stateless registry now, and not with the first result."""
+        _ = self._ready
+
+    def write_parts(self, out: str | Path) -> dict[str, Any]:
+        """Lets the tasks of a stateless batch write Parquet in order themselves; the counts."""
+        with parts_folder(out) as folder:
+            task = WriteAll(
+                ready=self._ready,
+                folder=str(folder),
+                with_data=self._with_data,
+                progress=self.progress,
+            )
+            parts = sorted(self._in_order.mapInArrow(task, ddl(PARTS)).collect())
+            put_in_order(folder, [part.file for part in parts], self._with_data)
+        return self._total(part.note for part in parts)
+
+    def _total(self, notes: Iterable[str]) -> dict[str, Any]:
         total: Counter[str] = Counter()
         other_type: Counter[str] = Counter()
-        for row in self._results.where("note is not null").select("note").collect():
-            counts = json.loads(row.note)["counts"]
+        for note in notes:
+            counts = json.loads(note)["counts"]
             other_type.update(counts.pop("other_type"))
             total.update(counts)
         return {"publications": self.publications, **total, "other_type": dict(other_type)}
 
     @cached_property
     def publications(self) -> int:
-        """How many publications every busy shard goes through."""
+        """How many publications are matched."""
         return self._admitted.where("reason is null").count()
 
     @property
-    def busy_shards(self) -> int:
+    def passes(self) -> int:
+        """How often publications are matched: once, or once by every busy shard."""
+        return self.publications * (1 if self.is_stateless else self._busy_shards)
+
+    @property
+    def _busy_shards(self) -> int:
         return sum(not share.is_idle for share in self._shares)
 
     def release(self) -> None:
@@ -105,7 +142,8 @@ class Batch:
 
     @cached_property
     def _items(self) -> DataFrame:
-        read = read_items(self._lines, self._registry, self._settings, self._has_commands)
+        vocabulary = self._registry.vocabulary
+        read = read_items(self._lines, vocabulary, self._settings, self._has_commands)
         return without_late(self._shared(read), self._settings.lateness)
 
     @cached_property
@@ -125,7 +163,23 @@ class Batch:
         return self._shared(found)
 
     @cached_property
+    def _in_order(self) -> DataFrame:
+        """Publications cut into ranges of time, as many as there are cores."""
+        published = self._admitted.where("reason is null").select("time", "position", "line")
+        ranges = published.repartitionByRange(self._shards, "time", "position")
+        return ranges.sortWithinPartitions("time", "position")
+
+    @cached_property
+    def _ready(self) -> Ready:
+        folder = tempfile.mkdtemp(prefix="shortlist-")
+        atexit.register(shutil.rmtree, folder, ignore_errors=True)
+        return Ready.of(self._registry, self._settings.limits, Path(folder, "index"))
+
+    @cached_property
     def _results(self) -> DataFrame:
+        if self.is_stateless:
+            every = MatchAll(ready=self._ready, with_data=self._with_data, progress=self.progress)
+            return self._shared(self._in_order.mapInArrow(every, ddl(RESULTS)))
         task = Select(shares=self._shares, with_data=self._with_data, progress=self.progress)
         return self._shared(self._selected(task))
 

@@ -15,10 +15,12 @@ from shortlist.intake.lines import BadItem, ItemReader, parse_json
 from shortlist.intake.roster import Roster, registry_commands
 from shortlist.intake.tables import row_publication
 from shortlist.matching.values import Values
+from shortlist.model.advertisement import Advertisement
 from shortlist.model.command import Advertise, Command, Unadvertise
 from shortlist.model.publication import Publication
 from shortlist.model.registry import Registry
 from shortlist.model.settings import Settings
+from shortlist.model.vocabulary import Vocabulary
 from shortlist.selection.audience import Advertisements
 from shortlist.spark.arrow import Row, batches, rows
 from shortlist.spark.schemas import ADMITTED, ITEMS, ddl
@@ -35,13 +37,13 @@ BUCKET_BITS = 16
 class ReadLines:
     """The task that reads lines: what is wrong with one is found here, and loses nothing else."""
 
-    registry: Registry
+    vocabulary: Vocabulary
     settings: Settings
     tabular: bool
     commands: bool
 
     def __call__(self, arriving: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
-        reader = ItemReader(self.registry.vocabulary, self.settings.limits, self.commands)
+        reader = ItemReader(self.vocabulary, self.settings.limits, self.commands)
         found = (self._read(reader, position, line) for position, line in rows(arriving))
         yield from batches(filter(None, found), ITEMS)
 
@@ -65,9 +67,13 @@ class ReadLines:
         return position, "command", item.time, None, None, None, text, None
 
 
-def read_items(lines: Lines, registry: Registry, settings: Settings, commands: bool) -> DataFrame:
+def read_items(
+    lines: Lines, vocabulary: Vocabulary, settings: Settings, commands: bool
+) -> DataFrame:
     """The input as ITEMS."""
-    task = ReadLines(registry=registry, settings=settings, tabular=lines.tabular, commands=commands)
+    task = ReadLines(
+        vocabulary=vocabulary, settings=settings, tabular=lines.tabular, commands=commands
+    )
     return lines.frame.mapInArrow(task, ddl(ITEMS))
 
 
@@ -145,8 +151,9 @@ def carried_out(
 class Admit:
     """The task that turns repeated and unadvertised publications away, in order of time."""
 
-    registry: Registry
-    commands: Sequence[Command]
+    vocabulary: Vocabulary
+    advertisements: Sequence[Advertisement]
+    changes: Sequence[Advertise | Unadvertise]
     settings: Settings
 
     def __call__(self, arriving: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
@@ -168,18 +175,15 @@ class Admit:
                 yield position, time, line, None, audience, advertisement
 
     def _inducements(self) -> Callable[[str, int, int], tuple[int | None, str | None]]:
-        made = [
-            command for command in self.commands if isinstance(command, Advertise | Unadvertise)
-        ]
-        if not made and not self.registry.advertisements:
+        if not self.changes and not self.advertisements:
             return lambda line, time, position: (None, None)
-        vocabulary, limits = self.registry.vocabulary, self.settings.limits
-        live = Advertisements(vocabulary, limits)
-        for advertisement in self.registry.advertisements:
+        limits = self.settings.limits
+        live = Advertisements(self.vocabulary, limits)
+        for advertisement in self.advertisements:
             live.add(advertisement)
-        reader = ItemReader(vocabulary, limits.for_what_was_read())
-        values = Values(vocabulary)
-        pending = made[::-1]
+        reader = ItemReader(self.vocabulary, limits.for_what_was_read())
+        values = Values(self.vocabulary)
+        pending = list(reversed(self.changes))
 
         def induce(line: str, time: int, position: int) -> tuple[int | None, str | None]:
             while pending and (pending[-1].time, pending[-1].position) < (time, position):
@@ -199,7 +203,12 @@ def admitted(
     items: DataFrame, registry: Registry, commands: Sequence[Command], settings: Settings
 ) -> DataFrame:
     """The publications of the input as ADMITTED."""
-    task = Admit(registry=registry, commands=commands, settings=settings)
+    task = Admit(
+        vocabulary=registry.vocabulary,
+        advertisements=registry.advertisements,
+        changes=[one for one in commands if isinstance(one, Advertise | Unadvertise)],
+        settings=settings,
+    )
     return (
         items.where("kind = 'publication'")
         .select("time", "position", "source", "id", "dead", "line")

@@ -53,12 +53,17 @@ def run_job(
             with_data=with_data,
             keep=True,
         )
-        passes = batch.publications * batch.busy_shards
+        passes = batch.passes
+    writes_parts = batch.is_stateless and outputs.deliveries.suffix == ".parquet"
+    if batch.is_stateless:
+        with steps.step("Compiling the registry"):
+            batch.prepare()
     with steps.counted("Matching and selecting", passes) as batch.progress:
-        counts = batch.counts()
+        counts = batch.write_parts(outputs.deliveries) if writes_parts else batch.counts()
         delivered = counts.get("arrival", 0) + counts.get("promotion", 0)
     with steps.step("Writing"):
-        write_deliveries(batch.deliveries, outputs.deliveries, delivered)
+        if not writes_parts:
+            write_deliveries(batch.deliveries, outputs.deliveries, delivered)
         rejected = write_rejects(batch.rejects, lines.places, outputs.rejects)
         if outputs.explanations is not None:
             write_explanations(batch.explanations, outputs.explanations)

@@ -61,7 +61,23 @@ RESULTS = pa.schema(
 )
 """Deliveries, and notes (JSON) beside them: a shard's counts, or explanations."""
 
+PARTS = pa.schema(
+    [
+        ("time", pa.int64()),
+        ("position", pa.int64()),
+        ("file", pa.string()),
+        ("note", pa.string()),
+    ]
+)
+"""Files of deliveries that tasks wrote, each with the place of its first publication."""
+
 DELIVERY_COLUMNS = tuple(name for name in RESULTS.names if name not in ("data", "position", "note"))
+
+
+def delivery_schema(with_data: bool) -> pa.Schema:
+    """The columns of deliveries in a file."""
+    names = [*DELIVERY_COLUMNS, *(["data"] if with_data else [])]
+    return pa.schema([RESULTS.field(name) for name in names])
 
 
 def ddl(schema: pa.Schema) -> str:

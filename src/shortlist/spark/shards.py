@@ -6,7 +6,6 @@ import json
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import chain, groupby
-from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -30,6 +29,7 @@ from shortlist.selection.audience import Inducement, Nomination, chosen
 from shortlist.selection.base import Outcome
 from shortlist.spark.arrivals import Recipients, arrived
 from shortlist.spark.arrow import Row, batches, rows
+from shortlist.spark.progress import Progress
 from shortlist.spark.schemas import CHOSEN, NOMINATIONS, RESULTS
 from shortlist.spark.slots import shard_of
 
@@ -160,14 +160,13 @@ class Select:
 class _ShardRun:
     def __init__(self, task: Select, shard: int) -> None:
         self._task = task
-        self._shard = shard
         self._selecting = Selecting()
         self._registered = _Registered(task.shares[shard], self._selecting)
         matching = self._registered.matching
         self._explainer = None
         if task.explain:
             self._explainer = Explainer(Question(), matching, self._selecting, of_a_shard=True)
-        self._published = 0
+        self._progress = Progress(task.progress)
 
     def blocks(self, published: Iterable[Row]) -> Iterator[list[Row]]:
         """Publications that nothing happens between; one by one where reasons are wanted."""
@@ -199,8 +198,7 @@ class _ShardRun:
             block, publications, reads, found.candidates, strict=True
         ):
             deliveries += self._arrive(row, publication, read, candidates)
-        self._published += len(block)
-        self._report()
+        self._progress.add(len(block))
         yield from batches(self._rows(deliveries), RESULTS)
 
     def _arrived(self, publications: Sequence[Publication], found: Found) -> pa.RecordBatch:
@@ -251,12 +249,6 @@ class _ShardRun:
             return
         for explanation in self._explainer.taken(deliveries):
             yield _note(json.dumps({"explanation": explanation}))
-
-    def _report(self) -> None:
-        """How far this shard is, for whoever watches on the same machine."""
-        folder = self._task.progress
-        if folder is not None and Path(folder).is_dir():
-            Path(folder, str(self._shard)).write_text(str(self._published))
 
 
 def delivery_row(delivery: Delivery, with_data: bool) -> Row:

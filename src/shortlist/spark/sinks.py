@@ -5,16 +5,18 @@ from __future__ import annotations
 import json
 import shutil
 import tempfile
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 import pyarrow as pa
+import pyarrow.parquet as pq
 
 from shortlist.model.times import format_time
 from shortlist.spark.arrow import Row, batches, rows
-from shortlist.spark.schemas import DELIVERY_COLUMNS
+from shortlist.spark.schemas import DELIVERY_COLUMNS, delivery_schema
 from shortlist.spark.sources import Places
 
 if TYPE_CHECKING:
@@ -75,6 +77,31 @@ def write_deliveries(deliveries: DataFrame, out: str | Path, count: int | None =
     absent = F.lit(None).cast("string").alias("data")
     cells = ordered.select(*columns, "data" if data else absent)
     _write_lines(cells.mapInArrow(_Write(delivery_line), "value string"), out)
+
+
+@contextmanager
+def parts_folder(out: str | Path) -> Iterator[Path]:
+    """A folder to write parts into; it takes the place of `out` only if all goes well."""
+    out = Path(out)
+    with tempfile.TemporaryDirectory(dir=out.parent, prefix=".shortlist-") as folder:
+        parts = Path(folder, out.name)
+        parts.mkdir()
+        yield parts
+        if out.is_dir():
+            shutil.rmtree(out)
+        parts.replace(out)
+
+
+def put_in_order(folder: Path, files: Sequence[str], with_data: bool) -> None:
+    """Gives the parts of a Parquet folder names in this order; all others are forgotten."""
+    for number, file in enumerate(files):
+        Path(folder, file).rename(Path(folder, f"part-{number:05}.parquet"))
+    for left in folder.glob("[!p]*"):
+        left.unlink()
+    if not files:
+        empty = delivery_schema(with_data).empty_table()
+        pq.write_table(empty, Path(folder, "part-00000.parquet"), store_schema=False)
+    Path(folder, "_SUCCESS").touch()
 
 
 def write_rejects(rejects: DataFrame, places: Places | None, out: str | Path) -> int:

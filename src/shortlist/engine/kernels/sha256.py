@@ -13,7 +13,7 @@ Longs = NDArray[np.int64]
 Words = NDArray[np.uint32]
 DigitPairs = NDArray[np.uint16]
 
-LANES = 16
+LANES = 32
 """Messages side by side. What each of them has stands in rows of so many."""
 STEPS = 4
 """Rounds between loading a state and storing it: so few that LLVM unrolls them."""
@@ -56,36 +56,52 @@ def texts(strings: Sequence[bytes]) -> Texts:
     return Texts(words, np.cumsum(sizes)[:-1], lengths)
 
 
-@njit(cache=True)
-def digests(heads: Texts, tails: Texts, of_head: Ints, of_tail: Ints) -> DigitPairs:
-    """The digits of heads[of_head[row]] + tails[of_tail[row]], row by row.
+class Messages(NamedTuple):
+    """Message i is heads[of_head[i]] + tails[of_tail[i]]."""
 
-    >>> row = np.zeros(1, np.int32)
-    >>> digests(texts([b"a"]), texts([b"bc"]), row, row).tobytes()
+    heads: Texts
+    tails: Texts
+    of_head: Ints
+    of_tail: Ints
+
+
+class Group(NamedTuple):
+    """Messages, as many as there are lanes, that are hashed together."""
+
+    numbers: Longs
+    lengths: Longs
+    """In bytes."""
+
+
+@njit(cache=True)
+def write_digests(messages: Messages, digits: DigitPairs) -> None:
+    """The first half of each digest, in hexadecimal digits.
+
+    >>> only = np.zeros(1, np.int32)
+    >>> digits = np.empty(PAIRS, np.uint16)
+    >>> write_digests(Messages(texts([b"a"]), texts([b"bc"]), only, only), digits)
+    >>> digits.tobytes()
     b'ba7816bf8f01cfea414140de5dae2223'
     """
-    pairs = np.empty(of_head.size * PAIRS, np.uint16)
+    numbers = np.empty((GROUPS, LANES), np.int64)
     lengths = np.empty((GROUPS, LANES), np.int64)
-    waiting = np.empty((GROUPS, LANES), np.int64)
     counts = np.zeros(GROUPS, np.int64)
     schedule = np.empty(64 * LANES, np.uint32)
     state = np.empty(8 * LANES, np.uint32)
-    for row in range(of_head.size):
-        group = min(_blocks(_length(heads, tails, of_head[row], of_tail[row])), GROUPS) - 1
-        waiting[group, counts[group]] = row
-        counts[group] += 1
-        if counts[group] == LANES:
-            _hash(heads, tails, of_head, of_tail, waiting[group], schedule, state, pairs)
-            counts[group] = 0
-    for group in range(GROUPS):
-        rows = waiting[group, : counts[group]]
-        _hash(heads, tails, of_head, of_tail, rows, schedule, state, pairs)
-    return pairs
-
-
-@njit(cache=True)
-def _length(heads: Texts, tails: Texts, head: int, tail: int) -> int:
-    return heads.lengths[head] + tails.lengths[tail]
+    heads, tails, of_head, of_tail = messages
+    head_lengths, tail_lengths = heads.lengths, tails.lengths
+    for number in range(of_head.size):
+        length = head_lengths[of_head[number]] + tail_lengths[of_tail[number]]
+        at = min(_blocks(length), GROUPS) - 1
+        numbers[at, counts[at]] = number
+        lengths[at, counts[at]] = length
+        counts[at] += 1
+        if counts[at] == LANES:
+            _hash(messages, Group(numbers[at], lengths[at]), schedule, state, digits)
+            counts[at] = 0
+    for at, count in enumerate(counts):
+        group = Group(numbers[at, :count], lengths[at, :count])
+        _hash(messages, group, schedule, state, digits)
 
 
 @njit(cache=True)
@@ -96,33 +112,28 @@ def _blocks(length: int) -> int:
 
 @njit(cache=True)
 def _hash(
-    heads: Texts,
-    tails: Texts,
-    of_head: Ints,
-    of_tail: Ints,
-    rows: Longs,
-    schedule: Words,
-    state: Words,
-    pairs: DigitPairs,
+    messages: Messages, group: Group, schedule: Words, state: Words, digits: DigitPairs
 ) -> None:
-    """At most as many rows as there are lanes."""
-    most = 0
-    for row in rows:
-        most = max(most, _blocks(_length(heads, tails, of_head[row], of_tail[row])))
+    heads, tails, of_head, of_tail = messages
+    numbers, lengths = group
+    head_lengths = heads.lengths
+    longest = 0
+    for length in lengths:
+        longest = max(longest, _blocks(length))
     for part in range(8):
         state[part * LANES : (part + 1) * LANES] = START[part]
-    for block in range(most):
+    for block in range(longest):
         schedule[: 16 * LANES] = 0
-        for lane, row in enumerate(rows):
-            head, tail = of_head[row], of_tail[row]
+        for lane in range(numbers.size):
+            head, tail = of_head[numbers[lane]], of_tail[numbers[lane]]
             _place(heads, head, 0, block, lane, schedule)
-            _place(tails, tail, heads.lengths[head], block, lane, schedule)
-            _end(_length(heads, tails, head, tail), block, lane, schedule)
+            _place(tails, tail, head_lengths[head], block, lane, schedule)
+            _end(lengths[lane], block, lane, schedule)
         _expand(schedule)
         _compress(schedule, state)
-        for lane, row in enumerate(rows):
-            if block + 1 == _blocks(_length(heads, tails, of_head[row], of_tail[row])):
-                _write(state, lane, row, pairs)
+        for lane in range(numbers.size):
+            if block + 1 == _blocks(lengths[lane]):
+                _write(state, lane, numbers[lane], digits)
 
 
 @njit(cache=True)
@@ -206,7 +217,7 @@ def _compress(schedule: Words, state: Words) -> None:
 
 
 @njit(cache=True)
-def _write(state: Words, lane: int, row: int, pairs: DigitPairs) -> None:
+def _write(state: Words, lane: int, number: int, digits: DigitPairs) -> None:
     for at in range(PAIRS):
         word = state[(at // 4) * LANES + lane]
-        pairs[row * PAIRS + at] = HEX[(word >> np.uint32(24 - 8 * (at % 4))) & np.uint32(255)]
+        digits[number * PAIRS + at] = HEX[(word >> np.uint32(24 - 8 * (at % 4))) & np.uint32(255)]

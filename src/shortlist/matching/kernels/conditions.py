@@ -20,8 +20,7 @@ Pairs = tuple[Ints, Ints, int]
 """Publications, numbers, and how many of both there are."""
 
 
-@intrinsic
-def _lowest_bit(_context: Any, _word: Any) -> Any:
+def _typed_lowest_bit(_context: Any, _word: Any) -> Any:
     """The place of the lowest bit that is set; 64 where there is none."""
 
     def generate(_context: Any, builder: Any, _signature: Any, arguments: Any) -> Any:
@@ -31,14 +30,17 @@ def _lowest_bit(_context: Any, _word: Any) -> Any:
     return types.int64(types.uint64), generate
 
 
-@intrinsic
-def _bits(_context: Any, _word: Any) -> Any:
+def _typed_bits(_context: Any, _word: Any) -> Any:
     """How many bits are set."""
 
     def generate(_context: Any, builder: Any, _signature: Any, arguments: Any) -> Any:
         return builder.ctpop(arguments[0])
 
     return types.int64(types.uint64), generate
+
+
+_lowest_bit: Any = intrinsic(_typed_lowest_bit)
+_bits: Any = intrinsic(_typed_bits)
 
 
 @njit(cache=True)
@@ -56,7 +58,7 @@ _AT_ONCE = 4
 
 
 @njit(cache=True)
-def _written(words, firsts, whose, held, publications, numbers, count):  # type: ignore
+def _written(words, firsts, whose, held, publications, numbers, count):  # type: ignore[no-untyped-def]
     """Writes the pairs of some words of masks, none of them 0."""
     needed = count + _AT_ONCE
     for at in range(held):

@@ -69,7 +69,7 @@ class Stored(NamedTuple):
     code_starts: Longs
     """By template."""
     code_ends: Longs
-    code: Ints
+    code: Longs
     """Rows of operation, attribute, and the number of a query's terms or of coordinates."""
 
 

@@ -28,6 +28,12 @@ def put_constants(parameters: Floats, piece: Piece, top: int, count: int) -> Non
 
 
 @njit(cache=True)
+def put_degrees(degrees: Floats, first: int, piece: Piece, top: int, count: int) -> None:
+    for at in range(count):
+        piece.stack[top, at] = degrees[first + at]
+
+
+@njit(cache=True)
 def put_numbers(published: Published, attribute: int, piece: Piece, top: int, count: int) -> None:
     for at in range(count):
         number = published.numbers[attribute, piece.publications[at]]

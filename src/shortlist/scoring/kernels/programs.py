@@ -18,6 +18,7 @@ from shortlist.scoring.kernels.operands import (
     Piece,
     put_constants,
     put_cosines,
+    put_degrees,
     put_numbers,
     put_offsets,
     put_relevances,
@@ -132,15 +133,16 @@ def _put(
     top: int,
 ) -> None:
     parameters, count = stored.parameters, end - first
-    operation, attribute, size = stored.code[step]
+    operation, attribute = stored.code[step, 0], stored.code[step, 1]
+    size: int = stored.code[step, 2]
     if operation == Operation.CONSTANT:
         put_constants(parameters, piece, top, count)
     elif operation == Operation.ATTRIBUTE:
         put_numbers(published, attribute, piece, top, count)
     elif operation == Operation.POSSIBILITY:
-        piece.stack[top, :count] = pairs.possibility[first:end]
+        put_degrees(pairs.possibility, first, piece, top, count)
     elif operation == Operation.NECESSITY:
-        piece.stack[top, :count] = pairs.necessity[first:end]
+        put_degrees(pairs.necessity, first, piece, top, count)
     elif operation == Operation.OFFSET:
         put_offsets(published, attribute, parameters, piece, top, count)
     elif operation == Operation.RELEVANCE:

@@ -1,0 +1,206 @@
+"""Registries in which every match is a delivery: any task can take any publications.
+
+Nothing is remembered between publications, so they are cut by time instead of copied to shards.
+Every task opens the same compiled index, of which a machine holds one copy, and what it finds is in
+order: one part of the output after the other.
+"""
+
+from __future__ import annotations
+
+import json
+import uuid
+from collections import Counter
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from functools import lru_cache
+from itertools import islice
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.parquet as pq
+
+from shortlist.engine.engine import BLOCK
+from shortlist.engine.kernels.sorting import order_by
+from shortlist.intake.lines import ItemReader
+from shortlist.matching.blocks import Block, Ints
+from shortlist.matching.census import TypeCensus
+from shortlist.matching.index.index import Index
+from shortlist.matching.values import Values
+from shortlist.model.policy import Everything
+from shortlist.model.publication import Publication
+from shortlist.model.registry import Registry
+from shortlist.model.settings import Limits
+from shortlist.model.vocabulary import Vocabulary
+from shortlist.scoring.blocks import Arrivals, scored_pairs
+from shortlist.scoring.bulk import BulkScores
+from shortlist.spark.arrivals import Recipients, arrived
+from shortlist.spark.arrow import Row, batches, rows
+from shortlist.spark.progress import Progress
+from shortlist.spark.schemas import PARTS, RESULTS, delivery_schema
+
+
+def is_stateless(registry: Registry) -> bool:
+    """Whether every match is a delivery, whatever came before.
+
+    >>> from shortlist.intake.files import registry_from_documents
+    >>> news = {"id": "news"}
+    >>> best = {"id": "best", "policy": {"kind": "top-k", "k": 3}}
+    >>> is_stateless(registry_from_documents({"subscriptions": [news]}))
+    True
+    >>> is_stateless(registry_from_documents({"subscriptions": [news, best]}))
+    False
+    """
+    members = Counter(subscription.shortlist_id for subscription in registry.subscriptions)
+    own = (subscription.own_shortlist() for subscription in registry.subscriptions)
+    shortlists = [*registry.shortlists, *(shortlist for shortlist in own if shortlist is not None)]
+    return not registry.advertisements and all(
+        isinstance(shortlist.policy, Everything)
+        and members[shortlist.id] <= 1
+        and shortlist.combine not in ("mean", "sum")
+        and not shortlist.prefers
+        for shortlist in shortlists
+    )
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Ready:
+    """A stateless registry, compiled: what all tasks share; subscriptions are known by number."""
+
+    folder: str
+    vocabulary: Vocabulary
+    limits: Limits
+    scores: BulkScores
+    unconditional: Sequence[int]
+    recipients: Recipients
+    ranks: Ints
+    """The place of each one's shortlist in the order of ids."""
+    census: TypeCensus
+
+    @classmethod
+    def of(cls, registry: Registry, limits: Limits, folder: str | Path) -> Ready:
+        """Compiles a registry into an index in a folder that all tasks can read."""
+        index = Index(registry.vocabulary, limits)
+        scores, census = BulkScores(registry.vocabulary, limits), TypeCensus(registry.vocabulary)
+        subscribers = {shortlist.id: shortlist.subscriber for shortlist in registry.shortlists}
+        # a new index numbers subscriptions as they come
+        for number, subscription in enumerate(registry.subscriptions):
+            index.add(subscription)
+            census.add(subscription)
+            scores.add(number, subscription)
+            own = subscription.own_shortlist()
+            if own is not None:
+                subscribers[own.id] = own.subscriber
+        index.save(folder)
+        subscriptions = registry.subscriptions
+        shortlists = [subscription.shortlist_id for subscription in subscriptions]
+        place = {name: rank for rank, name in enumerate(sorted(shortlists))}
+        return cls(
+            folder=str(folder),
+            vocabulary=registry.vocabulary,
+            limits=limits,
+            scores=scores,
+            unconditional=[n for n, one in enumerate(subscriptions) if one.where is None],
+            recipients=Recipients(
+                pa.array([subscription.id for subscription in subscriptions], pa.string()),
+                pa.array(shortlists, pa.string()),
+                pa.array([subscribers[name] for name in shortlists], pa.string()),
+            ),
+            ranks=np.array([place[name] for name in shortlists], np.int32),
+            census=census,
+        )
+
+
+@lru_cache(maxsize=1)
+def _index(folder: str) -> Index:
+    """A worker's index: tasks come one after the other, most of them for the same registry."""
+    return Index.open(folder)
+
+
+class _Run:
+    """One task's publications, in order of time."""
+
+    def __init__(self, ready: Ready, progress: str | None) -> None:
+        self._ready = ready
+        self._progress = Progress(progress)
+        self._index = _index(ready.folder)
+        self._values = Values(ready.vocabulary)
+        self._reader = ItemReader(ready.vocabulary, ready.limits.for_what_was_read())
+        self._matched = 0
+
+    def blocks(self, arriving: Iterable[Row]) -> Iterator[tuple[list[Publication], Arrivals]]:
+        """Publications and their matches, in order of publication and shortlist."""
+        iterator = iter(arriving)
+        while lines := list(islice(iterator, BLOCK)):
+            publications = [self._publication(line, position) for _, position, line in lines]
+            yield publications, self._arrivals(publications)
+            self._progress.add(len(publications))
+
+    def note(self) -> str:
+        """What was counted."""
+        counts: dict[str, Any] = {
+            "matched": self._matched,
+            "arrival": self._matched,
+            "other_type": self._ready.census.mismatches,
+        }
+        return json.dumps({"counts": counts})
+
+    def _arrivals(self, publications: Sequence[Publication]) -> Arrivals:
+        ready = self._ready
+        reads = [self._values.of(publication) for publication in publications]
+        block = Block.of_readers(reads)
+        ready.census.observe(block)
+        matches = self._index.match_block(block, unconditional=False)
+        found = scored_pairs(ready.scores, block, matches, ready.unconditional)
+        self._matched += found.scores.size
+        return found.kept(order_by(found.publications, ready.ranks[found.subscriptions]))
+
+    def _publication(self, line: str, position: int) -> Publication:
+        item = self._reader.line(line, position)
+        assert isinstance(item, Publication)
+        return item
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class MatchAll:
+    """The task that turns publications (time, position, line) into rows of RESULTS."""
+
+    ready: Ready
+    with_data: bool = False
+    progress: str | None = None
+
+    def __call__(self, arriving: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
+        run = _Run(self.ready, self.progress)
+        for publications, found in run.blocks(rows(arriving)):
+            yield arrived(publications, found, self.ready.recipients, self.with_data)
+        nothing = [None] * (len(RESULTS) - 1)
+        yield from batches([(*nothing, run.note())], RESULTS)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class WriteAll:
+    """The task that writes the deliveries of its publications to a file of its own.
+
+    It answers with a row of PARTS; a file that nobody hears of is of an attempt that failed.
+    """
+
+    ready: Ready
+    folder: str
+    with_data: bool = False
+    progress: str | None = None
+
+    def __call__(self, arriving: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
+        run, first = _Run(self.ready, self.progress), None
+        schema = delivery_schema(self.with_data)
+        path = Path(self.folder, f"{uuid.uuid4()}.parquet")
+        with pq.ParquetWriter(path, schema, compression="snappy", store_schema=False) as writer:
+            for publications, found in run.blocks(rows(arriving)):
+                if first is None:
+                    first = publications[0].time, publications[0].position
+                batch = arrived(publications, found, self.ready.recipients, self.with_data)
+                writer.write_batch(batch.select(schema.names))
+        if first is None:
+            path.unlink()
+        else:
+            yield from batches([(*first, path.name, run.note())], PARTS)
