@@ -14,9 +14,10 @@ Words = NDArray[np.uint32]
 DigitPairs = NDArray[np.uint16]
 
 LANES = 32
-"""Messages side by side. What each of them has stands in rows of so many."""
+"""Messages side by side: word i of the one in a lane is at i · LANES + lane."""
 STEPS = 4
-"""Rounds between loading a state and storing it: so few that LLVM unrolls them."""
+"""Rounds between loading a state and storing it: so few that LLVM unrolls them, and then makes
+vectors of the lanes."""
 GROUPS = 8
 """Messages of fewer blocks than this wait for others of as many, longer ones for each other."""
 PAIRS = 16
@@ -30,8 +31,11 @@ def _fractions(roots: Iterable[float]) -> Words:
 
 PRIMES = [n for n in range(2, 312) if all(n % factor for factor in range(2, n))]
 START = _fractions(sqrt(prime) for prime in PRIMES[:8])
+"""The state before the first block."""
 ROUNDS = _fractions(cbrt(prime) for prime in PRIMES)
-HEX = np.frombuffer("".join(f"{byte:02x}" for byte in range(256)).encode(), np.uint16)
+"""What each round adds."""
+HEX = np.frombuffer(bytes(range(256)).hex().encode(), np.uint16)
+"""The two digits of each byte."""
 
 
 class Texts(NamedTuple):
@@ -45,9 +49,8 @@ class Texts(NamedTuple):
 
 def texts(strings: Sequence[bytes]) -> Texts:
     """
-    >>> words, starts, lengths = texts([b"abcde", b""])
-    >>> words.astype(">u4").tobytes(), starts.tolist(), lengths.tolist()
-    (b'\\x00\\x00\\x00\\x00abcde\\x00\\x00\\x00\\x00\\x00\\x00\\x00\\x00\\x00\\x00\\x00', [1, 4], [5, 0])
+    >>> [hex(word) for word in texts([b"abcde"]).words]
+    ['0x0', '0x61626364', '0x65000000', '0x0']
     """
     padded = [bytes(4), *(string + bytes(4 + -len(string) % 4) for string in strings)]
     sizes = np.array([len(string) // 4 for string in padded], np.int64)
@@ -66,11 +69,12 @@ class Messages(NamedTuple):
 
 
 class Group(NamedTuple):
-    """Messages, as many as there are lanes, that are hashed together."""
+    """Messages that are hashed together, at most as many as there are lanes."""
 
     numbers: Longs
-    lengths: Longs
-    """In bytes."""
+    middles: Longs
+    """Where the tail begins, in bytes."""
+    ends: Longs
 
 
 @njit(cache=True)
@@ -83,25 +87,31 @@ def write_digests(messages: Messages, digits: DigitPairs) -> None:
     >>> digits.tobytes()
     b'ba7816bf8f01cfea414140de5dae2223'
     """
+    head_lengths, tail_lengths = messages.heads.lengths, messages.tails.lengths
+    of_head, of_tail = messages.of_head, messages.of_tail
     numbers = np.empty((GROUPS, LANES), np.int64)
-    lengths = np.empty((GROUPS, LANES), np.int64)
+    middles = np.empty((GROUPS, LANES), np.int64)
+    ends = np.empty((GROUPS, LANES), np.int64)
     counts = np.zeros(GROUPS, np.int64)
     schedule = np.empty(64 * LANES, np.uint32)
     state = np.empty(8 * LANES, np.uint32)
-    heads, tails, of_head, of_tail = messages
-    head_lengths, tail_lengths = heads.lengths, tails.lengths
     for number in range(of_head.size):
-        length = head_lengths[of_head[number]] + tail_lengths[of_tail[number]]
-        at = min(_blocks(length), GROUPS) - 1
+        middle = head_lengths[of_head[number]]
+        end = middle + tail_lengths[of_tail[number]]
+        at = min(_blocks(end), GROUPS) - 1
         numbers[at, counts[at]] = number
-        lengths[at, counts[at]] = length
+        middles[at, counts[at]] = middle
+        ends[at, counts[at]] = end
         counts[at] += 1
         if counts[at] == LANES:
-            _hash(messages, Group(numbers[at], lengths[at]), schedule, state, digits)
+            group = Group(numbers[at], middles[at], ends[at])
+            _hash(messages, group, schedule, state, digits)
             counts[at] = 0
-    for at, count in enumerate(counts):
-        group = Group(numbers[at, :count], lengths[at, :count])
-        _hash(messages, group, schedule, state, digits)
+    for at in range(GROUPS):
+        if counts[at]:
+            count = counts[at]
+            group = Group(numbers[at, :count], middles[at, :count], ends[at, :count])
+            _hash(messages, group, schedule, state, digits)
 
 
 @njit(cache=True)
@@ -114,55 +124,54 @@ def _blocks(length: int) -> int:
 def _hash(
     messages: Messages, group: Group, schedule: Words, state: Words, digits: DigitPairs
 ) -> None:
-    heads, tails, of_head, of_tail = messages
-    numbers, lengths = group
-    head_lengths = heads.lengths
-    longest = 0
-    for length in lengths:
-        longest = max(longest, _blocks(length))
     for part in range(8):
         state[part * LANES : (part + 1) * LANES] = START[part]
-    for block in range(longest):
+    heads_begin = np.zeros_like(group.middles)
+    for block in range(_blocks(group.ends.max())):
         schedule[: 16 * LANES] = 0
-        for lane in range(numbers.size):
-            head, tail = of_head[numbers[lane]], of_tail[numbers[lane]]
-            _place(heads, head, 0, block, lane, schedule)
-            _place(tails, tail, head_lengths[head], block, lane, schedule)
-            _end(lengths[lane], block, lane, schedule)
+        _place(messages.heads, messages.of_head, group.numbers, heads_begin, block, schedule)
+        _place(messages.tails, messages.of_tail, group.numbers, group.middles, block, schedule)
+        _close(group.ends, block, schedule)
         _expand(schedule)
         _compress(schedule, state)
-        for lane in range(numbers.size):
-            if block + 1 == _blocks(lengths[lane]):
-                _write(state, lane, numbers[lane], digits)
+        _write(state, group, block, digits)
 
 
 @njit(cache=True)
 def _place(
-    strings: Texts, number: int, offset: int, block: int, lane: int, schedule: Words
+    strings: Texts, of_message: Ints, numbers: Longs, offsets: Longs, block: int, schedule: Words
 ) -> None:
-    """Puts down what a block has of a string that begins at an offset of the message."""
-    place = offset // 4 - 16 * block
-    shift = np.uint64(8 * (offset % 4))
-    start = strings.starts[number] - place
-    for at in range(max(0, place), min(16, place + (strings.lengths[number] + 3) // 4 + 1)):
-        before, here = strings.words[start + at - 1], strings.words[start + at]
-        both = (np.uint64(before) << np.uint64(32)) | np.uint64(here)
-        schedule[at * LANES + lane] |= np.uint32(both >> shift)
+    """Puts down what a block has of strings that begin at these offsets of their messages.
+
+    All lanes at once: a call with so many arrays costs as much as its work for one of them.
+    """
+    words, starts, lengths = strings
+    for lane in range(numbers.size):
+        string = of_message[numbers[lane]]
+        place = offsets[lane] // 4 - 16 * block
+        shift = np.uint64(8 * (offsets[lane] % 4))
+        start = starts[string] - place
+        for at in range(max(0, place), min(16, place + (lengths[string] + 3) // 4 + 1)):
+            before, here = np.uint64(words[start + at - 1]), np.uint64(words[start + at])
+            both = (before << np.uint64(32)) | here
+            schedule[at * LANES + lane] |= np.uint32(both >> shift)
 
 
 @njit(cache=True)
-def _end(length: int, block: int, lane: int, schedule: Words) -> None:
-    """A bit behind the last one of the message, and in the last two words how many bits it has."""
-    place = length // 4 - 16 * block
-    if 0 <= place < 16:
-        schedule[place * LANES + lane] |= np.uint32(0x80 << (24 - 8 * (length % 4)))
-    if block + 1 == _blocks(length):
-        schedule[14 * LANES + lane] = np.uint32(length >> 29)
-        schedule[15 * LANES + lane] = np.uint32(length << 3)
+def _close(ends: Longs, block: int, schedule: Words) -> None:
+    """A bit behind the last one of a message, and in the last two words how many bits it has."""
+    for lane in range(ends.size):
+        end = ends[lane]
+        place = end // 4 - 16 * block
+        if 0 <= place < 16:
+            schedule[place * LANES + lane] |= np.uint32(0x80 << (24 - 8 * (end % 4)))
+        if block + 1 == _blocks(end):
+            schedule[14 * LANES + lane] = np.uint32(end >> 29)
+            schedule[15 * LANES + lane] = np.uint32(end << 3)
 
 
 @njit(cache=True)
-def _rotated(word: int, bits: int) -> int:
+def _rotated(word: np.uint32, bits: int) -> np.uint32:
     return np.uint32((word >> np.uint32(bits)) | (word << np.uint32(32 - bits)))
 
 
@@ -182,6 +191,7 @@ def _expand(schedule: Words) -> None:
 
 @njit(cache=True)
 def _compress(schedule: Words, state: Words) -> None:
+    """From the state before a block to the state behind it."""
     before = state.copy()
     for first in range(0, 64, STEPS):
         for lane in range(LANES):
@@ -217,7 +227,12 @@ def _compress(schedule: Words, state: Words) -> None:
 
 
 @njit(cache=True)
-def _write(state: Words, lane: int, number: int, digits: DigitPairs) -> None:
-    for at in range(PAIRS):
-        word = state[(at // 4) * LANES + lane]
-        digits[number * PAIRS + at] = HEX[(word >> np.uint32(24 - 8 * (at % 4))) & np.uint32(255)]
+def _write(state: Words, group: Group, block: int, digits: DigitPairs) -> None:
+    """The digits of those messages that this was the last block of."""
+    numbers, ends = group.numbers, group.ends
+    for lane in range(numbers.size):
+        if block + 1 == _blocks(ends[lane]):
+            first = numbers[lane] * PAIRS
+            for at in range(PAIRS):
+                word = state[at // 4 * LANES + lane]
+                digits[first + at] = HEX[(word >> np.uint32(24 - 8 * (at % 4))) & np.uint32(255)]
