@@ -31,6 +31,10 @@ class Arrivals(NamedTuple):
     possibilities: Floats
     necessities: Floats
 
+    @classmethod
+    def joined(cls, some: Sequence["Arrivals"]) -> "Arrivals":
+        return cls._make(np.concatenate(arrays) for arrays in zip(*some, strict=True))
+
     def kept(self, which: Bools | Ints) -> "Arrivals":
         return Arrivals._make(array[which] for array in self)
 

@@ -27,7 +27,7 @@ from shortlist.model.vocabulary import Vocabulary
 from shortlist.scoring.candidates import Candidate
 from shortlist.selection.audience import Inducement, Nomination, chosen
 from shortlist.selection.base import Outcome
-from shortlist.spark.arrivals import Recipients, arrived
+from shortlist.spark.arrivals import Recipients, arrived, as_rows
 from shortlist.spark.arrow import Row, batches, rows
 from shortlist.spark.progress import Progress
 from shortlist.spark.schemas import CHOSEN, NOMINATIONS, RESULTS
@@ -207,16 +207,13 @@ class _ShardRun:
         place_of = np.zeros(max(recipients) + 1, np.int32)
         place_of[[*recipients]] = np.arange(len(recipients))
         numbered = place_of[found.arrivals.subscriptions]
-        return arrived(
-            publications,
-            found.arrivals._replace(subscriptions=numbered),
-            Recipients(
-                pa.array(names, pa.string()),
-                pa.array([shortlist.id for shortlist in shortlists], pa.string()),
-                pa.array([shortlist.subscriber for shortlist in shortlists], pa.string()),
-            ),
-            self._task.with_data,
+        everyone = Recipients.of(
+            names,
+            [shortlist.id for shortlist in shortlists],
+            [shortlist.subscriber for shortlist in shortlists],
         )
+        arrivals = found.arrivals._replace(subscriptions=numbered)
+        return as_rows(arrived(publications, arrivals, everyone, self._task.with_data))
 
     def _arrive(
         self, row: Row, publication: Publication, read: Reader, candidates: Sequence[Candidate]

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import shutil
 import tempfile
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
@@ -77,6 +77,36 @@ def write_deliveries(deliveries: DataFrame, out: str | Path, count: int | None =
     absent = F.lit(None).cast("string").alias("data")
     cells = ordered.select(*columns, "data" if data else absent)
     _write_lines(cells.mapInArrow(_Write(delivery_line), "value string"), out)
+
+
+class DeliveryFile:
+    """A Parquet file of deliveries, some columns of which may be places in what they repeat."""
+
+    def __init__(self, path: Path, with_data: bool) -> None:
+        self._path = path
+        self._schema = delivery_schema(with_data)
+        self._writer: pq.ParquetWriter | None = None
+
+    def __enter__(self) -> DeliveryFile:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        if self._writer is not None:
+            self._writer.close()
+
+    def write(self, columns: Mapping[str, pa.Array]) -> None:
+        table = pa.table({name: columns[name] for name in self._schema.names})
+        if self._writer is None:
+            # ids are never repeated, and no shorter when they are compressed
+            named = [name for name in self._schema.names if name != "id"]
+            self._writer = pq.ParquetWriter(
+                self._path,
+                table.schema,
+                use_dictionary=named,
+                compression=dict.fromkeys(named, "SNAPPY") | {"id": "NONE"},
+                store_schema=False,
+            )
+        self._writer.write_table(table)
 
 
 @contextmanager

@@ -19,7 +19,6 @@ from typing import Any
 
 import numpy as np
 import pyarrow as pa
-import pyarrow.parquet as pq
 
 from shortlist.engine.engine import BLOCK
 from shortlist.engine.kernels.sorting import order_by
@@ -35,10 +34,14 @@ from shortlist.model.settings import Limits
 from shortlist.model.vocabulary import Vocabulary
 from shortlist.scoring.blocks import Arrivals, scored_pairs
 from shortlist.scoring.bulk import BulkScores
-from shortlist.spark.arrivals import Recipients, arrived
+from shortlist.spark.arrivals import Recipients, arrived, as_rows
 from shortlist.spark.arrow import Row, batches, rows
 from shortlist.spark.progress import Progress
-from shortlist.spark.schemas import PARTS, RESULTS, delivery_schema
+from shortlist.spark.schemas import PARTS, RESULTS
+from shortlist.spark.sinks import DeliveryFile
+
+AT_ONCE = 2**20
+"""Deliveries that are written together: names that they repeat are then written once."""
 
 
 def is_stateless(registry: Registry) -> bool:
@@ -102,10 +105,10 @@ class Ready:
             limits=limits,
             scores=scores,
             unconditional=[n for n, one in enumerate(subscriptions) if one.where is None],
-            recipients=Recipients(
-                pa.array([subscription.id for subscription in subscriptions], pa.string()),
-                pa.array(shortlists, pa.string()),
-                pa.array([subscribers[name] for name in shortlists], pa.string()),
+            recipients=Recipients.of(
+                [subscription.id for subscription in subscriptions],
+                shortlists,
+                [subscribers[name] for name in shortlists],
             ),
             ranks=np.array([place[name] for name in shortlists], np.int32),
             census=census,
@@ -173,7 +176,8 @@ class MatchAll:
     def __call__(self, arriving: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
         run = _Run(self.ready, self.progress)
         for publications, found in run.blocks(rows(arriving)):
-            yield arrived(publications, found, self.ready.recipients, self.with_data)
+            recipients = self.ready.recipients
+            yield as_rows(arrived(publications, found, recipients, self.with_data))
         nothing = [None] * (len(RESULTS) - 1)
         yield from batches([(*nothing, run.note())], RESULTS)
 
@@ -192,15 +196,28 @@ class WriteAll:
 
     def __call__(self, arriving: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
         run, first = _Run(self.ready, self.progress), None
-        schema = delivery_schema(self.with_data)
         path = Path(self.folder, f"{uuid.uuid4()}.parquet")
-        with pq.ParquetWriter(path, schema, compression="snappy", store_schema=False) as writer:
-            for publications, found in run.blocks(rows(arriving)):
+        with DeliveryFile(path, self.with_data) as file:
+            for publications, found in _together(run.blocks(rows(arriving))):
                 if first is None:
                     first = publications[0].time, publications[0].position
-                batch = arrived(publications, found, self.ready.recipients, self.with_data)
-                writer.write_batch(batch.select(schema.names))
-        if first is None:
-            path.unlink()
-        else:
+                file.write(arrived(publications, found, self.ready.recipients, self.with_data))
+        if first is not None:
             yield from batches([(*first, path.name, run.note())], PARTS)
+
+
+def _together(
+    blocks: Iterable[tuple[list[Publication], Arrivals]],
+) -> Iterator[tuple[list[Publication], Arrivals]]:
+    """Blocks joined until there are enough deliveries to be written at once."""
+    publications: list[Publication] = []
+    parts: list[Arrivals] = []
+    for more, found in blocks:
+        moved = found.publications + np.int32(len(publications))
+        parts.append(found._replace(publications=moved))
+        publications += more
+        if sum(part.scores.size for part in parts) >= AT_ONCE:
+            yield publications, Arrivals.joined(parts)
+            publications, parts = [], []
+    if publications:
+        yield publications, Arrivals.joined(parts)
