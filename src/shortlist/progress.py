@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import tempfile
 import threading
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
@@ -36,6 +36,13 @@ class Steps:
         with self._progress() as progress:
             progress.add_task(description, total=None)
             yield
+
+    @contextmanager
+    def told(self, description: str, total: int) -> Iterator[Callable[[int], object]]:
+        """A step that is told how far it is."""
+        with self._progress(BarColumn(), MofNCompleteColumn()) as progress:
+            task = progress.add_task(description, total=total)
+            yield lambda done: progress.update(task, completed=done)
 
     @contextmanager
     def counted(self, description: str, total: int) -> Iterator[str | None]:

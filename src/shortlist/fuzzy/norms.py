@@ -5,6 +5,7 @@ from functools import reduce
 from math import isfinite
 
 from shortlist.fuzzy.degrees import Degrees
+from shortlist.model.rounding import added
 from shortlist.model.subscription import Norm, NormName, Weights
 
 Combination = Callable[[Sequence[float]], float]
@@ -40,16 +41,16 @@ def _both(combine: Combination, operands: Sequence[Degrees]) -> Degrees:
 
 
 def _mean(degrees: Sequence[float]) -> float:
-    return sum(degrees) / len(degrees)
+    return added(degrees) / len(degrees)
 
 
 def _weighted_mean(weights: Sequence[float], degrees: Sequence[float]) -> float:
     if len(weights) != len(degrees):
         raise ValueError(f"{len(weights)} weights for {len(degrees)} predicates")
-    if not isfinite(sum(weights)):
+    if not isfinite(added(weights)):
         weights = [weight / max(weights) for weight in weights]
-    weighted = sum(weight * degree for weight, degree in zip(weights, degrees, strict=True))
-    return weighted / sum(weights)
+    weighted = added(weight * degree for weight, degree in zip(weights, degrees, strict=True))
+    return weighted / added(weights)
 
 
 def _folded(pair: Callable[[float, float], float]) -> Combination:

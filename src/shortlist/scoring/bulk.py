@@ -26,13 +26,14 @@ from shortlist.model.settings import Limits
 from shortlist.model.subscription import Subscription
 from shortlist.model.vocabulary import Vocabulary
 from shortlist.scoring.kernels.findings import Findings
-from shortlist.scoring.kernels.layout import Floats, Ints
+from shortlist.scoring.kernels.layout import Floats, Ints, Kind
 from shortlist.scoring.kernels.programs import Pairs, score_pairs
 from shortlist.scoring.readings import Readings
 from shortlist.scoring.searches import SEARCHES
 from shortlist.scoring.stored import StoredScores
 
 NO_FLOORS = np.empty(0)
+NOTHING = Findings(np.empty(0, np.int32), np.empty(0, np.int32), np.empty(0))
 
 
 @dataclass(slots=True)
@@ -47,9 +48,9 @@ class Work:
 class BulkScores:
     """The scores of subscriptions, each known by a small number that may be used again.
 
-    A score is rounded. There is none where an attribute lacks, where it is not finite, and where it
-    is under the subscription's `at_least.score` or under the caller's floor for that subscription:
-    `floors` has one for every number, -inf where there is none.
+    A score is rounded. There is none where an attribute that it needs is absent or of another type,
+    where it is not finite, and where it is under the subscription's `at_least.score` or under the
+    caller's floor for that subscription: `floors` has one for every number, -inf for no floor.
 
     >>> from shortlist.matching.values import Values
     >>> from shortlist.model.publication import Publication
@@ -114,18 +115,16 @@ class BulkScores:
         readings = self._read(block)
         stored = self._scores.arrays
         kinds = stored.kinds[stored.templates[subscriptions]]
-        found = [
-            part
-            for kind, search in SEARCHES.items()
-            for part in search(
-                self._scores,
-                readings,
-                subscriptions[kinds == kind],
-                NO_FLOORS if floors is None else floors,
-            )
-        ]
-        self._count(block.size * len(subscriptions), sum(evaluated for _, evaluated in found))
-        return Findings(*map(np.concatenate, zip(*(pairs for pairs, _ in found), strict=True)))
+        found, evaluated = [NOTHING], 0
+        for kind in np.flatnonzero(np.bincount(kinds)).tolist():
+            search, members = SEARCHES[Kind(kind)], subscriptions[kinds == kind]
+            for part, count in search(
+                self._scores, readings, members, NO_FLOORS if floors is None else floors
+            ):
+                found.append(part)
+                evaluated += count
+        self._count(block.size * subscriptions.size, evaluated)
+        return Findings(*map(np.concatenate, zip(*found, strict=True)))
 
     def _read(self, block: Block) -> Readings:
         if self._readings is None or not self._readings.are_of(block):

@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 from typing import NamedTuple
 
-from shortlist.model.rounding import rounded
+from shortlist.model.rounding import added, rounded
 from shortlist.model.shortlist import Combine
 
 
@@ -29,7 +29,7 @@ def combined(how: Combine, counted: Sequence[ScoredMatch]) -> tuple[float, Score
     else:
         named = min(counted, key=lambda match: (-match.score, match.subscription))
     if how in ("mean", "sum"):
-        total = sum(match.weight * match.score for match in counted)
-        weight = sum(match.weight for match in counted) if how == "mean" else 1.0
+        total = added(match.weight * match.score for match in counted)
+        weight = added(match.weight for match in counted) if how == "mean" else 1.0
         return rounded(total / weight), named
     return named.score, named

@@ -21,6 +21,7 @@ from shortlist.language.tree import (
 )
 from shortlist.matching.values import Reader
 from shortlist.model.paths import Path
+from shortlist.model.rounding import added
 from shortlist.model.vocabulary import Vocabulary
 from shortlist.scoring.arithmetic import BINARY, FUNCTIONS
 from shortlist.scoring.relevance import term_cosine, term_weights, vector_cosine
@@ -135,7 +136,7 @@ def _distance(kind: str, axes: tuple[Axis, ...]) -> Evaluate:
         return [axis.weight * abs(_number(subject.read, axis.path) - axis.value) for axis in axes]
 
     if kind == "distance":
-        return lambda subject: math.sqrt(sum(offset * offset for offset in offsets(subject)))
+        return lambda subject: math.sqrt(added(offset * offset for offset in offsets(subject)))
     return lambda subject: max(offsets(subject))
 
 

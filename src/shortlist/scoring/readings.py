@@ -17,7 +17,7 @@ from shortlist.scoring.templates import Term
 class Readings:
     """What scores ask of a block, read when one of them first asks.
 
-    Good until another attribute, term or template gets a number.
+    Good until another template or term gets a number.
     """
 
     def __init__(self, block: Block, scores: StoredScores) -> None:
@@ -45,6 +45,7 @@ class Readings:
         self._scores = scores
         self._introduced = scores.introduced
         self._done: set[tuple[Callable[[Path], None], Path]] = set()
+        self._ready: set[tuple[int, bool]] = set()
 
     def are_of(self, block: Block) -> bool:
         return self._block is block and self._introduced == self._scores.introduced
@@ -52,6 +53,9 @@ class Readings:
     def read(self, templates: Iterable[int], in_order: bool = False) -> None:
         """All that these templates ask for; `in_order`, numbers also sorted."""
         for template in templates:
+            if (template, in_order) in self._ready:
+                continue
+            self._ready.add((template, in_order))
             for instruction in self._scores.templates[template].instructions:
                 match instruction.operation:
                     case Operation.ATTRIBUTE | Operation.OFFSET:

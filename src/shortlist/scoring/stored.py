@@ -44,15 +44,15 @@ class StoredScores:
             kinds=np.zeros(1, np.int32),
             code_starts=np.zeros(1, np.int64),
             code_ends=np.zeros(1, np.int64),
-            code=np.zeros((1, 3), np.int64),
+            code=np.zeros((1, 4), np.int64),
         )
         self._rows, self._code = Spans(), Spans()
 
     @property
     def introduced(self) -> int:
-        """Whatever ever got a number: while it stays the same, numbers mean the same."""
-        numberings = self.templates, self.numbers, self.texts, self.vectors, self.terms
-        return sum(numbering.introduced for numbering in numberings)
+        """Templates, and so attributes, and terms that ever got a number: while it stays the same,
+        numbers mean the same."""
+        return self.templates.introduced + self.terms.introduced
 
     def templates_of(self, subscriptions: Ints) -> list[int]:
         """The different ones."""
@@ -90,7 +90,10 @@ class StoredScores:
         is_new = self.templates.find(template) is None
         number = self.templates.take(template)
         if is_new:
-            code = [self._code_of(instruction) for instruction in template.instructions]
+            code = [
+                (*self._code_of(instruction), place)
+                for instruction, place in zip(template.instructions, template.places, strict=True)
+            ]
             start = self._code.take(len(code))
             self._make_room(kinds=number + 1, code_starts=number + 1, code_ends=number + 1)
             self._make_room(code=self._code.end)
@@ -98,7 +101,7 @@ class StoredScores:
             self.arrays.code_starts[number] = start
             self.arrays.code_ends[number] = start + len(code)
             self.arrays.code[start : start + len(code)] = code
-            self.depth = max(self.depth, template.depth)
+            self.depth = max(self.depth, 1 + max(template.places))
         return number
 
     def _release(self, number: int, template: Template) -> None:
@@ -108,10 +111,10 @@ class StoredScores:
                 template.instructions, self.arrays.code[start:end], strict=True
             ):
                 if instruction.path:
-                    self.attributes(instruction).release(int(code[1]))
+                    self._attributes(instruction).release(int(code[1]))
             self._code.give_back(int(start), len(template.instructions))
 
-    def attributes(self, instruction: Instruction) -> Numbering[Path]:
+    def _attributes(self, instruction: Instruction) -> Numbering[Path]:
         """Where the attribute of an instruction has its number: each type has its own."""
         match instruction.operation:
             case Operation.RELEVANCE:
@@ -121,8 +124,8 @@ class StoredScores:
         return self.numbers
 
     def _code_of(self, instruction: Instruction) -> tuple[int, int, int]:
-        operation, path, count = instruction
-        return operation, self.attributes(instruction).take(path) if path else 0, count
+        operation, path, size = instruction
+        return operation, self._attributes(instruction).take(path) if path else 0, size
 
     def _make_room(self, **lengths: int) -> None:
         self.arrays = self.arrays._replace(

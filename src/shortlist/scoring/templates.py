@@ -96,16 +96,15 @@ class Template:
             start += instruction.width
 
     @property
-    def depth(self) -> int:
-        """How many numbers are on the stack at most."""
-        height = deepest = 0
+    def places(self) -> Iterator[int]:
+        """Where on the stack the result of each instruction goes."""
+        top = -1
         for instruction in self.instructions:
             if instruction.operation < Operation.NEGATE:
-                height += 1
+                top += 1
             elif instruction.operation >= Operation.ADD:
-                height -= 1
-            deepest = max(deepest, height)
-        return deepest
+                top -= 1
+            yield top
 
 
 def templated(score: Score, vocabulary: Vocabulary) -> tuple[Template, tuple[Parameter, ...]]:

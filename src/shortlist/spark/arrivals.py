@@ -31,10 +31,12 @@ class Recipients:
     def of(
         cls, subscriptions: Sequence[str], shortlists: Sequence[str], subscribers: Sequence[str]
     ) -> Recipients:
-        columns = (
-            pa.array(names, pa.string()) for names in (subscriptions, shortlists, subscribers)
+        return cls(
+            pa.array(subscriptions, pa.string()),
+            pa.array(shortlists, pa.string()),
+            pa.array(subscribers, pa.string()),
+            shortlist_texts(shortlists),
         )
-        return cls(*columns, shortlist_texts(shortlists))
 
 
 def arrived(

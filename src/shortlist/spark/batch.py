@@ -7,7 +7,7 @@ import json
 import shutil
 import tempfile
 from collections import Counter
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -95,9 +95,15 @@ class Batch:
         is_local = str(self._spark.sparkContext.master).startswith("local")
         return is_local and not self._has_commands and is_stateless(self._registry)
 
-    def prepare(self) -> None:
-        """Compiles a stateless registry now, and not with the first result."""
-        _ = self._ready
+    def prepare(
+        self, processes: int | None = 1, progress: Callable[[int], object] = lambda done: None
+    ) -> None:
+        """Compiles a stateless registry now, and not with the first result.
+
+        More than one process can only be started by a program that does nothing when it is
+        imported; without a number, there are as many as cores.
+        """
+        self._ready = self._compiled(processes, progress)
 
     def write_parts(self, out: str | Path) -> dict[str, Any]:
         """Lets the tasks of a stateless batch write Parquet in order themselves; the counts."""
@@ -171,9 +177,15 @@ class Batch:
 
     @cached_property
     def _ready(self) -> Ready:
+        return self._compiled()
+
+    def _compiled(
+        self, processes: int | None = 1, progress: Callable[[int], object] = lambda done: None
+    ) -> Ready:
         folder = tempfile.mkdtemp(prefix="shortlist-")
         atexit.register(shutil.rmtree, folder, ignore_errors=True)
-        return Ready.of(self._registry, self._settings.limits, Path(folder, "index"))
+        index, limits = Path(folder, "index"), self._settings.limits
+        return Ready.of(self._registry, limits, index, processes, progress)
 
     @cached_property
     def _results(self) -> DataFrame:

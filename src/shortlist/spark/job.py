@@ -56,8 +56,8 @@ def run_job(
         passes = batch.passes
     writes_parts = batch.is_stateless and outputs.deliveries.suffix == ".parquet"
     if batch.is_stateless:
-        with steps.step("Compiling the registry"):
-            batch.prepare()
+        with steps.told("Compiling the registry", len(registry.subscriptions)) as told:
+            batch.prepare(processes=None, progress=told)
     with steps.counted("Matching and selecting", passes) as batch.progress:
         counts = batch.write_parts(outputs.deliveries) if writes_parts else batch.counts()
         delivered = counts.get("arrival", 0) + counts.get("promotion", 0)

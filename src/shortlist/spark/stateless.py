@@ -10,7 +10,7 @@ from __future__ import annotations
 import json
 import uuid
 from collections import Counter
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 from itertools import islice
@@ -25,6 +25,7 @@ from shortlist.engine.kernels.sorting import order_by
 from shortlist.intake.lines import ItemReader
 from shortlist.matching.blocks import Block, Ints
 from shortlist.matching.census import TypeCensus
+from shortlist.matching.index.compile import compiled_index
 from shortlist.matching.index.index import Index
 from shortlist.matching.values import Values
 from shortlist.model.policy import Everything
@@ -82,26 +83,34 @@ class Ready:
     census: TypeCensus
 
     @classmethod
-    def of(cls, registry: Registry, limits: Limits, folder: str | Path) -> Ready:
-        """Compiles a registry into an index in a folder that all tasks can read."""
-        index = Index(registry.vocabulary, limits)
-        scores, census = BulkScores(registry.vocabulary, limits), TypeCensus(registry.vocabulary)
+    def of(
+        cls,
+        registry: Registry,
+        limits: Limits,
+        folder: str | Path,
+        processes: int | None = 1,
+        progress: Callable[[int], object] = lambda done: None,
+    ) -> Ready:
+        """Compiles a registry into an index in a folder that all tasks can read.
+
+        Without a number, so many processes compile as there are cores.
+        """
+        subscriptions, vocabulary = registry.subscriptions, registry.vocabulary
+        compiled_index(subscriptions, vocabulary, limits, processes, progress).save(folder)
+        scores, census = BulkScores(vocabulary, limits), TypeCensus(vocabulary, limits)
         subscribers = {shortlist.id: shortlist.subscriber for shortlist in registry.shortlists}
         # a new index numbers subscriptions as they come
-        for number, subscription in enumerate(registry.subscriptions):
-            index.add(subscription)
+        for number, subscription in enumerate(subscriptions):
             census.add(subscription)
             scores.add(number, subscription)
             own = subscription.own_shortlist()
             if own is not None:
                 subscribers[own.id] = own.subscriber
-        index.save(folder)
-        subscriptions = registry.subscriptions
         shortlists = [subscription.shortlist_id for subscription in subscriptions]
         place = {name: rank for rank, name in enumerate(sorted(shortlists))}
         return cls(
             folder=str(folder),
-            vocabulary=registry.vocabulary,
+            vocabulary=vocabulary,
             limits=limits,
             scores=scores,
             unconditional=[n for n, one in enumerate(subscriptions) if one.where is None],
@@ -118,7 +127,7 @@ class Ready:
 @lru_cache(maxsize=1)
 def _index(folder: str) -> Index:
     """A worker's index: tasks come one after the other, most of them for the same registry."""
-    return Index.open(folder)
+    return Index.open(folder, verify=False)
 
 
 class _Run:

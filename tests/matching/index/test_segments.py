@@ -8,15 +8,18 @@ import pytest
 from shortlist.matching.index.segments import Segment
 from shortlist.matching.index.terms import Terms
 from shortlist.model.settings import Limits
-from tests.matching.index.indexes import drawn_registry, slots_of
-from tests.strategies import seeded
+from tests.matching.index.drawn import subscriptions, vocabulary
+
+TERMS = Terms(vocabulary(), Limits())
 
 
 def drawn_conditions(seed):
-    registry = drawn_registry(seeded(seed))
-    terms = Terms(registry.vocabulary, Limits())
-    made = [terms.condition(terms.request(each)) for each in registry.subscriptions]
+    made = [TERMS.condition(TERMS.request(each)) for each in subscriptions(seed, 12)]
     return [condition for condition in made if condition is not None]
+
+
+def slots_of(segment):
+    return set(segment.slots.slots(np.arange(segment.slots.size)))
 
 
 def grades_of(segment):

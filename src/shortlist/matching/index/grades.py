@@ -52,18 +52,23 @@ class Grades:
         )
 
     @classmethod
-    def joined(cls, some: Sequence["Grades"]) -> tuple["Grades", list[Ints]]:
-        """All distinct grades of several, and the new numbers of each one's."""
+    def joined(cls, some: Sequence[tuple["Grades", Ints]]) -> tuple["Grades", Ints]:
+        """Those grades of several that are named, each once, and the new numbers of the names.
+
+        -1 names none.
+        """
         attributes: dict[tuple[Path, Words | None], int] = {}
         rows = []
-        for grades in some:
-            new = [attributes.setdefault(each, len(attributes)) for each in grades.attributes]
-            places = np.array(new, np.float64)[grades.places]
-            rows.append(np.column_stack([places, grades.parameters]))
+        for grades, named in some:
+            used = named[named >= 0]
+            places = [grades.attributes[place] for place in grades.places[used].tolist()]
+            new = [attributes.setdefault(each, len(attributes)) for each in places]
+            rows.append(np.column_stack([new, grades.parameters[used]]))
+        names = np.concatenate([named for _, named in some])
         distinct, numbers = np.unique(np.concatenate(rows), axis=0, return_inverse=True)
+        names[names >= 0] = numbers.ravel()
         joined = cls(tuple(attributes), distinct[:, 0].astype(np.int32), distinct[:, 1:].copy())
-        cuts = np.cumsum([len(each) for each in rows])[:-1]
-        return joined, [part.astype(np.int32) for part in np.split(numbers.ravel(), cuts)]
+        return joined, names
 
     def elements(self, block: Block) -> tuple[Ints, Floats]:
         """What each publication has of each attribute: numbers, or the degrees of its words.

@@ -1,28 +1,32 @@
 """The compiled matcher: conditions in segments, publications in blocks."""
 
-from collections.abc import Callable
-from dataclasses import replace
+import os
+from dataclasses import asdict
 from functools import lru_cache, partial
+from pathlib import Path
 
 import numpy as np
 
-from shortlist.language.parser import parse_any_where
-from shortlist.language.tree import Where
+from shortlist.fuzzy.degrees import TRUE
 from shortlist.matching.base import Match
-from shortlist.matching.blocks import Block, Bools, Longs
-from shortlist.matching.conditions import Meets, condition, predicates
-from shortlist.matching.index.coarse import Bits, lowered, with_lowered
-from shortlist.matching.index.conditions import Condition, compiled_condition
+from shortlist.matching.blocks import Block, Bools, Ints, Longs
+from shortlist.matching.index.coarse import Bits
+from shortlist.matching.index.conditions import Condition
+from shortlist.matching.index.descriptions import bytes_of
 from shortlist.matching.index.masks import MOST
 from shortlist.matching.index.matches import Matches
-from shortlist.matching.index.numbering import Numbering, NumberTable
+from shortlist.matching.index.numbering import NOBODY, Numbering
+from shortlist.matching.index.requests import Requests
 from shortlist.matching.index.search import Search, possible
+from shortlist.matching.index.segments import Segment
 from shortlist.matching.index.shelf import FULL, Shelf
+from shortlist.matching.index.storage import open_parts, save_parts
+from shortlist.matching.index.terms import Terms
+from shortlist.matching.index.vocabularies import document_of, vocabulary_of
 from shortlist.matching.scan import reaches
 from shortlist.matching.values import Reader
-from shortlist.model.paths import Path
 from shortlist.model.settings import Limits
-from shortlist.model.subscription import AtLeast, Norm, Subscription
+from shortlist.model.subscription import Subscription
 from shortlist.model.vocabulary import Vocabulary
 
 FEW = 256
@@ -33,6 +37,8 @@ REMEMBERED = 4096
 
 class Index:
     """As `Scan`, but all conditions are asked about many publications at once.
+
+    Subscriptions that ask the same in the same words share a condition.
 
     >>> from shortlist.matching.values import Values
     >>> from shortlist.model.publication import Publication
@@ -52,44 +58,89 @@ class Index:
         few: int = FEW,
         degree_bits: Bits | None = None,
     ) -> None:
-        self._vocabulary = vocabulary
-        self._limits = limits or Limits()
-        self._few = few
-        self._bits = degree_bits
+        self.terms = Terms(vocabulary, limits or Limits(), degree_bits)
         self.numbering = Numbering()
+        self.requests = Requests(self.terms.request)
         self._shelf = Shelf()
-        self._known = _KnownConditions(self._condition_of)
-        self._subscriptions: list[Subscription | None] = []
-        self._unconditional: set[int] = set()
+        self._few = few
         self._waiting: dict[int, Condition] = {}
-        self._paths: set[Path] = set()
         self._room = 4096
-        self._meets = lru_cache(REMEMBERED)(self._compiled_meets)
+        self._meets = lru_cache(REMEMBERED)(self.terms.meets)
+
+    @classmethod
+    def open(
+        cls, folder: str | os.PathLike[str], verify: bool = True, *, few: int = FEW
+    ) -> "Index":
+        """The index that was saved in a folder, or an `UnusableIndex`.
+
+        It stays where it is on disk, and changes are this process's own. To verify every byte takes
+        longer than all the rest: once on a machine is enough.
+        """
+        about, parts = open_parts(Path(folder), verify)
+        vocabulary, limits = vocabulary_of(about["vocabulary"]), Limits(**about["limits"])
+        index = cls(vocabulary, limits, few=few, degree_bits=about["degree_bits"])
+        index.numbering = Numbering(parts["numbers"])
+        index.requests = Requests(index.terms.request, parts["requests"])
+        index._shelf = parts["shelf"]
+        return index
+
+    def save(self, folder: str | os.PathLike[str]) -> None:
+        """Saves the index in a folder of its own, in the place of what was saved there before."""
+        self._flush()
+        about = {
+            "subscriptions": len(self.numbering),
+            "vocabulary": document_of(self.terms.vocabulary),
+            "limits": asdict(self.terms.limits),
+            "degree_bits": self.terms.bits,
+        }
+        parts = {
+            "numbers": self.numbering.saved(),
+            "requests": self.requests.saved(),
+            "shelf": self._shelf,
+        }
+        save_parts(Path(folder), about, parts)
+
+    @property
+    def nbytes(self) -> int:
+        """Of all arrays and tables, without the texts of ids and conditions."""
+        self._flush()
+        return self.numbering.nbytes + self.requests.nbytes + bytes_of(self._shelf)
 
     def add(self, subscription: Subscription) -> None:
-        tree = self._tree(subscription.where)
-        number = self.numbering.add(subscription.id)
-        if number == len(self._subscriptions):
-            self._subscriptions.append(subscription)
-        self._subscriptions[number] = subscription
-        if tree is None:
-            self._unconditional.add(number)
+        request = self.terms.request(subscription)
+        sharer = self.requests.find(request)
+        made = self._waiting.get(sharer)
+        if sharer == NOBODY:
+            made = self.terms.condition(request)
+        number = self.enter(subscription, sharer)
+        if made is None:
+            self.share(number, sharer)
             return
-        self._paths.update(predicate.path for predicate in predicates(tree))
-        self._waiting[number] = self._compiled(subscription, tree)
+        self._waiting[number] = made
         if len(self._waiting) == FULL:
             self._flush()
 
+    def enter(self, subscription: Subscription, sharer: int) -> int:
+        """Numbers a subscription; someone who asks the same is known, or nobody does."""
+        number = self.numbering.add(subscription.id)
+        self.requests.put(number, subscription, sharer)
+        return number
+
+    def share(self, number: int, sharer: int) -> None:
+        """Lets a subscription have someone's condition; nobody's is none."""
+        if sharer == NOBODY:
+            self._shelf.put_unconditional(number)
+        else:
+            self._shelf.join(number, sharer)
+
+    def shelve(self, segment: Segment, numbers: Ints, places: Ints) -> None:
+        """Takes conditions that are compiled already, for subscriptions that have numbers."""
+        self._shelf.put(segment, numbers, places)
+
     def remove(self, subscription: str) -> None:
         number = self.numbering.remove(subscription)
-        if number in self._unconditional:
-            self._unconditional.remove(number)
-        elif number in self._waiting:
-            del self._waiting[number]
-        else:
-            sharer = self._shelf.drop(number)
-            self._known.drop(number, sharer)
-        self._subscriptions[number] = None
+        is_waiting = self._waiting.pop(number, None) is not None
+        self.requests.drop(number, NOBODY if is_waiting else self._shelf.drop(number))
 
     def match(self, read: Reader) -> list[Match]:
         found = self.match_block(Block.of_readers([read]))
@@ -103,10 +154,10 @@ class Index:
         Those who have no condition match everything; they may be left aside.
         """
         found = self._exact(block, unconditional)
-        return found.packed(self._bits) if self._bits else found
+        return found.packed(self.terms.bits) if self.terms.bits else found
 
     def _exact(self, block: Block, unconditional: bool) -> Matches:
-        if block.size * len(self.numbering) <= self._few:
+        if block.size * len(self.requests) <= self._few:
             return self._judged_all(block, unconditional)
         self._flush()
         self._shelf.tidy()
@@ -115,8 +166,8 @@ class Index:
         else:
             pieces = np.array_split(np.arange(block.size), -(-block.size // MOST))
             found = [self._matches(block.taken(piece)).moved(piece) for piece in pieces]
-        if unconditional and self._unconditional:
-            everyone = np.fromiter(self._unconditional, np.int32, len(self._unconditional))
+        if unconditional and self._shelf.unconditional != NOBODY:
+            everyone = self._shelf.sharers.members(self._shelf.unconditional)
             every = np.repeat(np.arange(block.size, dtype=np.int32), everyone.size)
             found.append(Matches.sure(every, np.tile(everyone, block.size)))
         return Matches.joined(found)
@@ -137,20 +188,24 @@ class Index:
     def _judged_all(self, block: Block, unconditional: bool) -> Matches:
         """As a plain matcher does it: for a few pairs that is less work."""
         rows = []
-        for number, subscription in enumerate(self._subscriptions):
-            if subscription is None or (number in self._unconditional and not unconditional):
+        for number in range(len(self.requests)):
+            if number not in self.requests:
                 continue
-            meets = self._meets(subscription.where, subscription.norm)
+            request = self.requests[number]
+            if request.where is None and not unconditional:
+                continue
+            meets = self._meets(request.where, request.norm)
             for publication in range(block.size):
                 degrees = meets(partial(block.value, publication))
-                if reaches(self._at_least(subscription), degrees):
+                if reaches(request.at_least, degrees):
                     rows.append((publication, number, *degrees))
         return Matches.of_rows(rows)
 
     def _fuzzy(self, block: Block) -> Bools:
         """Which publications have a fuzzy value where a condition looks."""
         fuzzy = np.zeros(block.size, np.bool_)
-        for path in self._paths:
+        paths = {path for held in self._shelf for path in held.segment.slots.paths}
+        for path in paths:
             fuzzy[block.column(path).fuzzy] = True
         return fuzzy
 
@@ -163,92 +218,21 @@ class Index:
             self._shelf, possible(some, segments), strict=True
         ):
             for publication, which in zip(publications.tolist(), conditions.tolist(), strict=True):
-                sharers = self._shelf.sharers.members(held.heads[which])
-                one = self._subscription(sharers[0])
+                sharers = self._shelf.sharers.members(held.heads[which]).tolist()
+                one = self.requests[sharers[0]]
                 meets = self._meets(one.where, one.norm)
                 degrees = meets(partial(some.value, publication))
                 rows += [
                     (places[publication], number, *degrees)
                     for number in sharers
-                    if reaches(self._at_least(self._subscription(number)), degrees)
+                    if degrees == TRUE or reaches(self.requests[number].at_least, degrees)
                 ]
         return Matches.of_rows(rows)
 
     def _flush(self) -> None:
-        """Shelves what waits: with those who share its condition already, or anew."""
-        new: dict[Condition, list[int]] = {}
-        for number, made in self._waiting.items():
-            sharer = -1 if made in new else self._known.find(made)
-            if sharer >= 0:
-                self._shelf.join(number, sharer)
-                self._known.note(number, made)
-            else:
-                new.setdefault(made, []).append(number)
-        self._waiting.clear()
-        if new:
-            self._shelf.put(new)
-            for made, numbers in new.items():
-                for number in numbers:
-                    self._known.note(number, made)
-                self._known.put(numbers[0])
-
-    def _subscription(self, number: int) -> Subscription:
-        subscription = self._subscriptions[number]
-        assert subscription is not None
-        return subscription
-
-    def _condition_of(self, number: int) -> Condition:
-        subscription = self._subscription(number)
-        tree = self._tree(subscription.where)
-        assert tree is not None
-        return self._compiled(subscription, tree)
-
-    def _compiled(self, subscription: Subscription, tree: Where) -> Condition:
-        at_least = self._at_least(subscription)
-        least = max(at_least.possibility, at_least.necessity)
-        return compiled_condition(tree, self._vocabulary, subscription.norm, least)
-
-    def _compiled_meets(self, where: str | None, norm: Norm) -> Meets:
-        return condition(self._tree(where), self._vocabulary, norm)
-
-    def _tree(self, where: str | None) -> Where | None:
-        tree = parse_any_where(where, self._vocabulary, self._limits)
-        return with_lowered(tree, self._bits) if tree is not None and self._bits else tree
-
-    def _at_least(self, subscription: Subscription) -> AtLeast:
-        at_least = subscription.at_least
-        if self._bits is None:
-            return at_least
-        return replace(
-            at_least,
-            possibility=lowered(at_least.possibility, self._bits),
-            necessity=lowered(at_least.necessity, self._bits),
-        )
-
-
-class _KnownConditions:
-    """Which subscription has a condition already."""
-
-    def __init__(self, condition_of: Callable[[int], Condition]) -> None:
-        self._condition_of = condition_of
-        self._hashes = np.zeros(8, np.int64)
-        self._table = NumberTable(lambda number: int(self._hashes[number]))
-
-    def find(self, wanted: Condition) -> int:
-        """Someone who has the condition, or -1."""
-        return self._table.find(hash(wanted), lambda one: self._condition_of(one) == wanted)
-
-    def note(self, number: int, made: Condition) -> None:
-        """Someone has the condition."""
-        while number >= self._hashes.size:
-            self._hashes = np.append(self._hashes, np.zeros_like(self._hashes))
-        self._hashes[number] = hash(made)
-
-    def put(self, number: int) -> None:
-        """Whoever looks for the condition of this one will find it."""
-        self._table.put(number)
-
-    def drop(self, number: int, sharer: int) -> None:
-        """Whoever looks for it will find a sharer in its place, if there is one."""
-        if self._table.drop(number) and sharer >= 0:
-            self._table.put(sharer)
+        """Shelves what waits."""
+        if self._waiting:
+            numbers = np.fromiter(self._waiting, np.int32)
+            segment, places = Segment.of(self._waiting.values())
+            self.shelve(segment, numbers, places)
+            self._waiting.clear()

@@ -26,6 +26,8 @@ Rows = npt.NDArray[np.unsignedinteger[Any]]
 WIDE, NARROW = 8, 1
 """Words of a mask: for 512 publications, or for 64 where there are no more."""
 MOST = WIDE * 64
+SMALL = 2**16
+"""So many rows have numbers of sixteen bits."""
 EMPTY, FULL = 0, 1
 """The rows that have no publication, and all."""
 
@@ -80,7 +82,7 @@ class BlockMasks:
         ranges = [self._ranges(betweens, texts) for betweens in slots.betweens]
         free = self._shared
         self._reserve(free + slots.size)
-        is_small = free + slots.size < 2**16
+        is_small = free + slots.size < SMALL
         plus: Rows = np.zeros(slots.size, np.uint16 if is_small else np.uint32)
         plus[1] = FULL
         minus = plus.copy() if self.is_fuzzy else plus

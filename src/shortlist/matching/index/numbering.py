@@ -1,72 +1,87 @@
 """Subscriptions by number, and which of them share a condition."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, field
 
 import numpy as np
+import pyarrow as pa
 
-from shortlist.matching.blocks import Ints
+from shortlist.matching.blocks import Ints, Longs
+from shortlist.matching.index.layers import Layered
+from shortlist.matching.index.texts import Texts, stable_hash
+from shortlist.matching.kernels.numbering import EMPTY, GONE, enter_all, link_all, listed
 
 NOBODY = -1
+HALF = 2**31 - 1
+"""The part of a hash that an entry keeps."""
 
 
+@dataclass(slots=True)
 class NumberTable:
-    """A hash table of numbers, four bytes an entry; it knows only hashes of what they stand for.
+    """A hash table of numbers, eight bytes an entry; it knows only hashes of what they stand for.
 
     >>> words = ["war", "drama"]
-    >>> table = NumberTable(lambda number: hash(words[number]))
-    >>> table.put(0), table.put(1)
-    (None, None)
-    >>> table.find(hash("drama"), lambda number: words[number] == "drama")
+    >>> table = NumberTable()
+    >>> for number, word in enumerate(words):
+    ...     table.put(number, stable_hash(word))
+    >>> table.find(stable_hash("drama"), lambda number: words[number] == "drama")
     1
     """
 
-    def __init__(self, hash_of: Callable[[int], int]) -> None:
-        self._hash_of = hash_of
-        self._table = np.full(8, _EMPTY, np.int32)
-        self._count = 0
-        self._used = 0
+    entries: Longs = field(default_factory=lambda: np.full(8, EMPTY, np.int64))
+    """Half a hash, and the number, in the two halves of each."""
+    count: int = 0
+    used: int = 0
 
     def find(self, hashed: int, is_it: Callable[[int], bool]) -> int:
         """The number with this hash that is the one, or -1."""
-        return int(self._table[self._place(hashed, is_it)])
+        return next((number for _, number in self._alike(hashed) if is_it(number)), NOBODY)
 
-    def put(self, number: int) -> None:
-        if 3 * (self._used + 1) > 2 * self._table.size:
-            self._rehash()
-        self._table[self._place(self._hash_of(number), lambda _: False)] = number
-        self._count += 1
-        self._used += 1
-
-    def drop(self, number: int) -> bool:
-        """Takes a number out; whether it was there."""
-        place = self._place(self._hash_of(number), number.__eq__)
-        if self._table[place] == _EMPTY:
-            return False
-        self._table[place] = _GONE
-        self._count -= 1
-        return True
-
-    def _place(self, hashed: int, is_it: Callable[[int], bool]) -> int:
-        last = self._table.size - 1
-        # the golden ratio spreads hashes that differ in few bits
-        place = (hashed * 0x9E3779B97F4A7C15 >> 20) & last
-        while (number := int(self._table[place])) != _EMPTY:
-            if number != _GONE and is_it(number):
-                return place
+    def put(self, number: int, hashed: int) -> None:
+        if 3 * (self.used + 1) > 2 * self.entries.size:
+            self._make_room()
+        last = self.entries.size - 1
+        place = hashed & HALF & last
+        while (entry := self.entries.item(place)) >= 0:
             place = (place + 1) & last
-        return place
+        self.entries[place] = (hashed & HALF) << 32 | number
+        self.count += 1
+        self.used += entry == EMPTY
 
-    def _rehash(self) -> None:
-        old = self._table
+    def drop(self, number: int, hashed: int) -> bool:
+        """Takes a number out; whether it was there."""
+        for place, found in self._alike(hashed):
+            if found == number:
+                self.entries[place] = GONE
+                self.count -= 1
+                return True
+        return False
+
+    def _alike(self, hashed: int) -> Iterator[tuple[int, int]]:
+        """The places and numbers that may have this hash."""
+        last, half = self.entries.size - 1, hashed & HALF
+        place = half & last
+        while (entry := self.entries.item(place)) != EMPTY:
+            if entry >> 32 == half:
+                yield place, entry & (2**32 - 1)
+            place = (place + 1) & last
+
+    def _make_room(self) -> None:
         size = 8
-        while size < 2 * (self._count + 1):
+        while size < 2 * (self.count + 1):
             size *= 2
-        self._table, self._count, self._used = np.full(size, _EMPTY, np.int32), 0, 0
-        for number in old[old >= 0].tolist():
-            self.put(number)
+        larger = np.full(size, EMPTY, np.int64)
+        enter_all(self.entries, larger)
+        self.entries, self.used = larger, self.count
 
 
-_EMPTY, _GONE = -1, -2
+@dataclass(frozen=True, slots=True)
+class SavedNumbers:
+    """A numbering as it is saved."""
+
+    names: Texts = field(default_factory=lambda: Texts.plain(()))
+    table: NumberTable = field(default_factory=NumberTable)
+    free: Ints = field(default_factory=lambda: np.empty(0, np.int32))
 
 
 class Numbering:
@@ -75,84 +90,126 @@ class Numbering:
     >>> numbers = Numbering()
     >>> numbers.add("a"), numbers.add("b"), numbers.remove("a"), numbers.add("c")
     (0, 1, 0, 0)
-    >>> numbers.name(0), len(numbers)
-    ('c', 2)
+    >>> numbers.name(0), len(numbers), numbers.names().to_pylist()
+    ('c', 2, ['c', 'b'])
     """
 
-    def __init__(self) -> None:
-        self._names: list[str | None] = []
-        self._free: list[int] = []
-        self._table = NumberTable(lambda number: hash(self._names[number]))
+    def __init__(self, saved: SavedNumbers | None = None) -> None:
+        saved = saved or SavedNumbers()
+        self._names = Layered(len(saved.names), saved.names.__getitem__)
+        self._free: list[int] = saved.free.tolist()
+        self._table = saved.table
+        self._array = saved.names.arrow()
+        self._changed: set[int] = set()
 
     def __len__(self) -> int:
         return len(self._names) - len(self._free)
+
+    @property
+    def nbytes(self) -> int:
+        """Without the names themselves."""
+        return self._names.nbytes + self._table.entries.nbytes + 8 * len(self._array)
 
     def name(self, number: int) -> str:
         name = self._names[number]
         assert name is not None
         return name
 
+    def names(self) -> pa.LargeStringArray:
+        """Every number's name, made anew only after changes; at free numbers anything may stand."""
+        known, total = len(self._array), len(self._names)
+        if self._changed or known < total:
+            numbers = [*self._changed, *range(known, total)]
+            new = pa.array([self._names[number] for number in numbers], pa.large_string())
+            order = np.arange(total)
+            order[numbers] = known + np.arange(len(numbers))
+            self._array = pa.concat_arrays([self._array, new]).take(pa.array(order))
+            self._changed.clear()
+        return self._array
+
     def number(self, name: str) -> int:
-        number = self._table.find(hash(name), lambda one: self._names[one] == name)
+        number = self._table.find(stable_hash(name), lambda one: self._names[one] == name)
         if number < 0:
             raise KeyError(name)
         return number
 
     def add(self, name: str) -> int:
         number = self._free.pop() if self._free else len(self._names)
-        if number == len(self._names):
-            self._names.append(name)
-        self._names[number] = name
-        self._table.put(number)
+        self._rename(number, name)
+        self._table.put(number, stable_hash(name))
         return number
 
     def remove(self, name: str) -> int:
         number = self.number(name)
-        self._table.drop(number)
-        self._names[number] = None
+        self._table.drop(number, stable_hash(name))
+        self._rename(number, None)
         self._free.append(number)
         return number
 
+    def saved(self) -> SavedNumbers:
+        names = Texts.of_arrow(self.names())
+        return SavedNumbers(names, self._table, np.array(self._free, np.int32))
 
+    def _rename(self, number: int, name: str | None) -> None:
+        self._names[number] = name
+        if number < len(self._array):
+            self._changed.add(number)
+
+
+@dataclass(slots=True)
 class Sharers:
     """Lists of subscriptions by number, each number in at most one of them.
 
     A list is known by its first member, its head.
 
     >>> sharers = Sharers()
+    >>> sharers.reserve(6)
     >>> head = sharers.put(3, NOBODY)
     >>> head = sharers.put(5, head)
     >>> sharers.members(head), sharers.members(sharers.drop(5, head))
-    ([5, 3], [3])
+    (array([5, 3], dtype=int32), array([3], dtype=int32))
     """
 
-    def __init__(self) -> None:
-        self.following: Ints = np.full(8, NOBODY, np.int32)
-        self._preceding: Ints = np.full(8, NOBODY, np.int32)
+    following: Ints = field(default_factory=lambda: np.full(8, NOBODY, np.int32))
+    preceding: Ints = field(default_factory=lambda: np.full(8, NOBODY, np.int32))
+
+    def reserve(self, count: int) -> None:
+        """Makes room for numbers below this count."""
+        self.following = with_room(self.following, count)
+        self.preceding = with_room(self.preceding, count)
 
     def put(self, number: int, head: int) -> int:
         """Puts a number before a list's head; the answer is the new head."""
-        while number >= self.following.size:
-            self.following = np.append(self.following, np.full_like(self.following, NOBODY))
-            self._preceding = np.append(self._preceding, np.full_like(self._preceding, NOBODY))
-        self.following[number], self._preceding[number] = head, NOBODY
+        self.following[number], self.preceding[number] = head, NOBODY
         if head != NOBODY:
-            self._preceding[head] = number
+            self.preceding[head] = number
         return number
+
+    def put_all(self, numbers: Ints, lists: Ints, heads: Ints) -> None:
+        """Puts each number before the head of one of some lists, which it becomes itself."""
+        link_all(numbers, lists, heads, self.following, self.preceding)
 
     def drop(self, number: int, head: int) -> int:
         """Takes a number out of the list with this head; the answer is the new head."""
-        before, after = int(self._preceding[number]), int(self.following[number])
+        before, after = int(self.preceding[number]), int(self.following[number])
         if after != NOBODY:
-            self._preceding[after] = before
+            self.preceding[after] = before
         if before == NOBODY:
             return after
         self.following[before] = after
         return head
 
-    def members(self, head: int) -> list[int]:
-        found = []
-        while head != NOBODY:
-            found.append(int(head))
-            head = self.following[head]
-        return found
+    def members(self, head: int) -> Ints:
+        return listed(head, self.following)
+
+
+def with_room(numbers: Ints, count: int) -> Ints:
+    """The same, or a larger copy that has room for so many.
+
+    >>> with_room(np.array([7, 8], np.int32), 3).tolist()
+    [7, 8, -1, -1]
+    """
+    if count <= numbers.size:
+        return numbers
+    more = max(count, 2 * numbers.size) - numbers.size
+    return np.append(numbers, np.full(more, NOBODY, np.int32))

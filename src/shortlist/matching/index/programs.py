@@ -13,6 +13,7 @@ from shortlist.matching.index.conditions import Condition
 from shortlist.matching.index.literals import Grade
 from shortlist.matching.index.runs import joined, offsets_of, picked
 from shortlist.matching.index.slots import Slot
+from shortlist.model.rounding import added
 
 
 @dataclass(frozen=True, slots=True)
@@ -112,6 +113,6 @@ _PER_PROGRAM = ("norms", "is_strict", "is_conjunction", "is_graded", "least")
 
 def _weights(condition: Condition) -> Sequence[float]:
     weights = condition.weights or (0.0,) * len(condition.literals)
-    if not isfinite(sum(weights)):
+    if not isfinite(added(weights)):
         return [weight / max(weights) for weight in weights]
     return weights

@@ -1,6 +1,6 @@
 """Some conditions as arrays that kernels run over; a segment never changes."""
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
@@ -12,7 +12,8 @@ from shortlist.matching.index.grades import Grades
 from shortlist.matching.index.literals import Grade
 from shortlist.matching.index.programs import Programs
 from shortlist.matching.index.runs import joined, offsets_of, picked
-from shortlist.matching.index.tables import SlotNumbers, SlotTable
+from shortlist.matching.index.slot_numbers import SlotNumbers
+from shortlist.matching.index.tables import SlotTable
 
 
 @dataclass(frozen=True, slots=True)
@@ -33,28 +34,30 @@ class Segment:
         return self.crisp.count + self.programs.count
 
     @classmethod
-    def of(cls, conditions: Sequence[Condition]) -> tuple["Segment", Ints]:
-        """A segment, and which of the conditions came to each place."""
+    def of(cls, conditions: Iterable[Condition]) -> tuple["Segment", Ints]:
+        """A segment that has equal conditions once, and the place of each there."""
         slots = SlotNumbers()
-        distinct: dict[Grade | None, int] = {None: -1}
-
-        def grade(one: Grade | None) -> int:
-            return distinct.setdefault(one, len(distinct) - 1)
-
-        is_crisp = np.array([each.is_conjunction and not each.is_graded for each in conditions])
-        crisp = np.flatnonzero(is_crisp)
-        others = np.flatnonzero(~is_crisp)
-        plain = [conditions[place] for place in crisp.tolist()]
+        known: dict[Condition, int] = {}
+        which = [known.setdefault(condition, len(known)) for condition in conditions]
+        distinct = list(known)
+        is_crisp = [each.is_conjunction and not each.is_graded for each in distinct]
+        crisp, others = np.flatnonzero(is_crisp), np.flatnonzero(np.logical_not(is_crisp))
+        plain = [distinct[place] for place in crisp.tolist()]
         literals = [literal for each in plain for literal in each.literals]
         plus = np.array([slots.number(literal.plus) for literal in literals], np.int32)
         minus = np.array([slots.number(literal.minus) for literal in literals], np.int32)
         offsets = offsets_of([len(each.literals) for each in plain])
-        programs = Programs.of(
-            [conditions[place] for place in others.tolist()], slots.number, grade
-        )
-        grades = Grades.of([one for one in distinct if one is not None])
-        segment, order = _arranged(slots, (offsets, plus, minus), programs, grades)
-        return segment, np.append(crisp, others)[order].astype(np.int32)
+        grades: dict[Grade | None, int] = {None: -1}
+
+        def grade(one: Grade | None) -> int:
+            return grades.setdefault(one, len(grades) - 1)
+
+        programs = Programs.of([distinct[place] for place in others.tolist()], slots.number, grade)
+        graded = Grades.of([one for one in grades if one is not None])
+        segment, order = _arranged(slots, (offsets, plus, minus), programs, graded)
+        places = np.empty(len(distinct), np.int32)
+        places[np.append(crisp, others)[order]] = np.arange(len(distinct))
+        return segment, places[which]
 
     @classmethod
     def merged(cls, some: Sequence[tuple["Segment", Ints]]) -> tuple["Segment", Ints]:
@@ -63,21 +66,22 @@ class Segment:
         Conditions count on from one segment to the next.
         """
         slots = SlotNumbers()
-        crisp, programs, kept = [], [], []
+        crisp, programs, grades, kept = [], [], [], []
         before = 0
-        grades, new_grades = Grades.joined([segment.grades for segment, _ in some])
-        for (segment, named), graded in zip(some, new_grades, strict=True):
-            new = np.array([slots.number(slot) for slot in segment.slots.slots()], np.int32)
+        for segment, named in some:
             offsets, plus, minus = segment.crisp.literals()
             of_crisp = named[named < segment.crisp.count]
             members, offsets = picked(offsets, of_crisp)
-            crisp.append((offsets, new[plus[members]], new[minus[members]]))
+            plus, minus = plus[members], minus[members]
             rest = named[named >= segment.crisp.count]
             taken = segment.programs.taken(rest - segment.crisp.count)
-            renumbered = np.append(graded, -1)[taken.grades].astype(np.int32)
-            programs.append(
-                replace(taken, plus=new[taken.plus], minus=new[taken.minus], grades=renumbered)
-            )
+            is_used = np.zeros(segment.slots.size, np.bool_)
+            for used in (plus, minus, taken.plus, taken.minus):
+                is_used[used] = True
+            new = slots.numbers(segment.slots, is_used)
+            crisp.append((offsets, new[plus], new[minus]))
+            programs.append(replace(taken, plus=new[taken.plus], minus=new[taken.minus]))
+            grades.append((segment.grades, taken.grades))
             kept.append((of_crisp + before, rest + before))
             before += segment.count
         all_crisp = (
@@ -85,7 +89,9 @@ class Segment:
             np.concatenate([plus for _, plus, _ in crisp]),
             np.concatenate([minus for _, _, minus in crisp]),
         )
-        segment, order = _arranged(slots, all_crisp, Programs.joined(programs), grades)
+        graded, numbers = Grades.joined(grades)
+        all_programs = replace(Programs.joined(programs), grades=numbers)
+        segment, order = _arranged(slots, all_crisp, all_programs, graded)
         origin = np.concatenate([part for parts in zip(*kept, strict=True) for part in parts])
         return segment, origin[order].astype(np.int32)
 

@@ -1,13 +1,12 @@
 """The segments of an index and who shares their conditions; small ones are merged as they come."""
 
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 import numpy as np
 
 from shortlist.matching.blocks import Ints
-from shortlist.matching.index.conditions import Condition
-from shortlist.matching.index.numbering import NOBODY, Sharers
+from shortlist.matching.index.numbering import NOBODY, Sharers, with_room
 from shortlist.matching.index.segments import Segment
 from shortlist.matching.kernels.conditions import settle
 
@@ -26,41 +25,51 @@ class Held:
     live: int
 
 
+@dataclass(slots=True)
 class Shelf:
     """Segments by number, and the place of every subscription's condition."""
 
-    def __init__(self) -> None:
-        self.held: dict[int, Held] = {}
-        self.sharers = Sharers()
-        self._next = 0
-        self._segment_of = np.full(8, NOBODY, np.int32)
-        self._condition_of = np.full(8, NOBODY, np.int32)
+    held: dict[int, Held] = field(default_factory=dict)
+    sharers: Sharers = field(default_factory=Sharers)
+    segment_of: Ints = field(default_factory=lambda: np.full(8, NOBODY, np.int32))
+    condition_of: Ints = field(default_factory=lambda: np.full(8, NOBODY, np.int32))
+    next: int = 0
+    unconditional: int = NOBODY
+    """The head of those who have no condition; they have no segment."""
 
     def __iter__(self) -> Iterator[Held]:
         return iter(self.held.values())
 
-    def put(self, conditions: dict[Condition, list[int]]) -> None:
-        """Adds conditions, each with those who share it."""
-        wanted = list(conditions)
-        segment, order = Segment.of(wanted)
+    def put(self, segment: Segment, numbers: Ints, places: Ints) -> None:
+        """Adds a segment, given subscriptions and each one's condition in it."""
+        self._reserve(int(numbers.max()))
         heads = np.full(segment.count, NOBODY, np.int32)
-        for place, which in enumerate(order.tolist()):
-            for number in conditions[wanted[which]]:
-                heads[place] = self.sharers.put(number, int(heads[place]))
-                self._settle(number, self._next, place)
-        self.held[self._next] = Held(segment, heads, segment.count)
-        self._next += 1
+        self.sharers.put_all(numbers, places, heads)
+        self._hold(segment, heads)
+
+    def put_unconditional(self, number: int) -> None:
+        """Adds a subscription without a condition."""
+        self._reserve(number)
+        self.unconditional = self.sharers.put(number, self.unconditional)
+        self.segment_of[number] = NOBODY
 
     def join(self, number: int, sharer: int) -> None:
         """Lets a subscription share another one's condition."""
         where, condition = self._home(sharer)
+        if where == NOBODY:
+            self.put_unconditional(number)
+            return
+        self._reserve(number)
         held = self.held[where]
         held.heads[condition] = self.sharers.put(number, int(held.heads[condition]))
-        self._settle(number, where, condition)
+        self.segment_of[number], self.condition_of[number] = where, condition
 
     def drop(self, number: int) -> int:
         """Takes a subscription away; the answer is one that shares its condition, or nobody."""
         where, condition = self._home(number)
+        if where == NOBODY:
+            self.unconditional = self.sharers.drop(number, self.unconditional)
+            return self.unconditional
         held = self.held[where]
         held.heads[condition] = self.sharers.drop(number, int(held.heads[condition]))
         if held.heads[condition] == NOBODY:
@@ -87,16 +96,19 @@ class Shelf:
             (held.segment, np.flatnonzero(held.heads != NOBODY).astype(np.int32)) for held in old
         ]
         segment, origin = Segment.merged(named)
-        heads = np.concatenate([held.heads for held in old])[origin]
-        self.held[self._next] = Held(segment, heads, heads.size)
-        settle(heads, self.sharers.following, self._next, self._segment_of, self._condition_of)
-        self._next += 1
+        self._hold(segment, np.concatenate([held.heads for held in old])[origin])
+
+    def _hold(self, segment: Segment, heads: Ints) -> None:
+        """All conditions have somebody."""
+        self.held[self.next] = Held(segment, heads, heads.size)
+        settle(heads, self.sharers.following, self.next, self.segment_of, self.condition_of)
+        self.next += 1
 
     def _home(self, number: int) -> tuple[int, int]:
-        return int(self._segment_of[number]), int(self._condition_of[number])
+        return int(self.segment_of[number]), int(self.condition_of[number])
 
-    def _settle(self, number: int, where: int, condition: int) -> None:
-        while number >= self._segment_of.size:
-            self._segment_of = np.append(self._segment_of, self._segment_of)
-            self._condition_of = np.append(self._condition_of, self._condition_of)
-        self._segment_of[number], self._condition_of[number] = where, condition
+    def _reserve(self, number: int) -> None:
+        """Makes room for a subscription."""
+        self.sharers.reserve(number + 1)
+        self.segment_of = with_room(self.segment_of, number + 1)
+        self.condition_of = with_room(self.condition_of, number + 1)

@@ -1,11 +1,13 @@
 """Texts side by side, as one run of bytes."""
 
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, field
+from hashlib import blake2b
 from itertools import pairwise
 
 import numpy as np
 import numpy.typing as npt
+import pyarrow as pa
 
 from shortlist.matching.blocks import Ints, Longs
 from shortlist.matching.kernels.texts import find_texts, hash_texts
@@ -22,14 +24,12 @@ class Texts:
 
     data: npt.NDArray[np.uint8]
     offsets: Longs
-    hashes: npt.NDArray[np.uint64]
+    hashes: npt.NDArray[np.uint64] = field(default_factory=lambda: np.empty(0, np.uint64))
 
     @classmethod
     def of(cls, texts: Iterable[str]) -> "Texts":
-        pieces = [encoded(text) for text in texts]
-        data = np.frombuffer(b"".join(pieces), np.uint8)
-        offsets = np.cumsum([0, *map(len, pieces)], dtype=np.int64)
-        return cls(data, offsets, hash_texts(data, offsets))
+        plain = cls.plain(texts)
+        return cls(plain.data, plain.offsets, hash_texts(plain.data, plain.offsets))
 
     @classmethod
     def hashed(cls, texts: Iterable[str]) -> "Texts":
@@ -38,13 +38,43 @@ class Texts:
         order = np.argsort(cls.of(distinct).hashes, kind="stable")
         return cls.of(distinct[place] for place in order)
 
+    @classmethod
+    def plain(cls, texts: Iterable[str]) -> "Texts":
+        """Texts that are neither looked for nor found.
+
+        >>> Texts.plain(["war", "drama"])[1]
+        'drama'
+        """
+        pieces = [encoded(text) for text in texts]
+        # kernels are compiled for arrays that can be written, which those of bytes cannot
+        data = np.frombuffer(bytearray().join(pieces), np.uint8)
+        return cls(data, np.cumsum([0, *map(len, pieces)], dtype=np.int64))
+
+    @classmethod
+    def of_arrow(cls, texts: pa.LargeStringArray) -> "Texts":
+        """As `plain`, in the same memory; null is empty."""
+        _, offsets, data = texts.buffers()
+        return cls(
+            np.frombuffer(data or b"", np.uint8),
+            np.frombuffer(offsets, np.int64)[texts.offset : texts.offset + len(texts) + 1],
+        )
+
+    def arrow(self) -> pa.LargeStringArray:
+        """The texts in the same memory."""
+        buffers = pa.py_buffer(self.offsets), pa.py_buffer(self.data)
+        return pa.LargeStringArray.from_buffers(len(self), *buffers)
+
     def __len__(self) -> int:
-        return self.hashes.size
+        return self.offsets.size - 1
 
     def __iter__(self) -> Iterator[str]:
         whole, offsets = self.data.tobytes(), self.offsets.tolist()
         for start, stop in pairwise(offsets):
             yield whole[start:stop].decode("utf-8", "surrogatepass")
+
+    def __getitem__(self, place: int) -> str:
+        start, stop = self.offsets[place], self.offsets[place + 1]
+        return self.data[start:stop].tobytes().decode("utf-8", "surrogatepass")
 
     def find(self, wanted: "Texts") -> Ints:
         """The place of each wanted text here, or -1."""
@@ -56,3 +86,12 @@ class Texts:
 def encoded(text: str) -> bytes:
     """UTF-8, in which bytes order as code points do; JSON may bring half characters."""
     return text.encode("utf-8", "surrogatepass")
+
+
+def stable_hash(text: str) -> int:
+    """64 bits that are the same in every process; nobody can choose texts that share many.
+
+    >>> stable_hash("drama")
+    13222706444115469365
+    """
+    return int.from_bytes(blake2b(encoded(text), digest_size=8).digest(), "little")

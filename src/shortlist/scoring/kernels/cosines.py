@@ -6,34 +6,32 @@ from numba import njit
 from shortlist.scoring.kernels.layout import Floats, Ints
 from shortlist.scoring.kernels.sums import exact_sum
 
-EXTREME = 1e140
-"""Beyond this length, or under its inverse, products may leave the range of doubles."""
-
 
 @njit(cache=True, error_model="numpy")
-def cosine_of(dot: float, left: float, right: float) -> float:
-    """Of a product and two lengths; not a number where the product is beyond all doubles."""
-    lengths = left * right
+def cosine_of(dot: float, lengths: float) -> float:
+    """Of a product and that of the lengths; not a number where one is beyond all doubles.
+
+    >>> cosine_of(1.0, 2.0), cosine_of(0.0, 0.0)
+    (0.5, 0.0)
+    """
     if not np.isfinite(dot):
         return np.nan
     return dot / lengths if lengths != 0.0 else 0.0
 
 
 @njit(cache=True)
-def is_extreme(left: float, right: float) -> bool:
-    """Whether the cosine of vectors so long needs care."""
-    return not (1.0 / EXTREME < left < EXTREME and 1.0 / EXTREME < right < EXTREME)
+def is_unsure(cosine: float, lengths: float, additions: int) -> bool:
+    """Whether a cosine may round another way, if its product was added up in any order.
 
+    Each addition and a few operations more err by 2^-52 at most, and 1e9 is less than 2^30. With
+    infinite lengths additions may also overflow in one order and not in another.
 
-@njit(cache=True)
-def is_unsure(cosine: float, additions: int) -> bool:
-    """Whether a cosine of a product that was added up in any order may round another way.
-
-    Such an error is at most 2^-52 for each addition and a few operations more, and 1e9 < 2^30.
+    >>> is_unsure(0.5, 1.0, 3), is_unsure(0.1234567885, 1.0, 3)
+    (False, True)
     """
     product = cosine * 1e9
     fraction: float = product - np.floor(product)
-    return abs(fraction - 0.5) <= (additions + 16) * 2.0**-22
+    return lengths == np.inf or abs(fraction - 0.5) <= (additions + 16) * 2.0**-22
 
 
 @njit(cache=True)
@@ -60,7 +58,7 @@ def term_product(
         if low < end and terms[low] == query[at]:
             products[shared] = weights[low] * query[at + 1]
             shared += 1
-    return exact_sum(products, shared)
+    return exact_sum(products[:shared])
 
 
 @njit(cache=True)
@@ -70,4 +68,4 @@ def vector_product(
     """Of two vectors of `count` coordinates, exactly."""
     for at in range(count):
         products[at] = left[left_start + at] * right[right_start + at]
-    return exact_sum(products, count)
+    return exact_sum(products)

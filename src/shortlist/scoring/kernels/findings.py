@@ -5,7 +5,7 @@ from typing import NamedTuple
 import numpy as np
 from numba import njit
 
-from shortlist.scoring.kernels.layout import Floats, Ints
+from shortlist.scoring.kernels.layout import Floats, Ints, Longs
 
 
 class Findings(NamedTuple):
@@ -14,32 +14,53 @@ class Findings(NamedTuple):
     scores: Floats
 
 
-@njit(cache=True)
-def room_for(count: int) -> Findings:
-    return Findings(np.empty(count, np.int32), np.empty(count, np.int32), np.empty(count))
+class Pile(NamedTuple):
+    """Findings that become more."""
+
+    publications: Ints
+    subscriptions: Ints
+    scores: Floats
+    used: Longs
+    """How many there are: one number."""
 
 
 @njit(cache=True)
-def with_room(found: Findings, used: int, more: int) -> Findings:
-    """The same, of which so many are used, with room for more."""
-    if used + more <= found.scores.size:
-        return found
-    larger = room_for(2 * used + more)
-    larger.publications[:used] = found.publications[:used]
-    larger.subscriptions[:used] = found.subscriptions[:used]
-    larger.scores[:used] = found.scores[:used]
+def pile_for(count: int) -> Pile:
+    """An empty one, with room for so many."""
+    return Pile(
+        np.empty(count, np.int32),
+        np.empty(count, np.int32),
+        np.empty(count, np.float64),
+        np.zeros(1, np.int64),
+    )
+
+
+@njit(cache=True)
+def with_room(pile: Pile, more: int) -> Pile:
+    """The same findings, with room for so many more."""
+    used = pile.used[0]
+    if used + more <= pile.scores.size:
+        return pile
+    larger = pile_for(2 * used + more)
+    for at in range(used):
+        larger.publications[at] = pile.publications[at]
+        larger.subscriptions[at] = pile.subscriptions[at]
+        larger.scores[at] = pile.scores[at]
+    larger.used[0] = used
     return larger
 
 
 @njit(cache=True)
-def put(found: Findings, used: int, publication: int, subscription: int, score: float) -> int:
-    """Writes down a pair if it has a score, and says how many there are then."""
-    found.publications[used] = publication
-    found.subscriptions[used] = subscription
-    found.scores[used] = score
-    return used + (not np.isnan(score))
+def add(pile: Pile, publication: int, subscription: int, score: float) -> None:
+    """Adds a pair, if it has a score."""
+    used = pile.used[0]
+    pile.publications[used] = publication
+    pile.subscriptions[used] = subscription
+    pile.scores[used] = score
+    pile.used[0] = used + (not np.isnan(score))
 
 
 @njit(cache=True)
-def first_of(found: Findings, used: int) -> Findings:
-    return Findings(found.publications[:used], found.subscriptions[:used], found.scores[:used])
+def findings_of(pile: Pile) -> Findings:
+    used = pile.used[0]
+    return Findings(pile.publications[:used], pile.subscriptions[:used], pile.scores[:used])

@@ -13,7 +13,8 @@ Bools = NDArray[np.bool_]
 
 
 class Operation(IntEnum):
-    """One step of a score, on a stack of numbers."""
+    """One step of a score, on a stack of numbers: first those that put a number there, then those
+    that change one, then those that make one of two."""
 
     CONSTANT = 0
     ATTRIBUTE = 1
@@ -70,7 +71,8 @@ class Stored(NamedTuple):
     """By template."""
     code_ends: Longs
     code: Longs
-    """Rows of operation, attribute, and the number of a query's terms or of coordinates."""
+    """Rows of operation, attribute, the number of a query's terms or of coordinates, and the place
+    on the stack where the result goes: the first operand's, or the first free one."""
 
 
 class Published(NamedTuple):

@@ -11,7 +11,7 @@ import numpy as np
 from numba import njit
 
 from shortlist.scoring.kernels.distances import distance_within, reach_of
-from shortlist.scoring.kernels.findings import Findings, first_of, put, room_for, with_room
+from shortlist.scoring.kernels.findings import Findings, add, findings_of, pile_for, with_room
 from shortlist.scoring.kernels.layout import Floats, Ints, Published, Stored
 from shortlist.scoring.kernels.limits import limit_of, settled
 
@@ -29,19 +29,19 @@ def nearest_in_block(
     stored: Stored, published: Published, ordered: Ordered, subscriptions: Ints, floors: Floats
 ) -> tuple[Findings, int]:
     """The findings, and for how many pairs the distance was computed to its end."""
-    found, used, evaluated = room_for(subscriptions.size), 0, 0
+    pile, evaluated = pile_for(subscriptions.size), 0
     for subscription in subscriptions:
         limit = limit_of(stored, floors, subscription)
         reach = reach_of(limit)
         axis, first, end = _narrowest(stored, ordered, subscription, reach)
-        found = with_room(found, used, end - first)
+        pile = with_room(pile, end - first)
         for at in range(first, end):
             publication = ordered.publications[axis, at]
             distance = distance_within(stored, published, subscription, publication, reach)
             if distance < np.inf:
-                used = put(found, used, publication, subscription, settled(-distance, limit))
+                add(pile, publication, subscription, settled(-distance, limit))
             evaluated += distance != np.inf
-    return first_of(found, used), evaluated
+    return findings_of(pile), evaluated
 
 
 @njit(cache=True)

@@ -21,34 +21,34 @@ class Piece(NamedTuple):
 
 
 @njit(cache=True)
-def put_constants(parameters: Floats, piece: Piece, top: int, count: int) -> None:
+def put_constants(parameters: Floats, piece: Piece, place: int, count: int) -> None:
     for at in range(count):
-        piece.stack[top, at] = parameters[piece.parameters[at]]
+        piece.stack[place, at] = parameters[piece.parameters[at]]
         piece.parameters[at] += 1
 
 
 @njit(cache=True)
-def put_degrees(degrees: Floats, first: int, piece: Piece, top: int, count: int) -> None:
+def put_degrees(degrees: Floats, first: int, piece: Piece, place: int, count: int) -> None:
     for at in range(count):
-        piece.stack[top, at] = degrees[first + at]
+        piece.stack[place, at] = degrees[first + at]
 
 
 @njit(cache=True)
-def put_numbers(published: Published, attribute: int, piece: Piece, top: int, count: int) -> None:
+def put_numbers(published: Published, attribute: int, piece: Piece, place: int, count: int) -> None:
     for at in range(count):
         number = published.numbers[attribute, piece.publications[at]]
-        piece.stack[top, at] = number
+        piece.stack[place, at] = number
         piece.lacks[at] |= np.isnan(number)
 
 
 @njit(cache=True)
 def put_offsets(
-    published: Published, attribute: int, parameters: Floats, piece: Piece, top: int, count: int
+    published: Published, attribute: int, parameters: Floats, piece: Piece, place: int, count: int
 ) -> None:
     for at in range(count):
         number = published.numbers[attribute, piece.publications[at]]
         start = piece.parameters[at]
-        piece.stack[top, at] = parameters[start + 1] * abs(number - parameters[start])
+        piece.stack[place, at] = parameters[start + 1] * abs(number - parameters[start])
         piece.lacks[at] |= np.isnan(number)
         piece.parameters[at] += 2
 
@@ -60,7 +60,7 @@ def put_relevances(
     parameters: Floats,
     terms: int,
     piece: Piece,
-    top: int,
+    place: int,
     count: int,
 ) -> None:
     products = np.empty(terms)
@@ -77,7 +77,7 @@ def put_relevances(
             terms,
             products,
         )
-        piece.stack[top, at] = cosine_of(dot, length, parameters[start])
+        piece.stack[place, at] = cosine_of(dot, length * parameters[start])
         piece.lacks[at] |= np.isnan(length)
         piece.parameters[at] += 1 + 2 * terms
 
@@ -89,7 +89,7 @@ def put_cosines(
     parameters: Floats,
     size: int,
     piece: Piece,
-    top: int,
+    place: int,
     count: int,
 ) -> None:
     products = np.empty(size)
@@ -105,7 +105,7 @@ def put_cosines(
                 size,
                 products,
             )
-            piece.stack[top, at] = cosine_of(dot, length, parameters[start])
+            piece.stack[place, at] = cosine_of(dot, length * parameters[start])
         else:
             piece.lacks[at] = True
         piece.parameters[at] += 1 + size

@@ -9,8 +9,8 @@ from typing import NamedTuple
 import numpy as np
 from numba import njit
 
-from shortlist.scoring.kernels.cosines import cosine_of, is_extreme, is_unsure, term_product
-from shortlist.scoring.kernels.findings import Findings, first_of, put, room_for, with_room
+from shortlist.scoring.kernels.cosines import cosine_of, is_unsure, term_product
+from shortlist.scoring.kernels.findings import Findings, add, findings_of, pile_for, with_room
 from shortlist.scoring.kernels.layout import Floats, Ints, Longs, Published, Stored
 from shortlist.scoring.kernels.limits import limit_of, settled
 
@@ -36,7 +36,7 @@ def relevant_in_block(
     floors: Floats,
 ) -> tuple[Findings, int]:
     """The findings, and how many pairs were looked at."""
-    found, used, evaluated = room_for(subscriptions.size), 0, 0
+    pile, evaluated = pile_for(subscriptions.size), 0
     lenient = _with_limit_of_zero_or_less(stored, floors, subscriptions)
     known = stored.templates.size
     is_asked = np.zeros(known, np.bool_)
@@ -48,12 +48,11 @@ def relevant_in_block(
         if np.isnan(length):
             continue
         count = _add_up(published, posted, text, publication, dots, touched)
-        found = with_room(found, used, lenient.size + count)
+        pile = with_room(pile, lenient.size + count)
         for subscription in lenient:
             if dots[subscription] < 0.0:
-                query_length = stored.parameters[stored.starts[subscription]]
-                nothing = cosine_of(0.0, length, query_length)
-                used = put(found, used, publication, subscription, nothing)
+                lengths = length * stored.parameters[stored.starts[subscription]]
+                add(pile, publication, subscription, cosine_of(0.0, lengths))
                 evaluated += 1
         for subscription in touched[:count]:
             dot, dots[subscription] = dots[subscription], -1.0
@@ -62,9 +61,9 @@ def relevant_in_block(
             evaluated += 1
             start = stored.starts[subscription]
             terms = stored.code[stored.code_starts[stored.templates[subscription]], 2]
-            query_length = stored.parameters[start]
-            cosine = cosine_of(dot, length, query_length)
-            if is_extreme(length, query_length) or is_unsure(cosine, terms):
+            lengths = length * stored.parameters[start]
+            cosine = cosine_of(dot, lengths)
+            if is_unsure(cosine, lengths, terms):
                 # products were added in any order, which could show
                 dot = term_product(
                     published.terms,
@@ -76,10 +75,10 @@ def relevant_in_block(
                     terms,
                     np.empty(terms),
                 )
-                cosine = cosine_of(dot, length, query_length)
+                cosine = cosine_of(dot, lengths)
             score = settled(cosine, limit_of(stored, floors, subscription))
-            used = put(found, used, publication, subscription, score)
-    return first_of(found, used), evaluated
+            add(pile, publication, subscription, score)
+    return findings_of(pile), evaluated
 
 
 @njit(cache=True)

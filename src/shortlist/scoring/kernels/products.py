@@ -8,8 +8,8 @@ decimal. The few others are computed again, exactly.
 import numpy as np
 from numba import njit
 
-from shortlist.scoring.kernels.cosines import cosine_of, is_extreme, is_unsure, vector_product
-from shortlist.scoring.kernels.findings import Findings, first_of, put, room_for
+from shortlist.scoring.kernels.cosines import cosine_of, is_unsure, vector_product
+from shortlist.scoring.kernels.findings import Findings, add, findings_of, pile_for
 from shortlist.scoring.kernels.layout import Floats, Ints, Published, Stored
 from shortlist.scoring.kernels.limits import limit_of, settled
 
@@ -39,7 +39,7 @@ def settle_products(
 
     `products` has a row for each subscription and a column for each publication.
     """
-    found, used, evaluated = room_for(products.size), 0, 0
+    pile, evaluated = pile_for(products.size), 0
     exactly = np.empty(size)
     lengths = published.vector_lengths[vector][publications]
     slack = 1e-9 + (size + 16) * 2.0**-52
@@ -49,12 +49,12 @@ def settle_products(
         length = stored.parameters[start]
         for column, publication in enumerate(publications):
             dot = products[row, column]
-            care = is_extreme(length, lengths[column])
-            if dot < (limit - slack) * length * lengths[column] and not care:
+            both_lengths = length * lengths[column]
+            if dot < (limit - slack) * both_lengths:
                 continue
             evaluated += 1
-            cosine = cosine_of(dot, lengths[column], length)
-            if care or is_unsure(cosine, size):
+            cosine = cosine_of(dot, both_lengths)
+            if is_unsure(cosine, both_lengths, size):
                 dot = vector_product(
                     published.coordinates,
                     published.vector_starts[vector, publication],
@@ -63,6 +63,6 @@ def settle_products(
                     size,
                     exactly,
                 )
-                cosine = cosine_of(dot, lengths[column], length)
-            used = put(found, used, publication, subscription, settled(cosine, limit))
-    return first_of(found, used), evaluated
+                cosine = cosine_of(dot, both_lengths)
+            add(pile, publication, subscription, settled(cosine, limit))
+    return findings_of(pile), evaluated

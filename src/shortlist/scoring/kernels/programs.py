@@ -12,7 +12,7 @@ from numba import njit
 
 from shortlist.scoring.kernels.arithmetic import change, combine
 from shortlist.scoring.kernels.distances import distance_within, reach_of
-from shortlist.scoring.kernels.layout import Floats, Ints, Kind, Operation, Published, Stored
+from shortlist.scoring.kernels.layout import Floats, Ints, Kind, Longs, Operation, Published, Stored
 from shortlist.scoring.kernels.limits import limit_of, settled
 from shortlist.scoring.kernels.operands import (
     Piece,
@@ -49,10 +49,11 @@ def score_pairs(
         np.empty(LONGEST, np.bool_),
         np.empty((depth, LONGEST)),
     )
-    first, pruned = 0, 0
-    while first < scores.size:
+    bounds = _bounds(stored, pairs.subscriptions)
+    pruned = 0
+    for number in range(bounds.size - 1):
+        first, end = bounds[number], bounds[number + 1]
         template = stored.templates[pairs.subscriptions[first]]
-        end = _end_of_piece(stored, pairs.subscriptions, first)
         if stored.kinds[template] in (Kind.NEAREST, Kind.NEAREST_AT_WORST):
             pruned += _measure(stored, published, pairs, first, end, floors, scores)
         else:
@@ -61,18 +62,25 @@ def score_pairs(
                 limit = limit_of(stored, floors, pairs.subscriptions[at])
                 value = np.nan if piece.lacks[at - first] else piece.stack[0, at - first]
                 scores[at] = settled(value, limit)
-        first = end
     return scores, pruned
 
 
 @njit(cache=True)
-def _end_of_piece(stored: Stored, subscriptions: Ints, first: int) -> int:
-    template = stored.templates[subscriptions[first]]
-    last = min(subscriptions.size, first + LONGEST)
-    for at in range(first + 1, last):
-        if stored.templates[subscriptions[at]] != template:
-            return at
-    return last
+def _bounds(stored: Stored, subscriptions: Ints) -> Longs:
+    """Where pieces start, and the end of the last one."""
+    bounds = np.empty(subscriptions.size + 1, np.int64)
+    used = 0
+    for at in range(subscriptions.size):
+        goes_on = (
+            at > 0
+            and stored.templates[subscriptions[at]] == stored.templates[subscriptions[at - 1]]
+            and at < bounds[used - 1] + LONGEST
+        )
+        if not goes_on:
+            bounds[used] = at
+            used += 1
+    bounds[used] = subscriptions.size
+    return bounds[: used + 1]
 
 
 @njit(cache=True)
@@ -108,17 +116,14 @@ def _compute(
         piece.parameters[at - first] = stored.starts[pairs.subscriptions[at]]
         piece.lacks[at - first] = False
     template = stored.templates[pairs.subscriptions[first]]
-    top = -1
     for step in range(stored.code_starts[template], stored.code_ends[template]):
-        operation = stored.code[step, 0]
+        operation, place = stored.code[step, 0], stored.code[step, 3]
         if operation >= Operation.ADD:
-            top -= 1
-            combine(operation, piece.stack, top, end - first)
+            combine(operation, piece.stack, place, end - first)
         elif operation >= Operation.NEGATE:
-            change(operation, piece.stack, top, end - first)
+            change(operation, piece.stack, place, end - first)
         else:
-            top += 1
-            _put(stored, published, pairs, first, end, step, piece, top)
+            _put(stored, published, pairs, first, end, step, piece)
 
 
 @njit(cache=True)
@@ -130,22 +135,20 @@ def _put(
     end: int,
     step: int,
     piece: Piece,
-    top: int,
 ) -> None:
     parameters, count = stored.parameters, end - first
-    operation, attribute = stored.code[step, 0], stored.code[step, 1]
-    size: int = stored.code[step, 2]
+    operation, attribute, size, place = stored.code[step]
     if operation == Operation.CONSTANT:
-        put_constants(parameters, piece, top, count)
+        put_constants(parameters, piece, place, count)
     elif operation == Operation.ATTRIBUTE:
-        put_numbers(published, attribute, piece, top, count)
+        put_numbers(published, attribute, piece, place, count)
     elif operation == Operation.POSSIBILITY:
-        put_degrees(pairs.possibility, first, piece, top, count)
+        put_degrees(pairs.possibility, first, piece, place, count)
     elif operation == Operation.NECESSITY:
-        put_degrees(pairs.necessity, first, piece, top, count)
+        put_degrees(pairs.necessity, first, piece, place, count)
     elif operation == Operation.OFFSET:
-        put_offsets(published, attribute, parameters, piece, top, count)
+        put_offsets(published, attribute, parameters, piece, place, count)
     elif operation == Operation.RELEVANCE:
-        put_relevances(published, attribute, parameters, size, piece, top, count)
+        put_relevances(published, attribute, parameters, size, piece, place, count)
     else:
-        put_cosines(published, attribute, parameters, size, piece, top, count)
+        put_cosines(published, attribute, parameters, size, piece, place, count)

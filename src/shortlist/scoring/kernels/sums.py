@@ -6,33 +6,33 @@ from shortlist.scoring.kernels.layout import Floats
 
 
 @njit(cache=True)
-def exact_sum(values: Floats, count: int) -> float:
-    """The sum of the first so many values, rounded once; they are overwritten.
+def exact_sum(values: Floats) -> float:
+    """The sum, rounded once; the values are overwritten.
 
     Sums up what each addition loses, which nearly always leaves no doubt about the nearest double.
 
     >>> import numpy as np
-    >>> exact_sum(np.array([1e16, 1.0, 1.0, -1e16, 0.1]), 5)
+    >>> exact_sum(np.array([1e16, 1.0, 1.0, -1e16, 0.1]))
     2.1
     """
     total, lost, magnitude = 0.0, 0.0, 0.0
-    for at in range(count):
-        total, low = _two_sum(total, values[at])
+    for value in values:
+        total, low = _two_sum(total, value)
         lost += low
-        magnitude += abs(values[at])
+        magnitude += abs(value)
     total, lost = _two_sum(total, lost)
-    doubt = count * count * magnitude * 2.0**-104
+    doubt = values.size * values.size * magnitude * 2.0**-104
     if total + (lost + doubt) == total and total + (lost - doubt) == total:
         return total
-    return _sum_of_partials(values, count)
+    return _sum_of_partials(values)
 
 
 @njit(cache=True)
-def _sum_of_partials(values: Floats, count: int) -> float:
+def _sum_of_partials(values: Floats) -> float:
     """Keeps the sum so far as partial sums that do not overlap (Shewchuk), in place."""
     used = 0
-    for at in range(count):
-        high = values[at]
+    for value in values:
+        high = value
         kept = 0
         for partial in range(used):
             high, low = _two_sum(high, values[partial])

@@ -1,0 +1,315 @@
+"""A saved index, opened, is the index that was saved; a damaged one is refused."""
+
+import json
+import os
+import shutil
+import sys
+from concurrent.futures import ProcessPoolExecutor
+from multiprocessing import get_context
+from pathlib import Path
+from random import Random
+from tempfile import TemporaryDirectory
+
+import pytest
+from hypothesis import given
+
+from shortlist.intake.files import registry_from_documents
+from shortlist.matching.blocks import Block
+from shortlist.matching.index import storage
+from shortlist.matching.index.index import Index
+from shortlist.matching.index.storage import UnusableIndex
+from shortlist.model.settings import Limits
+from shortlist.model.subscription import Subscription
+from tests.contracts.test_matchers import filled, matches
+from tests.contracts.test_matchers import readers as read_lines
+from tests.matching.index.drawn import by_publication, plain, readers, subscriptions, vocabulary
+from tests.strategies import publication_lines, registries
+
+
+@pytest.fixture(scope="module", autouse=True)
+def _quick_disk():
+    """Nothing here is about the power going off."""
+    with pytest.MonkeyPatch.context() as patched:
+        patched.setattr(os, "fsync", lambda file: None)
+        yield
+
+
+def indexed(some, **options):
+    index = Index(vocabulary(), few=0, **options)
+    for made in some:
+        index.add(made)
+    return index
+
+
+def matched(index, reads):
+    return by_publication(index, index.match_block(Block.of_readers(reads)), len(reads))
+
+
+def reopened(index):
+    with TemporaryDirectory() as folder:
+        index.save(folder)
+        return Index.open(folder, few=0)
+
+
+@pytest.fixture
+def folder(tmp_path):
+    """One with a saved index."""
+    indexed(subscriptions(1, 60)).save(tmp_path / "index")
+    return tmp_path / "index"
+
+
+@given(document=registries(), lines=publication_lines())
+def test_an_opened_index_says_what_the_saved_one_said(document, lines):
+    registry = registry_from_documents(document)
+    some = read_lines(registry, lines)
+    index = filled(Index, registry, registry.subscriptions)
+    opened = reopened(index)
+    assert opened.terms == index.terms
+    assert matches(opened, some) == matches(index, some)
+
+
+@pytest.mark.parametrize("seed", range(40))
+def test_it_changes_as_any_other(seed):
+    random, reads = Random(seed), readers(seed, 15)
+    pool = {made.id: made for made in subscriptions(seed, 80)}
+    live = {name: made for name, made in pool.items() if random.random() < 0.5}
+    index = indexed(live.values())
+    for _ in range(8):
+        index = reopened(index) if random.random() < 0.5 else index
+        for name in random.sample(sorted(pool), random.choice([0, 2, 30])):
+            if name in live:
+                index.remove(name)
+                del live[name]
+            else:
+                index.add(pool[name])
+                live[name] = pool[name]
+        scan = plain(list(live.values()))
+        assert matched(index, reads) == [scan.match(read) for read in reads]
+        assert len(index.numbering) == len(live)
+        names = index.numbering.names()
+        assert all(names[index.numbering.number(name)].as_py() == name for name in live)
+
+
+def test_equal_conditions_are_shared_with_those_that_were_saved():
+    index = reopened(indexed([Subscription(id="a", where="price < 3")]))
+    index.add(Subscription(id="b", where="price < 3"))
+    index.remove("a")
+    index.add(Subscription(id="c", where="price < 3"))
+    reads = readers(3, 20)
+    scan = plain([Subscription(id=name, where="price < 3") for name in "bc"])
+    assert matched(index, reads) == [scan.match(read) for read in reads]
+    assert [held.segment.count for held in index._shelf] == [1]
+
+
+def test_texts_of_those_who_left_are_not_saved_again():
+    index = reopened(indexed(subscriptions(2, 30)))
+    for made in subscriptions(2, 30):
+        index.remove(made.id)
+    index.add(Subscription(id="last", where="price < 3"))
+    saved = reopened(index).requests.saved()
+    assert list(saved.texts) == ['["price < 3", "min", 0.0, 0.0]']
+
+
+def test_an_index_of_nothing():
+    index = reopened(Index(vocabulary()))
+    assert matched(index, readers(1, 3)) == [[], [], []]
+    index.add(Subscription(id="s"))
+    assert matched(reopened(index), readers(1, 1)) == [[("s", 1.0, 1.0)]]
+
+
+def test_it_knows_its_terms():
+    index = Index(vocabulary(), Limits(predicates=2), degree_bits=4)
+    opened = reopened(index)
+    assert opened.terms == index.terms
+
+
+def test_names_are_those_on_disk(folder):
+    index = Index.open(folder)
+    names = index.numbering.names()
+    data = names.buffers()[2]
+    saved = index.numbering.saved().names.data
+    assert data.address == saved.ctypes.data
+    assert sorted(names.to_pylist()) == [made.id for made in subscriptions(1, 60)]
+
+
+def test_opening_makes_nothing_for_each_subscription(tmp_path):
+    def blocks(count):
+        where = "price between {} and {}.5 or title = '{}' or title < 'b{}' or title contains 'c{}'"
+        some = [Subscription(id=f"s{n}", where=where.format(*[n] * 5)) for n in range(count)]
+        some += [Subscription(id=f"all {n}") for n in range(count)]
+        indexed(some).save(tmp_path / str(count))
+        before = sys.getallocatedblocks()
+        index = Index.open(tmp_path / str(count))
+        assert len(index.numbering) == 2 * count
+        return sys.getallocatedblocks() - before
+
+    blocks(10)
+    assert blocks(3000) < blocks(300) + 300
+
+
+def files_of(folder):
+    return sorted(file.name for file in folder.iterdir())
+
+
+def truncated(file):
+    file.write_bytes(file.read_bytes()[:-1])
+
+
+def emptied(file):
+    file.write_bytes(b"")
+
+
+def lengthened(file):
+    file.write_bytes(file.read_bytes() + b"\0")
+
+
+def flipped(at):
+    def flip(file):
+        content = bytearray(file.read_bytes())
+        content[int(at * (len(content) - 1))] ^= 1
+        file.write_bytes(content)
+
+    return flip
+
+
+DAMAGES = {
+    "truncated": truncated,
+    "emptied": emptied,
+    "lengthened": lengthened,
+    "removed": Path.unlink,
+    **{f"flipped at {at}": flipped(at) for at in (0, 0.01, 0.3, 0.5, 0.8, 1)},
+}
+
+
+@pytest.mark.parametrize("damage", DAMAGES.values(), ids=DAMAGES)
+@pytest.mark.parametrize("part", ["manifest", "numbers", "requests", "shelf"])
+def test_a_damaged_folder_is_refused(folder, part, damage):
+    (file,) = (file for file in folder.iterdir() if file.name.startswith(part))
+    before = file.read_bytes()
+    damage(file)
+    if file.name == "manifest.json" and damage is lengthened:
+        file.write_bytes(before + b"{")  # more blanks would still be JSON
+    with pytest.raises(UnusableIndex, match=r"damaged|missing|is not that|is of") as refused:
+        Index.open(folder)
+    assert part in str(refused.value)
+    assert str(folder) in str(refused.value)
+
+
+def test_without_verifying_lengths_and_heads_are_looked_at(folder):
+    for part in ("numbers", "requests", "shelf"):
+        (file,) = folder.glob(f"{part}-*")
+        whole = file.read_bytes()
+        for damage in (truncated, flipped(0), flipped(40 / len(whole))):
+            damage(file)
+            with pytest.raises(UnusableIndex, match="damaged"):
+                Index.open(folder, verify=False)
+            file.write_bytes(whole)
+    assert len(Index.open(folder, verify=False).numbering) == 60
+
+
+def changed_manifest(folder, **changes):
+    file = folder / "manifest.json"
+    file.write_text(json.dumps({**json.loads(file.read_text()), **changes}))
+
+
+def test_another_version_is_refused(folder):
+    changed_manifest(folder, version=2)
+    with pytest.raises(UnusableIndex, match="is of version 2, not 1: save the index again"):
+        Index.open(folder)
+
+
+def test_another_layout_is_refused(folder):
+    changed_manifest(folder, layout=0)
+    with pytest.raises(UnusableIndex, match="is of another layout: save the index again"):
+        Index.open(folder)
+
+
+def test_a_folder_of_something_else_is_refused(folder, tmp_path):
+    changed_manifest(folder, format="photographs")
+    with pytest.raises(UnusableIndex, match="is not that of an index"):
+        Index.open(folder)
+    (folder / "manifest.json").write_text("[]")
+    with pytest.raises(UnusableIndex, match="is not that of an index"):
+        Index.open(folder)
+
+
+def test_what_is_no_folder_of_an_index_is_refused(tmp_path):
+    (tmp_path / "empty").mkdir()
+    (tmp_path / "file").write_text("{}")
+    for name in ("empty", "file", "nowhere"):
+        with pytest.raises(
+            UnusableIndex, match=r"holds no index: manifest\.json is missing; save one"
+        ):
+            Index.open(tmp_path / name)
+
+
+def test_files_of_another_index_are_refused(folder, tmp_path):
+    indexed(subscriptions(2, 60)).save(tmp_path / "other")
+    (mine,), (other,) = folder.glob("shelf-*"), (tmp_path / "other").glob("shelf-*")
+    shutil.copy(other, mine)
+    with pytest.raises(UnusableIndex, match="damaged"):
+        Index.open(folder, verify=False)
+
+
+def test_an_index_takes_the_place_of_another(folder):
+    old, reads = Index.open(folder, few=0), readers(4, 20)
+    before = matched(old, reads)
+    indexed(subscriptions(4, 30)).save(folder)
+    assert len(files_of(folder)) == 4
+    scan = plain(subscriptions(4, 30))
+    assert matched(Index.open(folder, few=0), reads) == [scan.match(read) for read in reads]
+    assert matched(old, reads) == before
+    old.add(Subscription(id="new", where="price < 3"))
+    old.save(folder)
+    assert len(Index.open(folder).numbering) == 61
+
+
+def test_a_save_that_fails_changes_nothing(folder, monkeypatch):
+    files = files_of(folder)
+
+    def fail(file, *rest):
+        if file.name.startswith("shelf"):
+            file.write_bytes(b"some")
+            raise OSError("disk full")
+        return write_arrays(file, *rest)
+
+    write_arrays = storage.write_arrays
+    monkeypatch.setattr(storage, "write_arrays", fail)
+    with pytest.raises(OSError, match="disk full"):
+        indexed(subscriptions(2, 10)).save(folder)
+    assert files_of(folder) == files
+    assert len(Index.open(folder).numbering) == 60
+
+
+def test_opening_while_another_process_replaces_the_index(folder, monkeypatch):
+    map_arrays, other = storage.map_arrays, indexed(subscriptions(4, 30))
+
+    def replaced_first(*arguments):
+        monkeypatch.setattr(storage, "map_arrays", map_arrays)
+        other.save(folder)
+        return map_arrays(*arguments)
+
+    monkeypatch.setattr(storage, "map_arrays", replaced_first)
+    reads = readers(4, 20)
+    assert matched(Index.open(folder, few=0), reads) == matched(other, reads)
+
+
+def changed_elsewhere(folder, removed):
+    index = Index.open(folder, few=0)
+    for name in removed:
+        index.remove(name)
+    return matched(index, readers(1, 20))
+
+
+def test_processes_share_a_folder_and_keep_their_changes(folder):
+    some, reads = subscriptions(1, 60), readers(1, 20)
+    contents = {file: file.read_bytes() for file in folder.iterdir()}
+    index = Index.open(folder, few=0)
+    gone = [[made.id for made in some[start::3]] for start in range(2)]
+    with ProcessPoolExecutor(2, get_context("spawn")) as pool:
+        found = list(pool.map(changed_elsewhere, [folder] * 2, gone))
+    for names, answer in zip(gone, found, strict=True):
+        scan = plain([made for made in some if made.id not in names])
+        assert answer == [scan.match(read) for read in reads]
+    assert matched(index, reads) == [plain(some).match(read) for read in reads]
+    assert {file: file.read_bytes() for file in folder.iterdir()} == contents
