@@ -6,8 +6,8 @@ import numpy as np
 import pytest
 
 from shortlist.matching.blocks import Block
-from shortlist.matching.index import masks, shelf
 from shortlist.matching.index import index as index_module
+from shortlist.matching.index import masks, shelf
 from shortlist.matching.index.index import Index
 from shortlist.model.subscription import Subscription
 from tests.matching.index.drawn import (
