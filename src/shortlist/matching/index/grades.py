@@ -2,7 +2,7 @@
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -14,6 +14,15 @@ from shortlist.model.paths import Path
 from shortlist.model.vocabulary import Shape
 
 SHAPES: tuple[Shape, ...] = ("linear", "smooth", "gauss")
+
+
+class Elements(NamedTuple):
+    """Of attribute a, publication p has the `values` from `starts[a, p]` to the next start."""
+
+    starts: Ints
+    values: Floats
+    singles: Floats
+    """By attribute and publication, where there is one value; otherwise not a number."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -70,11 +79,8 @@ class Grades:
         joined = cls(tuple(attributes), distinct[:, 0].astype(np.int32), distinct[:, 1:].copy())
         return joined, names
 
-    def elements(self, block: Block) -> tuple[Ints, Floats]:
-        """What each publication has of each attribute: numbers, or the degrees of its words.
-
-        Those of publication p are the values from `starts[attribute, p]` to the next start.
-        """
+    def elements(self, block: Block) -> Elements:
+        """What each publication has of each attribute: numbers, or the degrees of its words."""
         starts, values = np.zeros((len(self.attributes), block.size + 1), np.int32), []
         count = 0
         for row, (path, words) in enumerate(self.attributes):
@@ -84,7 +90,9 @@ class Grades:
             starts[row] = count + np.searchsorted(places[order], np.arange(block.size + 1))
             values.append(found[order])
             count += found.size
-        return starts, np.concatenate([*values, np.empty(0)])
+        elements = np.concatenate([*values, np.full(1, np.nan)])
+        is_one = np.diff(starts) == 1
+        return Elements(starts, elements, np.where(is_one, elements[starts[:, :-1]], np.nan))
 
 
 def _numbers(column: Column) -> tuple[Ints, Floats]:

@@ -64,7 +64,7 @@ class Index:
         self._shelf = Shelf()
         self._few = few
         self._waiting: dict[int, Condition] = {}
-        self._room = 4096
+        self._room = 4096, 4096
         self._meets = lru_cache(REMEMBERED)(self.terms.meets)
 
     @classmethod
@@ -174,11 +174,13 @@ class Index:
 
     def _matches(self, block: Block) -> Matches:
         """The matches of no more publications than a mask has bits."""
-        search = Search(block, self._room)
+        search = Search(block, *self._room)
         for held in self._shelf:
             search.take(held.segment, held.heads, self._shelf.sharers.following)
         found = search.matches()
-        self._room = 4096 + found.count * 5 // 4
+        # the next block will need about as much
+        graded = found.count - found.certain
+        self._room = 4096 + found.certain * 5 // 4, 4096 + graded * 5 // 4
         fuzzy = self._fuzzy(block)
         if fuzzy.any():
             found = found.kept(~fuzzy[found.publications])

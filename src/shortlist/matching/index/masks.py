@@ -23,9 +23,10 @@ from shortlist.matching.kernels.masks import (
 from shortlist.model.paths import Path
 
 Rows = npt.NDArray[np.unsignedinteger[Any]]
-WIDE, NARROW = 8, 1
-"""Words of a mask: for 512 publications, or for 64 where there are no more."""
-MOST = WIDE * 64
+WIDTHS = (1, 8, 32)
+"""Words of a mask, of 64 publications each: no more than are needed."""
+MOST = WIDTHS[-1] * 64
+"""Publications that are matched together at most."""
 SMALL = 2**16
 """So many rows have numbers of sixteen bits."""
 EMPTY, FULL = 0, 1
@@ -44,10 +45,9 @@ class SlotRows(NamedTuple):
 
 
 class _Prefixes(NamedTuple):
-    """An order, and the row of its first none; the rows of its first 1, 2, … follow."""
+    """An order's keys, each once, and the row of those before the first; the others follow."""
 
     keys: Longs
-    places: Ints
     row: int
 
 
@@ -60,7 +60,7 @@ class BlockMasks:
     def __init__(self, block: Block, is_fuzzy: bool = False) -> None:
         self.block = block
         self.is_fuzzy = is_fuzzy
-        self.words = NARROW if block.size <= NARROW * 64 else WIDE
+        self.words = next(words for words in WIDTHS if block.size <= words * 64)
         self.table = _table(2048, self.words)
         set_bits(np.arange(block.size, dtype=np.int32), self.table, FULL)
         self._shared = 2
@@ -81,8 +81,9 @@ class BlockMasks:
         present = [self._present_row(path) for path in slots.present]
         ranges = [self._ranges(betweens, texts) for betweens in slots.betweens]
         free = self._shared
-        self._reserve(free + slots.size)
-        is_small = free + slots.size < SMALL
+        most_rows = free + slots.size - slots.first_mask
+        self._reserve(most_rows)
+        is_small = most_rows < SMALL
         plus: Rows = np.zeros(slots.size, np.uint16 if is_small else np.uint32)
         plus[1] = FULL
         minus = plus.copy() if self.is_fuzzy else plus
@@ -135,14 +136,15 @@ class BlockMasks:
                 return free
 
             return all_may
-        least, most = self._orders(each.attribute, texts)
         asked = each.lows, each.highs, each.first
         if is_single:
+            least, most = self._orders(each.attribute, texts)
             return lambda free, rows: between_rows(
                 *asked, least.keys, least.row, most.keys, most.row, self.table, free, rows
             )
+        order = self._order(each.attribute, texts)
         return lambda free, rows: element_between_rows(
-            *asked, least.keys, least.places, self.table, free, rows
+            *asked, order.keys, order.places, self.table, free, rows
         )
 
     def _orders(
@@ -150,26 +152,32 @@ class BlockMasks:
     ) -> tuple[_Prefixes, _Prefixes]:
         """What each has at least, and what each has at most, in order."""
         if attribute in texts:
-            prefixes = self._prefixes_of(self._text_order(texts[attribute]))
+            prefixes = self._prefixes_of(self._order(attribute, texts))
             return prefixes, prefixes
         if attribute not in self._prefixes:
+            least = most = self._prefixes_of(self._order(attribute, texts))
             values = self.values(attribute)
-            least = most = self._prefixes_of(values.lows)
             if values.fuzzy:
                 most = self._prefixes_of(values.highs)
             self._prefixes[attribute] = least, most
         return self._prefixes[attribute]
 
-    def _text_order(self, ends: Ends) -> Order:
-        values = self.values(ends.attribute)
-        # an end before a text comes before all longer ones, and one after it after the text alone
-        among = [bisect(ends.texts, (word, 0.5)) - 1 for word in values.words]
+    def _order(self, attribute: Attribute, texts: dict[Attribute, Ends]) -> Order:
+        """What each has at least; texts go by their places among the ends that are asked for."""
+        values = self.values(attribute)
+        if attribute not in texts:
+            return values.lows
+        ends = texts[attribute].texts
+        # (text, False) is the end before a text, (text, True) the one after it
+        among = [bisect(ends, (word, 0.5)) - 1 for word in values.words]
         return values.text_order(np.array(among, np.int64))
 
     def _prefixes_of(self, order: Order) -> _Prefixes:
-        row = self._share(order.keys.size + 1)
-        prefix_rows(order.places, self.table, row)
-        return _Prefixes(order.keys, order.places, row)
+        row = self._shared
+        self._reserve(row + order.keys.size + 1)
+        keys = prefix_rows(order.keys, order.places, self.table, row)
+        self._shared += keys.size + 1
+        return _Prefixes(keys, row)
 
     def _typed_row(self, attribute: Attribute) -> int:
         if attribute not in self._rows_of:

@@ -64,7 +64,7 @@ class Matches:
     @classmethod
     def sure(cls, publications: Ints, subscriptions: Ints) -> "Matches":
         """Pairs that are certain."""
-        return cls(publications, subscriptions, np.empty(0), np.empty(0))
+        return cls(publications, subscriptions, none := np.empty(0), none)
 
     @classmethod
     def of_rows(cls, rows: Sequence[tuple[int, int, float, float]]) -> "Matches":
@@ -102,6 +102,7 @@ class Matches:
         >>> both.publications.tolist(), both.possibility.tolist()
         ([0, 0, 1, 1], [1.0, 1.0, 0.5, 0.5])
         """
+        some = [each for each in some if each.count] or list(some[:1])
         if len(some) == 1:
             return some[0]
         certain = [each.certain for each in some]
@@ -111,11 +112,16 @@ class Matches:
             tails = [array[first:] for array, first in zip(arrays, certain, strict=True)]
             return np.concatenate([*heads, *tails, np.empty(0, np.int32)])
 
+        high = np.concatenate([*(_unpacked(each.possibilities) for each in some), np.empty(0)])
+        if all(each.possibilities is each.necessities for each in some):
+            low = high  # nothing fuzzy was published
+        else:
+            low = np.concatenate([*(_unpacked(each.necessities) for each in some), np.empty(0)])
         return cls(
             ordered([each.publications for each in some]),
             ordered([each.subscriptions for each in some]),
-            np.concatenate([*(_unpacked(each.possibilities) for each in some), np.empty(0)]),
-            np.concatenate([*(_unpacked(each.necessities) for each in some), np.empty(0)]),
+            high,
+            low,
         )
 
 

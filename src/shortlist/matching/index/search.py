@@ -1,20 +1,20 @@
 """One block of publications against segments."""
 
+from typing import Any
+
 import numpy as np
 import numpy.typing as npt
 
 from shortlist.matching.blocks import Block, Bools, Floats, Ints
 from shortlist.matching.index.conjunctions import Conjunctions
+from shortlist.matching.index.grades import Elements
 from shortlist.matching.index.masks import BlockMasks, SlotRows
 from shortlist.matching.index.matches import Matches
 from shortlist.matching.index.segments import Segment
-from shortlist.matching.kernels.conditions import expanded, kernels
+from shortlist.matching.kernels.conditions import kernels, sharers, write_sharers
 from shortlist.matching.kernels.grades import grade_conjunctions, grade_pairs
 
-GradedPairs = tuple[Ints, Ints, Floats]
-"""Publications, subscriptions, degrees."""
-Elements = tuple[Ints, Floats]
-"""What publications have of graded attributes: starts, and values."""
+Array = npt.NDArray[Any]
 
 
 class Pairs:
@@ -96,6 +96,47 @@ class Pairs:
         )
 
 
+class GradedPairs:
+    """Publications, numbers and degrees side by side, growing."""
+
+    def __init__(self, room: int) -> None:
+        self._publications = np.empty(room, np.int32)
+        self._numbers = np.empty(room, np.int32)
+        self._degrees = np.empty(room)
+        self._count = 0
+
+    def add(
+        self, publications: Ints, conditions: Ints, degrees: Floats, heads: Ints, following: Ints
+    ) -> None:
+        """Pairs with a degree above 0, one for each subscription that shares the condition."""
+        pairs = publications, conditions, degrees, heads, following
+        written = write_sharers(*pairs, *self._free())
+        if written < 0:
+            self._reserve(self._count + sharers(*pairs[1:]))
+            written = write_sharers(*pairs, *self._free())
+        self._count += written
+
+    def _free(self) -> tuple[Ints, Ints, Floats]:
+        start = self._count
+        return self._publications[start:], self._numbers[start:], self._degrees[start:]
+
+    def _reserve(self, least: int) -> None:
+        self._publications = _with_room(self._publications, self._count, 2 * least)
+        self._numbers = _with_room(self._numbers, self._count, 2 * least)
+        self._degrees = _with_room(self._degrees, self._count, 2 * least)
+
+    def matches(self) -> Matches:
+        degrees = self._degrees[: self._count]
+        pairs = self._publications[: self._count], self._numbers[: self._count]
+        return Matches(*pairs, degrees, degrees)
+
+
+def _with_room(array: Array, used: int, room: int) -> Array:
+    larger = np.empty(room, array.dtype)
+    larger[:used] = array[:used]
+    return larger
+
+
 class Search:
     """Matches of a block in which nothing fuzzy was published, segment by segment.
 
@@ -103,21 +144,15 @@ class Search:
     and necessity in one.
     """
 
-    def __init__(self, block: Block, room: int = 4096) -> None:
+    def __init__(self, block: Block, certain_room: int = 4096, graded_room: int = 4096) -> None:
         self._block = block
         self._masks = BlockMasks(block)
-        self._certain = Pairs(room)
-        self._graded: list[GradedPairs] = []
+        self._certain = Pairs(certain_room)
+        self._graded = GradedPairs(graded_room)
 
     def matches(self) -> Matches:
         """All that was found so far."""
-        publications, subscriptions = self._certain.arrays
-        found = [Matches.sure(publications, subscriptions)]
-        found += [
-            Matches(publications, subscriptions, degrees, degrees)
-            for publications, subscriptions, degrees in self._graded
-        ]
-        return Matches.joined(found)
+        return Matches.joined([Matches.sure(*self._certain.arrays), self._graded.matches()])
 
     def take(self, segment: Segment, heads: Ints, following: Ints) -> None:
         """Looks through a segment; each condition's subscriptions are a list from its head on."""
@@ -140,7 +175,7 @@ class Search:
             publications, conditions = pairs.arrays
             which = publications, conditions - np.int32(first)
             degrees = degrees_of(segment, rows, elements, which)
-            self._graded.append(expanded(publications, conditions, degrees, *lists))
+            self._graded.add(publications, conditions, degrees, heads, following)
 
     def _of_conjunctions(
         self, segment: Segment, rows: SlotRows, elements: Elements, which: tuple[Ints, Ints]
@@ -177,7 +212,8 @@ class Search:
             grades.places,
             grades.is_text,
             grades.parameters,
-            *elements,
+            elements.starts,
+            elements.values,
             *which,
         )
 

@@ -213,27 +213,39 @@ def kernels(words: int) -> tuple[Callable[..., Pairs], Callable[..., Pairs]]:
 
 
 @njit(cache=True)
-def expanded(publications, conditions, degrees, heads, following):  # type: ignore[no-untyped-def]
-    """Pairs with a degree above 0, one for each subscription that shares the condition."""
+def sharers(conditions, degrees, heads, following):  # type: ignore[no-untyped-def]
+    """How many subscriptions have pairs with a degree above 0."""
     count = 0
-    for pair in range(publications.size):
+    for pair in range(conditions.size):
         if degrees[pair] > 0.0:
             number = heads[conditions[pair]]
             while number >= 0:
                 count += 1
                 number = following[number]
-    found = np.empty(count, np.int32), np.empty(count, np.int32), np.empty(count)
-    count = 0
+    return count
+
+
+@njit(cache=True)
+def write_sharers(  # type: ignore[no-untyped-def]
+    publications, conditions, degrees, heads, following, to_publications, to_numbers, to_degrees
+):
+    """Writes pairs with a degree above 0, one for each subscription that shares the condition.
+
+    The answer is their number, or -1 if there is not enough room.
+    """
+    count, room = 0, to_numbers.size
     for pair in range(publications.size):
         if degrees[pair] > 0.0:
             number = heads[conditions[pair]]
             while number >= 0:
-                found[0][count] = publications[pair]
-                found[1][count] = number
-                found[2][count] = degrees[pair]
+                if count == room:
+                    return -1
+                to_publications[count] = publications[pair]
+                to_numbers[count] = number
+                to_degrees[count] = degrees[pair]
                 count += 1
                 number = following[number]
-    return found
+    return count
 
 
 @njit(cache=True)

@@ -124,6 +124,7 @@ def grade_conjunctions(  # type: ignore[no-untyped-def]
     parameters,
     starts,
     elements,
+    singles,
     publications,
     programs,
 ):
@@ -152,11 +153,12 @@ def grade_conjunctions(  # type: ignore[no-untyped-def]
             left_width, right_width = widths(m1, m2, m3, m4, left, right)
             is_plain = not (on_text or negated or math.isnan(left_width)) and power == 1.0
             for pair in range(first, last):
-                start = starts[attribute, publications[pair]]
-                stop = starts[attribute, publications[pair] + 1]
-                if is_plain and stop - start == 1:
-                    one = linear(elements[start], m1, m2, m3, m4, left_width, right_width)
+                publication = publications[pair]
+                single = singles[attribute, publication]
+                if is_plain and not math.isnan(single):
+                    one = linear(single, m1, m2, m3, m4, left_width, right_width)
                 else:
+                    start, stop = starts[attribute, publication], starts[attribute, publication + 1]
                     one = degree(start, stop, elements, on_text, *rest)
                 if rounds:
                     one = round9(one)

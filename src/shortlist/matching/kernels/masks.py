@@ -21,13 +21,22 @@ def set_bits(places: Ints, table: Table, row: int) -> None:
 
 
 @njit(cache=True)
-def prefix_rows(places: Ints, table: Table, first: int) -> None:
-    """Row `first + n` has the bits of the first n places."""
-    table[first] = 0
-    for n in range(places.size):
-        table[first + n + 1] = table[first + n]
-        place = places[n]
-        table[first + n + 1, place >> 6] |= uint64(1) << uint64(place & 63)
+def prefix_rows(keys: Longs, places: Ints, table: Table, first: int) -> Longs:
+    """Row `first + n` has the bits of those with the first n keys, which come ascending.
+
+    The answer is every key once. Few rows stay in the cache.
+    """
+    distinct = np.empty_like(keys)
+    row, count = first, 0
+    table[row] = 0
+    for n in range(keys.size):
+        if n == 0 or keys[n] != keys[n - 1]:
+            distinct[count] = keys[n]
+            count += 1
+            row += 1
+            table[row] = table[row - 1]
+        table[row, places[n] >> 6] |= uint64(1) << uint64(places[n] & 63)
+    return distinct[:count]
 
 
 @njit(cache=True)
