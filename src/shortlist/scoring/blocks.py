@@ -60,7 +60,8 @@ def scored_pairs(
             np.append(high, sure),
             np.append(low, sure),
         )
-    return pairs.kept(~np.isnan(pairs.scores))
+    has_score = ~np.isnan(pairs.scores)
+    return pairs if has_score.all() else pairs.kept(has_score)
 
 
 class BlockScoring:

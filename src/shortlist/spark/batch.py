@@ -125,7 +125,9 @@ class Batch:
             counts = json.loads(note)["counts"]
             other_type.update(counts.pop("other_type"))
             total.update(counts)
-        return {"publications": self.publications, **total, "other_type": dict(other_type)}
+        if "publications" not in total:  # every shard counts the same ones
+            total["publications"] = self.publications
+        return {**total, "other_type": dict(other_type)}
 
     @cached_property
     def publications(self) -> int:

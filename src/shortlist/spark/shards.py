@@ -15,7 +15,7 @@ from shortlist.engine.engine import BLOCK, END_OF_TIME
 from shortlist.engine.explanation import Explainer, Question
 from shortlist.engine.finding import Found, Published
 from shortlist.engine.halves import Matching, Selecting
-from shortlist.intake.lines import ItemReader
+from shortlist.intake.lines import reread
 from shortlist.intake.roster import Roster, registry_commands
 from shortlist.matching.values import Reader
 from shortlist.model.command import Advertise, Command, Subscribe
@@ -75,7 +75,6 @@ class _Registered:
         self.matching = Matching(share.vocabulary, share.limits)
         self._selecting = selecting
         self._pending = list(reversed(share.commands))
-        self._reader = ItemReader(share.vocabulary, share.limits.for_what_was_read())
 
     def is_due(self, before: tuple[int, int]) -> bool:
         """Whether something comes before a (time, position)."""
@@ -94,11 +93,6 @@ class _Registered:
             self.matching.apply(command)
         return deliveries
 
-    def publication(self, line: str, position: int) -> Publication:
-        item = self._reader.line(line, position)
-        assert isinstance(item, Publication)
-        return item
-
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Nominate:
@@ -115,7 +109,7 @@ class Nominate:
             matching = registered.matching
             for _, time, position, line, audience, advertisement in published:
                 registered.catch_up((time, position))
-                publication = registered.publication(line, position)
+                publication = reread(line, position, time)
                 read = matching.read(publication)
                 inducement = Inducement(audience, advertisement)
                 candidates = matching.candidates(publication, read)
@@ -185,9 +179,7 @@ class _ShardRun:
         _, time, position, *_ = block[0]
         deliveries = self._registered.catch_up((time, position))
         matching = self._registered.matching
-        publications = [
-            self._registered.publication(line, position) for _, _, position, line, *_ in block
-        ]
+        publications = [reread(line, position, time) for _, time, position, line, *_ in block]
         reads = [matching.read(publication) for publication in publications]
         limited = [advertisement is not None for *_, advertisement, _ in block]
         wants_objects = np.array(limited) | (self._explainer is not None)

@@ -104,6 +104,8 @@ class DeliveryFile:
                 table.schema,
                 use_dictionary=named,
                 compression=dict.fromkeys(named, "SNAPPY") | {"id": "NONE"},
+                # of names, the least and the largest take longer to find than all else to write
+                write_statistics=["time"],
                 store_schema=False,
             )
         self._writer.write_table(table)

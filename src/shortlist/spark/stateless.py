@@ -22,7 +22,7 @@ import pyarrow as pa
 
 from shortlist.engine.engine import BLOCK
 from shortlist.engine.kernels.sorting import order_by
-from shortlist.intake.lines import ItemReader
+from shortlist.intake.lines import reread
 from shortlist.matching.blocks import Block, Ints
 from shortlist.matching.census import TypeCensus
 from shortlist.matching.index.compile import compiled_index
@@ -32,6 +32,7 @@ from shortlist.model.policy import Everything
 from shortlist.model.publication import Publication
 from shortlist.model.registry import Registry
 from shortlist.model.settings import Limits
+from shortlist.model.subscription import Subscription
 from shortlist.model.vocabulary import Vocabulary
 from shortlist.scoring.blocks import Arrivals, scored_pairs
 from shortlist.scoring.bulk import BulkScores
@@ -75,7 +76,8 @@ class Ready:
     folder: str
     vocabulary: Vocabulary
     limits: Limits
-    scores: BulkScores
+    scores: BulkScores | None
+    """None where no subscription has a score: it is the possibility then."""
     unconditional: Sequence[int]
     recipients: Recipients
     ranks: Ints
@@ -112,7 +114,7 @@ class Ready:
             folder=str(folder),
             vocabulary=vocabulary,
             limits=limits,
-            scores=scores,
+            scores=scores if any(map(_has_score, subscriptions)) else None,
             unconditional=[n for n, one in enumerate(subscriptions) if one.where is None],
             recipients=Recipients.of(
                 [subscription.id for subscription in subscriptions],
@@ -122,6 +124,10 @@ class Ready:
             ranks=np.array([place[name] for name in shortlists], np.int32),
             census=census,
         )
+
+
+def _has_score(subscription: Subscription) -> bool:
+    return subscription.score is not None or subscription.at_least.score is not None
 
 
 @lru_cache(maxsize=1)
@@ -138,20 +144,21 @@ class _Run:
         self._progress = Progress(progress)
         self._index = _index(ready.folder)
         self._values = Values(ready.vocabulary)
-        self._reader = ItemReader(ready.vocabulary, ready.limits.for_what_was_read())
-        self._matched = 0
+        self._published = self._matched = 0
 
     def blocks(self, arriving: Iterable[Row]) -> Iterator[tuple[list[Publication], Arrivals]]:
         """Publications and their matches, in order of publication and shortlist."""
         iterator = iter(arriving)
         while lines := list(islice(iterator, BLOCK)):
-            publications = [self._publication(line, position) for _, position, line in lines]
+            publications = [reread(line, position, time) for time, position, line in lines]
             yield publications, self._arrivals(publications)
+            self._published += len(publications)
             self._progress.add(len(publications))
 
     def note(self) -> str:
         """What was counted."""
         counts: dict[str, Any] = {
+            "publications": self._published,
             "matched": self._matched,
             "arrival": self._matched,
             "other_type": self._ready.census.mismatches,
@@ -163,15 +170,16 @@ class _Run:
         reads = [self._values.of(publication) for publication in publications]
         block = Block.of_readers(reads)
         ready.census.observe(block)
-        matches = self._index.match_block(block, unconditional=False)
-        found = scored_pairs(ready.scores, block, matches, ready.unconditional)
+        matches = self._index.match_block(block, unconditional=ready.scores is None)
+        if ready.scores is None:
+            high = matches.possibility
+            found = Arrivals(
+                matches.publications, matches.subscriptions, high, high, matches.necessity
+            )
+        else:
+            found = scored_pairs(ready.scores, block, matches, ready.unconditional)
         self._matched += found.scores.size
         return found.kept(order_by(found.publications, ready.ranks[found.subscriptions]))
-
-    def _publication(self, line: str, position: int) -> Publication:
-        item = self._reader.line(line, position)
-        assert isinstance(item, Publication)
-        return item
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
