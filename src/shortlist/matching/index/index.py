@@ -180,7 +180,8 @@ class Index:
         found = search.matches()
         # the next block will need about as much
         graded = found.count - found.certain
-        self._room = 4096 + found.certain * 5 // 4, 4096 + graded * 5 // 4
+        room = 4096 + found.certain * 5 // 4
+        self._room = room, 4096 + (room + graded * 5 // 4 if graded else 0)
         fuzzy = self._fuzzy(block)
         if fuzzy.any():
             found = found.kept(~fuzzy[found.publications])

@@ -15,7 +15,7 @@ from shortlist.matching.index.coarse import Bits, PackedDegrees
 class Matches:
     """Publications, by place in the block, and subscriptions, by number, side by side.
 
-    The first ones are certain, and only the rest have degrees of their own.
+    The first ones have degrees of their own, and the rest are certain.
     """
 
     publications: Ints
@@ -35,12 +35,12 @@ class Matches:
     @property
     def possibility(self) -> Floats:
         """Of every pair."""
-        return np.append(np.ones(self.certain), _unpacked(self.possibilities))
+        return np.append(_unpacked(self.possibilities), np.ones(self.certain))
 
     @property
     def necessity(self) -> Floats:
         """Of every pair."""
-        return np.append(np.ones(self.certain), _unpacked(self.necessities))
+        return np.append(_unpacked(self.necessities), np.ones(self.certain))
 
     @property
     def nbytes(self) -> int:
@@ -81,12 +81,12 @@ class Matches:
 
     def kept(self, which: Bools) -> "Matches":
         """Those of the pairs that are wanted."""
-        tail = which[self.certain :]
+        graded = which[: self.possibilities.size]
         return Matches(
             self.publications[which],
             self.subscriptions[which],
-            _unpacked(self.possibilities)[tail],
-            _unpacked(self.necessities)[tail],
+            _unpacked(self.possibilities)[graded],
+            _unpacked(self.necessities)[graded],
         )
 
     def moved(self, places: Longs) -> "Matches":
@@ -95,21 +95,21 @@ class Matches:
 
     @classmethod
     def joined(cls, some: Sequence["Matches"]) -> "Matches":
-        """All of several: first what is certain.
+        """All of several: last what is certain.
 
         >>> one = Matches(np.array([0, 1]), np.array([7, 7]), np.array([0.5]), np.array([0.25]))
         >>> both = Matches.joined([one, one])
         >>> both.publications.tolist(), both.possibility.tolist()
-        ([0, 0, 1, 1], [1.0, 1.0, 0.5, 0.5])
+        ([0, 0, 1, 1], [0.5, 0.5, 1.0, 1.0])
         """
         some = [each for each in some if each.count] or list(some[:1])
         if len(some) == 1:
             return some[0]
-        certain = [each.certain for each in some]
+        graded = [each.possibilities.size for each in some]
 
         def ordered(arrays: list[Ints]) -> Ints:
-            heads = [array[:first] for array, first in zip(arrays, certain, strict=True)]
-            tails = [array[first:] for array, first in zip(arrays, certain, strict=True)]
+            heads = [array[:first] for array, first in zip(arrays, graded, strict=True)]
+            tails = [array[first:] for array, first in zip(arrays, graded, strict=True)]
             return np.concatenate([*heads, *tails, np.empty(0, np.int32)])
 
         high = np.concatenate([*(_unpacked(each.possibilities) for each in some), np.empty(0)])

@@ -125,10 +125,17 @@ class GradedPairs:
         self._numbers = _with_room(self._numbers, self._count, 2 * least)
         self._degrees = _with_room(self._degrees, self._count, 2 * least)
 
-    def matches(self) -> Matches:
+    def matches(self, publications: Ints, numbers: Ints) -> Matches:
+        """All pairs, and after them these, which are certain."""
+        if self._count == 0:
+            return Matches.sure(publications, numbers)
+        stop = self._count + publications.size
+        if stop > self._numbers.size:
+            self._reserve(stop)
+        self._publications[self._count : stop] = publications
+        self._numbers[self._count : stop] = numbers
         degrees = self._degrees[: self._count]
-        pairs = self._publications[: self._count], self._numbers[: self._count]
-        return Matches(*pairs, degrees, degrees)
+        return Matches(self._publications[:stop], self._numbers[:stop], degrees, degrees)
 
 
 def _with_room(array: Array, used: int, room: int) -> Array:
@@ -152,7 +159,7 @@ class Search:
 
     def matches(self) -> Matches:
         """All that was found so far."""
-        return Matches.joined([Matches.sure(*self._certain.arrays), self._graded.matches()])
+        return self._graded.matches(*self._certain.arrays)
 
     def take(self, segment: Segment, heads: Ints, following: Ints) -> None:
         """Looks through a segment; each condition's subscriptions are a list from its head on."""
