@@ -1,0 +1,62 @@
+"""Shortlist's own index, as the benchmark calls it."""
+
+from collections.abc import Iterator, Sequence
+
+import numpy as np
+
+from shortlist.matching.blocks import Block
+from shortlist.matching.index.compile import compiled_index
+from shortlist.matching.index.index import Index
+from shortlist.matching.index.matches import Matches as BlockMatches
+from shortlist.matching.values import Values
+from shortlist.model.subscription import Subscription
+
+from .conditions import Condition, where
+from .matches import Matches
+from .movies import VOCABULARY, Movies
+
+BLOCK = 2048
+"""As many films as a mask has bits."""
+
+
+def subscriptions_of(conditions: Sequence[Condition]) -> list[Subscription]:
+    """Conditions as somebody would write them, named by their places."""
+    return [
+        Subscription(id=subscription_id(place), where=where(condition))
+        for place, condition in enumerate(conditions)
+    ]
+
+
+def subscription_id(place: int) -> str:
+    return f"s{place}"
+
+
+class Compiled:
+    """An index, asked about films.
+
+    >>> from .conditions import Range
+    >>> from .movies import generated_movies
+    >>> recent = subscriptions_of([Range("year", 1950, 1999), Range("year", low=1980)])
+    >>> sorted(Compiled.of(recent).match(generated_movies(3)).subscriptions.tolist())
+    [0, 0, 1]
+    """
+
+    def __init__(self, index: Index) -> None:
+        self.index = index
+        self._values = Values(VOCABULARY)
+
+    @classmethod
+    def of(cls, subscriptions: Sequence[Subscription]) -> "Compiled":
+        """Parses and compiles on all cores."""
+        return cls(compiled_index(subscriptions, VOCABULARY))
+
+    def blocks(self, movies: Movies, size: int = BLOCK) -> Iterator[BlockMatches]:
+        """The matches of one block after the other."""
+        for batch in movies.table.combine_chunks().to_batches(max_chunksize=size):
+            yield self.index.match_block(Block.of_arrow(batch, self._values))
+
+    def match(self, movies: Movies) -> Matches:
+        found = list(self.blocks(movies))
+        publications = [each.publications + BLOCK * n for n, each in enumerate(found)]
+        subscriptions = [each.subscriptions for each in found]
+        return Matches(np.concatenate(publications), np.concatenate(subscriptions))
