@@ -128,7 +128,7 @@ class Measuring:
             subscriptions=size,
             publications=len(self.movies),
             cores=end_to_end.CORES,
-            deliveries=found.count,
+            deliveries=found.deliveries,
             **measured["ours"],
             plain_join_seconds=seconds["plain_join"],
             tuned_join_seconds=seconds["tuned_join"],

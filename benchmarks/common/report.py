@@ -25,7 +25,7 @@ COLUMNS = (
     ("load s", "load_seconds", "{:.3f}"),
 )
 """Of the table of speeds: header, fact and format."""
-WIDTH = 110
+WIDTH = 132
 
 
 class Report:

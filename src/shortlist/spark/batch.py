@@ -125,9 +125,11 @@ class Batch:
             counts = json.loads(note)["counts"]
             other_type.update(counts.pop("other_type"))
             total.update(counts)
-        if "publications" not in total:  # every shard counts the same ones
-            total["publications"] = self.publications
-        return {**total, "other_type": dict(other_type)}
+        # every shard goes through the same ones, and does not count them
+        published = total.pop("publications", None)
+        if published is None:
+            published = self.publications
+        return {"publications": published, **total, "other_type": dict(other_type)}
 
     @cached_property
     def publications(self) -> int:
