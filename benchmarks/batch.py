@@ -1,4 +1,4 @@
-"""The plain engine, alone and on Spark, beside DuckDB, which only matches.
+"""The engine, alone and on Spark, beside DuckDB, which only matches.
 
 Run: python benchmarks/batch.py [--subscriptions 1000] [--publications 20000]
 Prints one JSON line per figure.
@@ -43,7 +43,7 @@ def main() -> None:
     sample = lines[:SAMPLE]
     seconds = engine_alone(registry, sample)
     report(
-        "plain engine, one core",
+        "engine, one core",
         seconds,
         subscriptions=asked.subscriptions,
         publications=len(sample),
@@ -98,7 +98,7 @@ def report_memory(registry: Registry) -> None:
     print(
         json.dumps(
             {
-                "figure": "memory of the plain engine",
+                "figure": "memory of the engine",
                 "bytes_per_subscription": round(per_subscription),
                 "snapshot_bytes_per_subscription": round(state),
             }
