@@ -134,13 +134,15 @@ def ours(folder: Path, spark: "SparkSession") -> dict[str, float]:
 
 
 def plain_join(folder: Path, spark: "SparkSession") -> dict[str, float]:
-    """As anybody writes it."""
+    """As anybody writes it, after a small part to warm it up."""
 
-    def job() -> None:
+    def job(published: str) -> None:
         bounds = spark.read.parquet(str(folder / "plain.parquet"))
-        _join(_films(folder, spark), bounds, PLAIN_CONDITION, folder / "plain_join.parquet")
+        films = _films(folder, spark, published)
+        _join(films, bounds, PLAIN_CONDITION, folder / "plain_join.parquet")
 
-    return {"seconds": timed(job)[1]}
+    job("few.parquet")
+    return {"seconds": timed(partial(job, "publications.parquet"))[1]}
 
 
 def tuned_join(folder: Path, spark: "SparkSession") -> dict[str, float]:
@@ -162,9 +164,11 @@ def _chosen(column: str, every: int) -> str:
     return f"cast(substr({column}, {len('movie-') + 1}) as int) % {every} = 0"
 
 
-def _films(folder: Path, spark: "SparkSession") -> "DataFrame":
+def _films(
+    folder: Path, spark: "SparkSession", published: str = "publications.parquet"
+) -> "DataFrame":
     # The file is one split: left as it is, one core would do it all.
-    return spark.read.parquet(str(folder / "publications.parquet")).repartition(CORES)
+    return spark.read.parquet(str(folder / published)).repartition(CORES)
 
 
 def _join(films: "DataFrame", bounds: "DataFrame", condition: str, out: Path) -> None:

@@ -6,6 +6,8 @@ from random import Random
 
 from shortlist.intake.files import registry_from_documents
 from shortlist.intake.lines import ItemReader
+from shortlist.matching.blocks import Block
+from shortlist.matching.index.index import Index
 from shortlist.matching.scan import Scan
 from shortlist.matching.values import Values
 from shortlist.model.subscription import Subscription
@@ -90,3 +92,15 @@ def by_publication(index, found, count: int) -> list:
     for (publication, number), (high, low) in zip(pairs, degrees, strict=True):
         rows[publication].append((index.numbering.name(number), high, low))
     return [sorted(row) for row in rows]
+
+
+def compiled(some: list[Subscription], **options) -> Index:
+    """An index that makes masks for every block, however small."""
+    index = Index(vocabulary(), few=0, **options)
+    for made in some:
+        index.add(made)
+    return index
+
+
+def matched(index: Index, reads: list) -> list:
+    return by_publication(index, index.match_block(Block.of_readers(reads)), len(reads))

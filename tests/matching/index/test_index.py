@@ -12,22 +12,13 @@ from shortlist.matching.index.index import Index
 from shortlist.model.subscription import Subscription
 from tests.matching.index.drawn import (
     by_publication,
+    compiled,
+    matched,
     plain,
     readers,
     subscriptions,
     vocabulary,
 )
-
-
-def compiled(some, **options):
-    index = Index(vocabulary(), few=0, **options)
-    for made in some:
-        index.add(made)
-    return index
-
-
-def matched(index, reads):
-    return by_publication(index, index.match_block(Block.of_readers(reads)), len(reads))
 
 
 @pytest.mark.parametrize("size", [1, 2, 63, 64, 65, 511, 512, 513, 1100])
@@ -120,6 +111,12 @@ def test_rows_beyond_sixteen_bits(monkeypatch):
     some, reads = subscriptions(1, 60), readers(1, 100)
     scan = plain(some)
     assert matched(compiled(some), reads) == [scan.match(read) for read in reads]
+
+
+@pytest.mark.parametrize("bits", [0, 1, 5, 9, "8"])
+def test_other_numbers_of_bits_are_refused(bits):
+    with pytest.raises(ValueError, match="8, 4, 3 or 2 bits"):
+        Index(vocabulary(), degree_bits=bits)
 
 
 @pytest.mark.parametrize("bits", [8, 4, 3, 2])

@@ -14,7 +14,6 @@ import pytest
 from hypothesis import given
 
 from shortlist.intake.files import registry_from_documents
-from shortlist.matching.blocks import Block
 from shortlist.matching.index import storage
 from shortlist.matching.index.index import Index
 from shortlist.matching.index.storage import UnusableIndex
@@ -22,7 +21,14 @@ from shortlist.model.settings import Limits
 from shortlist.model.subscription import Subscription
 from tests.contracts.test_matchers import filled, matches
 from tests.contracts.test_matchers import readers as read_lines
-from tests.matching.index.drawn import by_publication, plain, readers, subscriptions, vocabulary
+from tests.matching.index.drawn import (
+    compiled,
+    matched,
+    plain,
+    readers,
+    subscriptions,
+    vocabulary,
+)
 from tests.strategies import publication_lines, registries
 
 
@@ -34,17 +40,6 @@ def _quick_disk():
         yield
 
 
-def indexed(some, **options):
-    index = Index(vocabulary(), few=0, **options)
-    for made in some:
-        index.add(made)
-    return index
-
-
-def matched(index, reads):
-    return by_publication(index, index.match_block(Block.of_readers(reads)), len(reads))
-
-
 def reopened(index):
     with TemporaryDirectory() as folder:
         index.save(folder)
@@ -54,7 +49,7 @@ def reopened(index):
 @pytest.fixture
 def folder(tmp_path):
     """One with a saved index."""
-    indexed(subscriptions(1, 60)).save(tmp_path / "index")
+    compiled(subscriptions(1, 60)).save(tmp_path / "index")
     return tmp_path / "index"
 
 
@@ -73,7 +68,7 @@ def test_it_changes_as_any_other(seed):
     random, reads = Random(seed), readers(seed, 15)
     pool = {made.id: made for made in subscriptions(seed, 80)}
     live = {name: made for name, made in pool.items() if random.random() < 0.5}
-    index = indexed(live.values())
+    index = compiled(live.values())
     for _ in range(8):
         index = reopened(index) if random.random() < 0.5 else index
         for name in random.sample(sorted(pool), random.choice([0, 2, 30])):
@@ -91,7 +86,7 @@ def test_it_changes_as_any_other(seed):
 
 
 def test_equal_conditions_are_shared_with_those_that_were_saved():
-    index = reopened(indexed([Subscription(id="a", where="price < 3")]))
+    index = reopened(compiled([Subscription(id="a", where="price < 3")]))
     index.add(Subscription(id="b", where="price < 3"))
     index.remove("a")
     index.add(Subscription(id="c", where="price < 3"))
@@ -102,7 +97,7 @@ def test_equal_conditions_are_shared_with_those_that_were_saved():
 
 
 def test_texts_of_those_who_left_are_not_saved_again():
-    index = reopened(indexed(subscriptions(2, 30)))
+    index = reopened(compiled(subscriptions(2, 30)))
     for made in subscriptions(2, 30):
         index.remove(made.id)
     index.add(Subscription(id="last", where="price < 3"))
@@ -137,7 +132,7 @@ def test_opening_makes_nothing_for_each_subscription(tmp_path):
         where = "price between {} and {}.5 or title = '{}' or title < 'b{}' or title contains 'c{}'"
         some = [Subscription(id=f"s{n}", where=where.format(*[n] * 5)) for n in range(count)]
         some += [Subscription(id=f"all {n}") for n in range(count)]
-        indexed(some).save(tmp_path / str(count))
+        compiled(some).save(tmp_path / str(count))
         before = sys.getallocatedblocks()
         index = Index.open(tmp_path / str(count))
         assert len(index.numbering) == 2 * count
@@ -244,7 +239,7 @@ def test_what_is_no_folder_of_an_index_is_refused(tmp_path):
 
 
 def test_files_of_another_index_are_refused(folder, tmp_path):
-    indexed(subscriptions(2, 60)).save(tmp_path / "other")
+    compiled(subscriptions(2, 60)).save(tmp_path / "other")
     (mine,), (other,) = folder.glob("shelf-*"), (tmp_path / "other").glob("shelf-*")
     shutil.copy(other, mine)
     with pytest.raises(UnusableIndex, match="damaged"):
@@ -254,7 +249,7 @@ def test_files_of_another_index_are_refused(folder, tmp_path):
 def test_an_index_takes_the_place_of_another(folder):
     old, reads = Index.open(folder, few=0), readers(4, 20)
     before = matched(old, reads)
-    indexed(subscriptions(4, 30)).save(folder)
+    compiled(subscriptions(4, 30)).save(folder)
     assert len(files_of(folder)) == 4
     scan = plain(subscriptions(4, 30))
     assert matched(Index.open(folder, few=0), reads) == [scan.match(read) for read in reads]
@@ -276,13 +271,13 @@ def test_a_save_that_fails_changes_nothing(folder, monkeypatch):
     write_arrays = storage.write_arrays
     monkeypatch.setattr(storage, "write_arrays", fail)
     with pytest.raises(OSError, match="disk full"):
-        indexed(subscriptions(2, 10)).save(folder)
+        compiled(subscriptions(2, 10)).save(folder)
     assert files_of(folder) == files
     assert len(Index.open(folder).numbering) == 60
 
 
 def test_opening_while_another_process_replaces_the_index(folder, monkeypatch):
-    map_arrays, other = storage.map_arrays, indexed(subscriptions(4, 30))
+    map_arrays, other = storage.map_arrays, compiled(subscriptions(4, 30))
 
     def replaced_first(*arguments):
         monkeypatch.setattr(storage, "map_arrays", map_arrays)

@@ -2,7 +2,7 @@
 
 import json
 from dataclasses import dataclass
-from typing import NamedTuple
+from typing import NamedTuple, get_args
 
 from shortlist.language.parser import parse_any_where
 from shortlist.language.tree import Where
@@ -61,6 +61,10 @@ class Terms:
     vocabulary: Vocabulary
     limits: Limits
     bits: Bits | None = None
+
+    def __post_init__(self) -> None:
+        if self.bits is not None and self.bits not in get_args(Bits):
+            raise ValueError(f"a degree has 8, 4, 3 or 2 bits, or is a double: not {self.bits!r}")
 
     def request(self, subscription: Subscription) -> Request:
         at_least = subscription.at_least
