@@ -66,7 +66,7 @@ def calls(pick, most=30, scale=1):
         time += scale * pick([0, 0, 0, 1, 1, 2, 3, 7])
         kind = pick(["arrive"] * 6 + ["cancel", "advance"])
         if kind == "arrive":
-            made.append((kind, candidate(pick, time, position, scale)))
+            made.append((kind, candidate(pick, time, position, scale), time))
         elif kind == "cancel":
             made.append((kind, pick("abc"), time))
         else:

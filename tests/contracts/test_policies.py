@@ -33,7 +33,7 @@ def told(selecting, some):
 
 
 def time_of(call):
-    return call[1].publication.time if call[0] == "arrive" else call[-1]
+    return call[-1]
 
 
 def facts(placements):
@@ -176,7 +176,7 @@ def test_an_arrival_is_placed_or_refused(kind):
                 }
                 continue
             position = call[1].publication.position
-            outcome = selecting.arrive(call[1])
+            outcome = selecting.arrive(*call[1:])
             placed = [one.candidate.publication.position for one in outcome.placements]
             arrived = [
                 one.candidate.publication.position
@@ -198,7 +198,7 @@ def test_who_stands_above_an_arrival_explains_its_rank(kind):
                 asked(selecting, *call)
                 continue
             candidate = call[1]
-            outcome = selecting.arrive(candidate)
+            outcome = selecting.arrive(candidate, time_of(call))
             above = selecting.above(candidate)
             ranks = [placed.rank for placed in outcome.placements if placed.cause == "arrival"]
             assert [standing.score for standing in above] == sorted(

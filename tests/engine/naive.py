@@ -31,7 +31,7 @@ class NaiveEverything:
     def __init__(self, policy, shortlist):
         pass
 
-    def arrive(self, candidate):
+    def arrive(self, candidate, now):
         publication = candidate.publication
         named = candidate.named.subscription
         return [
@@ -55,7 +55,7 @@ class NaiveTopK:
         self.policy = policy
         self.delivered = []
 
-    def arrive(self, candidate):
+    def arrive(self, candidate, now):
         now = candidate.publication.time
         better = sum(
             1
@@ -104,7 +104,7 @@ class NaiveWindow:
         self.delivered = set()  # places in `arrived`
         self.last_instant = -FOR_EVER
 
-    def arrive(self, candidate):
+    def arrive(self, candidate, now):
         now = candidate.publication.time
         rows = self.departures(lambda instant: instant < now)
         self.arrived.append(candidate)
@@ -194,7 +194,7 @@ class NaiveNovelty:
         self.k = max(1, floor(Decimal(str(policy.rate)) * policy.period))
         self.chances = {}  # lazy sampling: set at the end of each period
 
-    def arrive(self, candidate):
+    def arrive(self, candidate, now):
         t = len(self.history) + 1
         used = {match.subscription: self.used(match.subscription, t) for match in candidate.matches}
         novelty = max(used.values())

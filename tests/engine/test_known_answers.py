@@ -129,7 +129,7 @@ def novelty_candidates():
 def delivered_of(kinds, **policy):
     selector = NoveltySelector(Novelty(rate=0.2, period=1000, **policy), "list")
     candidates = novelty_candidates()
-    return [kind for kind in kinds if selector.arrive(candidates[kind]).placements]
+    return [kind for kind in kinds if selector.arrive(candidates[kind], 0).placements]
 
 
 def counts(kinds):
@@ -185,7 +185,8 @@ def window_run(seed):
     for number, score in enumerate(scores.round(9).tolist()):
         publication = Publication(id="", source="s", time=number * GAP, position=number)
         match = ScoredMatch("sub", score, 1.0, 1.0)
-        for placed in selector.arrive(Candidate(publication, "list", score, match, ())).placements:
+        candidate = Candidate(publication, "list", score, match, ())
+        for placed in selector.arrive(candidate, publication.time).placements:
             causes[placed.cause] += 1
     by_the_last_arrival = sum(causes.values())
     in_all = by_the_last_arrival + len(selector.advance(2**62))
@@ -221,7 +222,8 @@ def test_arrivals_are_delivered_as_often_as_chance_has_it():
     for number, score in enumerate(random.random(total).tolist()):
         publication = Publication(id="", source="s", time=number, position=number)
         match = ScoredMatch("sub", score, 1.0, 1.0)
-        placements = selector.arrive(Candidate(publication, "list", score, match, ())).placements
+        candidate = Candidate(publication, "list", score, match, ())
+        placements = selector.arrive(candidate, number).placements
         arrivals += sum(placed.cause == "arrival" for placed in placements)
     expected = sum(min(1.0, k / min(n, w)) for n in range(1, total + 1))
     assert arrivals == pytest.approx(expected, abs=5 * np.sqrt(expected))

@@ -157,7 +157,10 @@ class NaiveSelecting:
         candidates = self.matching.candidates(publication, read)
         candidates = self.audience(publication, read, candidates)
         for candidate in candidates:
-            self.add(candidate.shortlist, self.policies[candidate.shortlist].arrive(candidate))
+            self.add(
+                candidate.shortlist,
+                self.policies[candidate.shortlist].arrive(candidate, publication.time),
+            )
 
     def audience(self, publication, read, candidates):
         """The k best of all matching shortlists, where the publisher advertised."""

@@ -144,7 +144,7 @@ class Selecting:
     def arrive(self, candidate: Candidate) -> tuple[list[Delivery], Outcome]:
         """Offers a candidate to its shortlist."""
         self.counts["matched"] += 1
-        outcome = self._selectors[candidate.shortlist].arrive(candidate)
+        outcome = self._selectors[candidate.shortlist].arrive(candidate, candidate.publication.time)
         return self._deliveries(candidate.shortlist, outcome.placements), outcome
 
     def deliver(self, publications: Sequence[Publication], found: Found) -> list[Delivery]:

@@ -36,8 +36,8 @@ class Outcome(NamedTuple):
 class Selector(Protocol):
     """One shortlist's policy with all its state. Calls come in order of time."""
 
-    def arrive(self, candidate: Candidate) -> Outcome:
-        """A publication that this shortlist matches and was chosen for."""
+    def arrive(self, candidate: Candidate, now: int) -> Outcome:
+        """A publication comes that this shortlist matches and was chosen for."""
         ...
 
     def advance(self, before: int) -> list[Placement]:

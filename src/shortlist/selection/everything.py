@@ -13,10 +13,9 @@ class EverythingSelector(ArrivalSelector):
     def __init__(self, policy: Everything, shortlist: str) -> None:
         pass
 
-    def arrive(self, candidate: Candidate) -> Outcome:
-        time = candidate.publication.time
+    def arrive(self, candidate: Candidate, now: int) -> Outcome:
         return Outcome(
-            [Placement(time, candidate, candidate.score, candidate.named, None, "arrival")]
+            [Placement(now, candidate, candidate.score, candidate.named, None, "arrival")]
         )
 
     def state(self) -> Any:

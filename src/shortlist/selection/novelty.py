@@ -54,7 +54,7 @@ class NoveltySelector(ArrivalSelector):
         self._novelties: SortedList = SortedList()
         self._delivered = 0
 
-    def arrive(self, candidate: Candidate) -> Outcome:
+    def arrive(self, candidate: Candidate, now: int) -> Outcome:
         self._t += 1
         for match in candidate.matches:
             self._use(match.subscription)
@@ -64,8 +64,7 @@ class NoveltySelector(ArrivalSelector):
         self._record(candidate.matches, novelty, delivered=refusal is None)
         if refusal is not None:
             return Outcome([], refusal)
-        time = candidate.publication.time
-        return Outcome([Placement(time, candidate, novelty, named, None, "arrival")])
+        return Outcome([Placement(now, candidate, novelty, named, None, "arrival")])
 
     def cancel(self, subscription: str, time: int) -> list[Placement]:
         self._counts.pop(subscription, None)

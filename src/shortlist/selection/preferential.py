@@ -29,17 +29,15 @@ class PreferentialSelector(ArrivalSelector):
         self._valid: SortedKeyList = SortedKeyList(key=_best_first)
         self._ending: list[tuple[int, _Kept]] = []
 
-    def arrive(self, candidate: Candidate) -> Outcome:
+    def arrive(self, candidate: Candidate, now: int) -> Outcome:
         publication = candidate.publication
-        self._expire(publication.time)
+        self._expire(now)
         rank = 1 + self._valid.bisect_key_left(-candidate.score)
         if rank > self._policy.k:
             return Outcome([], outranked(self._policy.k, "still valid"))
         standing = Standing(publication.source, publication.id, candidate.score)
-        self._keep(_Kept(standing, self._end(candidate)))
-        placed = Placement(
-            publication.time, candidate, candidate.score, candidate.named, rank, "arrival"
-        )
+        self._keep(_Kept(standing, self._end(candidate, now)))
+        placed = Placement(now, candidate, candidate.score, candidate.named, rank, "arrival")
         return Outcome([placed])
 
     def above(self, candidate: Candidate) -> list[Standing]:
@@ -53,8 +51,8 @@ class PreferentialSelector(ArrivalSelector):
         for source, publication, score, end in state:
             self._keep(_Kept(Standing(source, publication, score), end))
 
-    def _end(self, candidate: Candidate) -> int | None:
-        time, policy = candidate.publication.time, self._policy
+    def _end(self, candidate: Candidate, time: int) -> int | None:
+        policy = self._policy
         ends = [candidate.publication.expiry]
         refresh = policy.refresh if candidate.refresh is None else candidate.refresh
         if refresh is not None:

@@ -17,10 +17,11 @@ from shortlist.selection.records import candidate_record, recorded_candidate
 class _Held:
     """A publication in the window, or one that has left but still counts in a count window."""
 
-    __slots__ = ("candidate", "delivered", "inside")
+    __slots__ = ("came", "candidate", "delivered", "inside")
 
-    def __init__(self, candidate: Candidate) -> None:
+    def __init__(self, candidate: Candidate, came: int) -> None:
         self.candidate = candidate
+        self.came = came
         self.delivered = False
         self.inside = True
 
@@ -43,11 +44,10 @@ class WindowSelector:
         self._recent: deque[_Held] = deque()
         self._entries = count()
 
-    def arrive(self, candidate: Candidate) -> Outcome:
-        now = candidate.publication.time
+    def arrive(self, candidate: Candidate, now: int) -> Outcome:
         placements = self.advance(now)
         self._leave_until(now)
-        arrival = _Held(candidate)
+        arrival = _Held(candidate, now)
         self._enter(arrival)
         placements += self._fill(now, arrival)
         refusal = None if arrival.delivered else outranked(self._k, "in the window")
@@ -72,7 +72,7 @@ class WindowSelector:
         return self._settle(time)
 
     def above(self, candidate: Candidate) -> list[Standing]:
-        better = self._ranked[: min(self._k, self._ranked.bisect_left(_Held(candidate)))]
+        better = self._ranked[: min(self._k, self._ranked.bisect_left(_Held(candidate, 0)))]
         return [
             Standing(
                 held.candidate.publication.source,
@@ -84,11 +84,16 @@ class WindowSelector:
 
     def state(self) -> Any:
         kept = self._recent if self._count is not None else self._ranked
-        return [[candidate_record(held.candidate), held.delivered, held.inside] for held in kept]
+        return [
+            [candidate_record(held.candidate), held.delivered, held.inside, held.came]
+            for held in kept
+        ]
 
     def restore(self, state: Any) -> None:
-        for record, delivered, inside in state:
-            held = _Held(recorded_candidate(record, self._shortlist))
+        for record, delivered, inside, *came in state:
+            candidate = recorded_candidate(record, self._shortlist)
+            # older states do not say: there a publication came when it appeared
+            held = _Held(candidate, *(came or [candidate.publication.time]))
             held.delivered, held.inside = delivered, inside
             self._enter(held)
 
@@ -104,7 +109,7 @@ class WindowSelector:
             publication = held.candidate.publication
             ends = [publication.expiry]
             if self._span is not None:
-                ends.append(publication.time + self._span)
+                ends.append(held.came + self._span)
             end = min((end for end in ends if end is not None), default=None)
             if end is not None:
                 heapq.heappush(self._leaving, (end, next(self._entries), held))

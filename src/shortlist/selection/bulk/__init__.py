@@ -1,0 +1,1 @@
+"""Many shortlists of one kind of policy at once, with their state in arrays."""

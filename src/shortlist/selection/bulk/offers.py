@@ -1,0 +1,92 @@
+"""What comes to policies and what they let through, as columns."""
+
+from collections.abc import Sequence
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from shortlist.matching.blocks import Bools, Floats, Ints, Longs
+
+NEVER = 2**62
+"""An instant that does not come."""
+ALONE = -1
+"""The set of matches that holds only the one that is named."""
+UNSET = -1
+"""A refresh that is not given: the policy's own counts."""
+
+
+class MatchSets(NamedTuple):
+    """Sets of matching subscriptions, each in order of subscription id, one behind the other.
+
+    Set n stands from offsets[n] to offsets[n + 1].
+    """
+
+    offsets: Longs
+    subscriptions: Ints
+    possibilities: Floats
+    necessities: Floats
+
+
+NO_SETS = MatchSets(
+    np.zeros(1, np.int64), np.empty(0, np.int32), np.empty(0, np.float64), np.empty(0, np.float64)
+)
+
+
+class Offers(NamedTuple):
+    """Publications that come to shortlists which match them and were chosen for them.
+
+    Those of one place stand together, in the order in which they come.
+    """
+
+    places: Ints
+    """Of the shortlists, in their bank."""
+    times: Longs
+    """When they come: of a policy that stands first, when they appeared."""
+    publications: Ints
+    """Their numbers: what appears later has a larger one."""
+    appeared: Longs
+    expiries: Longs
+    """`NEVER` for those without."""
+    scores: Floats
+    named: Ints
+    """The numbers of the subscriptions that a delivery would name."""
+    possibilities: Floats
+    necessities: Floats
+    refreshes: Longs
+    """Of the named subscriptions, `UNSET` for those without."""
+    matched: Ints
+    """The numbers of the sets of matching subscriptions, or `ALONE`."""
+
+    def kept(self, which: Bools | Longs | slice) -> "Offers":
+        return Offers._make(column[which] for column in self)
+
+
+class Placements(NamedTuple):
+    """Publications that enter shortlists: of one place, in the order in which they do."""
+
+    places: Ints
+    times: Longs
+    publications: Ints
+    scores: Floats
+    named: Ints
+    possibilities: Floats
+    necessities: Floats
+    ranks: Ints
+    """0 where the policy does not rank."""
+    promoted: Bools
+    matched: Ints
+
+    def kept(self, which: Bools | Longs | slice) -> "Placements":
+        return Placements._make(column[which] for column in self)
+
+    @classmethod
+    def joined(cls, some: Sequence["Placements"]) -> "Placements":
+        return cls._make(np.concatenate(columns) for columns in zip(*some, strict=True))
+
+
+def _empty(kinds: str) -> list[Any]:
+    return [np.empty(0, kind) for kind in kinds.split()]
+
+
+NO_OFFERS = Offers(*_empty("i4 i8 i4 i8 i8 f8 i4 f8 f8 i8 i4"))
+NO_PLACEMENTS = Placements(*_empty("i4 i8 i4 f8 i4 f8 f8 i4 ? i4"))

@@ -1,0 +1,1 @@
+"""Policies in numba, on plain arrays only."""

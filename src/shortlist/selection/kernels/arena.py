@@ -1,0 +1,74 @@
+"""Room for the rows of many places in one array.
+
+`heads` has one record a place, with at least the fields of `HEAD`; `tail` holds how much of `rows`
+is taken, by whoever, and how much of that is still somebody's. Both kinds of records may have more
+fields: numba compiles what is here for each.
+"""
+
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+from numba import njit
+
+Records = npt.NDArray[Any]
+Longs = npt.NDArray[np.int64]
+
+HEAD = [("start", "i8"), ("length", "i4"), ("capacity", "i4"), ("touched", "u1")]
+TAKEN, OWNED = 0, 1
+
+
+@njit(cache=True)
+def with_room(rows: Records, heads: Records, tail: Longs, place: int, needed: int) -> Records:
+    """The rows, in which a place has room for so many; they may be a new array."""
+    if needed <= heads[place].capacity:
+        return rows
+    capacity = padded(needed)
+    if tail[TAKEN] + capacity > rows.size:
+        rows = repacked(rows, heads, tail, capacity)
+    start, old = tail[TAKEN], heads[place].start
+    for row in range(heads[place].length):
+        rows[start + row] = rows[old + row]
+    tail[TAKEN] += capacity
+    tail[OWNED] += capacity - heads[place].capacity
+    heads[place].start = start
+    heads[place].capacity = capacity
+    return rows
+
+
+@njit(cache=True)
+def padded(length: int) -> int:
+    """Some more than so many rows, so that the next one seldom has to move them."""
+    return length + length // 8 + 1
+
+
+@njit(cache=True)
+def repacked(rows: Records, heads: Records, tail: Longs, more: int) -> Records:
+    """All rows in a new array without gaps, in which at least so many more have room."""
+    total = 0
+    for place in range(heads.size):
+        if heads[place].capacity > 0:
+            total += padded(heads[place].length)
+    packed = np.empty(total + total // 8 + more, rows.dtype)
+    start = 0
+    for place in range(heads.size):
+        if heads[place].capacity > 0:
+            old = heads[place].start
+            for row in range(heads[place].length):
+                packed[start + row] = rows[old + row]
+            heads[place].start = start
+            heads[place].capacity = padded(heads[place].length)
+            start += heads[place].capacity
+    tail[TAKEN] = start
+    tail[OWNED] = start
+    return packed
+
+
+@njit(cache=True)
+def insert(rows: Records, heads: Records, place: int, at: int, new: Any) -> None:
+    """Puts a record among a place's rows, where there is room for it."""
+    start, length = heads[place].start, heads[place].length
+    for row in range(start + length, start + at, -1):
+        rows[row] = rows[row - 1]
+    rows[start + at] = new
+    heads[place].length = length + 1
