@@ -5,7 +5,8 @@ from dataclasses import dataclass, field
 import numpy as np
 
 from shortlist.model.shortlist import Shortlist
-from shortlist.selection.bulk.offers import ALONE, NEVER, UNSET, MatchSets, Offers
+from shortlist.scoring.match_sets import ALONE, MatchSets
+from shortlist.selection.bulk.offers import NEVER, UNSET, Offers
 from shortlist.selection.policies import selector
 from tests.selector_calls import END_OF_TIME, POLICIES, candidate
 from tests.strategies import seeded

@@ -3,8 +3,9 @@
 from collections.abc import Sequence
 from typing import Any, Protocol
 
+from shortlist.scoring.match_sets import MatchSets
 from shortlist.selection.bulk.arena import Arena
-from shortlist.selection.bulk.offers import MatchSets, Offers, Placements
+from shortlist.selection.bulk.offers import Offers, Placements
 
 
 class Bank(Protocol):

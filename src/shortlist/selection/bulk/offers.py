@@ -9,27 +9,8 @@ from shortlist.matching.blocks import Bools, Floats, Ints, Longs
 
 NEVER = 2**62
 """An instant that does not come."""
-ALONE = -1
-"""The set of matches that holds only the one that is named."""
 UNSET = -1
 """A refresh that is not given: the policy's own counts."""
-
-
-class MatchSets(NamedTuple):
-    """Sets of matching subscriptions, each in order of subscription id, one behind the other.
-
-    Set n stands from offsets[n] to offsets[n + 1].
-    """
-
-    offsets: Longs
-    subscriptions: Ints
-    possibilities: Floats
-    necessities: Floats
-
-
-NO_SETS = MatchSets(
-    np.zeros(1, np.int64), np.empty(0, np.int32), np.empty(0, np.float64), np.empty(0, np.float64)
-)
 
 
 class Offers(NamedTuple):

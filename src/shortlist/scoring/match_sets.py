@@ -1,0 +1,27 @@
+"""Which subscriptions of a shortlist a publication matches, for policies that ask for all of them."""
+
+from typing import NamedTuple
+
+import numpy as np
+
+from shortlist.matching.blocks import Floats, Ints, Longs
+
+ALONE = -1
+"""The set of matches that holds only the one that is named."""
+
+
+class MatchSets(NamedTuple):
+    """Sets of matching subscriptions, each in order of subscription id, one behind the other.
+
+    Set n stands from offsets[n] to offsets[n + 1].
+    """
+
+    offsets: Longs
+    subscriptions: Ints
+    possibilities: Floats
+    necessities: Floats
+
+
+NO_SETS = MatchSets(
+    np.zeros(1, np.int64), np.empty(0, np.int32), np.empty(0, np.float64), np.empty(0, np.float64)
+)
