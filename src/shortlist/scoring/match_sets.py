@@ -1,4 +1,4 @@
-"""Which subscriptions of a shortlist a publication matches, for policies that ask for all of them."""
+"""Which of a shortlist's subscriptions a publication matches, where a policy asks for all."""
 
 from typing import NamedTuple
 
