@@ -1,6 +1,16 @@
 """Policies, and calls to a selector in order of time, built by `pick` as in `tests.strategies`."""
 
-from shortlist.model.policy import Everything, Novelty, Span, TopK, Window
+from shortlist.model.aspects import Aspect
+from shortlist.model.policy import (
+    Chain,
+    Diverse,
+    Everything,
+    Fresh,
+    Novelty,
+    Span,
+    TopK,
+    Window,
+)
 from shortlist.model.publication import Publication
 from shortlist.scoring.candidates import Candidate
 from shortlist.scoring.combine import ScoredMatch
@@ -19,9 +29,12 @@ def top_k(pick):
     )
 
 
+def window_size(pick):
+    return pick([None, *map(Span, range(1, 9)), *range(1, 6)])
+
+
 def window(pick):
-    size = pick([None, *map(Span, range(1, 9)), *range(1, 6)])
-    return Window(k=pick([1, 2, 3, 4]), window=size)
+    return Window(k=pick([1, 2, 3, 4]), window=window_size(pick))
 
 
 def novelty(pick):
@@ -36,7 +49,49 @@ def novelty(pick):
     )
 
 
-POLICIES = {Everything: everything, TopK: top_k, Window: window, Novelty: novelty}
+def fresh(pick):
+    return Fresh(k=pick([1, 2, 3, 4]), window=window_size(pick), half_life=pick([1, 2, 3, 7, 50]))
+
+
+AREA, RENT, SOURCE = ("area",), ("flat", "rent"), ("event", "source")
+
+
+def diverse(pick):
+    over = [(Aspect(AREA, None),), (Aspect(RENT, 2.0),), (Aspect(AREA, None), Aspect(RENT, 3.0))]
+    over += [(Aspect(AREA, 2.0), Aspect(SOURCE, None), Aspect(RENT, None))]
+    return Diverse(
+        k=pick([1, 2, 3, 4]),
+        window=window_size(pick),
+        over=pick(over),
+        weight=pick([0.5, 0.0, 0.3, 0.9]),
+    )
+
+
+SINGLE_POLICIES = {
+    Everything: everything,
+    TopK: top_k,
+    Window: window,
+    Novelty: novelty,
+    Fresh: fresh,
+    Diverse: diverse,
+}
+
+
+def chain(pick):
+    kinds = [pick([*SINGLE_POLICIES, Window, Novelty]) for _ in range(pick([1, 2, 2, 2, 3]))]
+    return Chain(tuple(SINGLE_POLICIES[kind](pick) for kind in kinds))
+
+
+POLICIES = {**SINGLE_POLICIES, Chain: chain}
+
+AREAS = [None, 1, 1.0, True, "1", "north", [1], {"a": 1}]
+RENTS = [None, 0, 1, 2.0, 2.5, 4, "2", True]
+
+
+def data(pick):
+    """Few values, so that some publications do not differ."""
+    found = {"area": pick(AREAS), "flat": pick([None, {"rent": pick(RENTS)}])}
+    return {name: value for name, value in found.items() if value is not None}
 
 
 def candidate(pick, time, position, scale):
@@ -47,10 +102,11 @@ def candidate(pick, time, position, scale):
     alive_for = maybe(pick, range(1, 10))
     publication = Publication(
         id=f"p{position}",
-        source="s",
+        source=pick("st"),
         time=time,
         position=position,
         expiry=None if alive_for is None else time + scale * alive_for,
+        data=data(pick),
     )
     refresh = pick([None, None, 1, 2, 5])
     return Candidate(publication, "list", named.score, named, matches, refresh)

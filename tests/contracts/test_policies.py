@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from shortlist.model.policy import TopK, Window
+from shortlist.model.policy import Everything, Fresh, Novelty, TopK, Window
 from shortlist.model.shortlist import Shortlist
 from shortlist.selection.policies import SELECTORS, selector
 from tests.selector_calls import END_OF_TIME, POLICIES, calls
@@ -200,16 +200,15 @@ def test_who_stands_above_an_arrival_explains_its_rank(kind):
             candidate = call[1]
             outcome = selecting.arrive(candidate, time_of(call))
             above = selecting.above(candidate)
-            ranks = [placed.rank for placed in outcome.placements if placed.cause == "arrival"]
-            assert [standing.score for standing in above] == sorted(
-                (standing.score for standing in above), reverse=True
-            )
-            if not isinstance(policy, TopK | Window):
+            placed = [placed for placed in outcome.placements if placed.cause == "arrival"]
+            assert candidate.publication.id not in {one.publication for one in above}
+            if placed:
+                assert len(above) == (placed[0].rank or 1) - 1
+            elif kind in (TopK, Window):
+                assert len(above) == policy.k
+            if kind in (TopK, Window, Fresh):
+                scores = [standing.score for standing in above]
+                assert scores == sorted(scores, reverse=True)
+                assert all(score >= one.score for score in scores for one in placed)
+            elif kind in (Everything, Novelty):
                 assert above == []
-                assert ranks in ([], [None])
-            elif ranks:
-                assert len(above) == ranks[0] - 1 < policy.k
-                assert all(standing.score > candidate.score for standing in above)
-            else:
-                assert len(above) >= policy.k
-                assert candidate.publication.id not in {one.publication for one in above}

@@ -4,12 +4,23 @@ Nothing here is incremental: every answer is worked out again from the whole his
 take the calls of a selector; they answer with rows.
 """
 
+import json
+from dataclasses import replace
 from decimal import Decimal
 from itertools import pairwise
-from math import floor
+from math import floor, log2
 from typing import NamedTuple
 
-from shortlist.model.policy import Span
+from shortlist.model.policy import (
+    Chain,
+    Diverse,
+    Everything,
+    Fresh,
+    Novelty,
+    Span,
+    TopK,
+    Window,
+)
 
 FOR_EVER = float("inf")
 MASK = (1 << 64) - 1
@@ -34,9 +45,7 @@ class NaiveEverything:
     def arrive(self, candidate, now):
         publication = candidate.publication
         named = candidate.named.subscription
-        return [
-            Row(publication.time, publication.position, candidate.score, named, None, "arrival")
-        ]
+        return [Row(now, publication.position, candidate.score, named, None, "arrival")]
 
     def cancel(self, subscription, time):
         return []
@@ -56,21 +65,19 @@ class NaiveTopK:
         self.delivered = []
 
     def arrive(self, candidate, now):
-        now = candidate.publication.time
         better = sum(
             1
-            for earlier in self.delivered
-            if self.end(earlier) > now and earlier.score > candidate.score
+            for earlier, came in self.delivered
+            if self.end(earlier, came) > now and earlier.score > candidate.score
         )
         if better >= self.policy.k:
             return []
-        self.delivered.append(candidate)
+        self.delivered.append((candidate, now))
         position, named = candidate.publication.position, candidate.named.subscription
         return [Row(now, position, candidate.score, named, 1 + better, "arrival")]
 
-    def end(self, candidate):
+    def end(self, candidate, time):
         """The earliest of expirytime, time + refresh and the end of the period it arrived in."""
-        time = candidate.publication.time
         ends = [FOR_EVER]
         if candidate.publication.expiry is not None:
             ends.append(candidate.publication.expiry)
@@ -96,23 +103,22 @@ class NaiveWindow:
     """The whole window is put together and sorted again at every instant."""
 
     def __init__(self, policy, shortlist):
-        self.k = policy.k
+        self.policy = policy
         self.span = policy.window.micros if isinstance(policy.window, Span) else None
         self.count = policy.window if isinstance(policy.window, int) else None
-        self.arrived = []
+        self.arrived = []  # candidates, each with the instant at which it came
         self.cancelled = set()  # places in `arrived`
         self.delivered = set()  # places in `arrived`
         self.last_instant = -FOR_EVER
 
     def arrive(self, candidate, now):
-        now = candidate.publication.time
         rows = self.departures(lambda instant: instant < now)
-        self.arrived.append(candidate)
+        self.arrived.append((candidate, now))
         return rows + self.fill(now, arrival=len(self.arrived) - 1)
 
     def cancel(self, subscription, time):
         rows = self.departures(lambda instant: instant <= time)
-        for place, candidate in enumerate(self.arrived):
+        for place, (candidate, _) in enumerate(self.arrived):
             if candidate.named.subscription == subscription:
                 self.cancelled.add(place)
         return rows + self.fill(time)
@@ -127,22 +133,21 @@ class NaiveWindow:
         """The places of all that is in the window at an instant."""
         return [
             place
-            for place, candidate in enumerate(self.arrived)
+            for place, arrived in enumerate(self.arrived)
             if place not in self.cancelled
             and (self.count is None or place >= len(self.arrived) - self.count)
-            and all(end > now for end in self.ends(candidate))
+            and all(end > now for end in self.ends(*arrived))
         ]
 
-    def ends(self, candidate):
-        publication = candidate.publication
+    def ends(self, candidate, came):
         if self.span is not None:
-            yield publication.time + self.span
-        if publication.expiry is not None:
-            yield publication.expiry
+            yield came + self.span
+        if candidate.publication.expiry is not None:
+            yield candidate.publication.expiry
 
     def departures(self, due):
         """Every instant, in order, at which something leaves; each is filled."""
-        instants = {end for candidate in self.arrived for end in self.ends(candidate)}
+        instants = {end for arrived in self.arrived for end in self.ends(*arrived)}
         rows = []
         for instant in sorted(instants):
             if instant > self.last_instant and due(instant):
@@ -151,27 +156,120 @@ class NaiveWindow:
 
     def fill(self, now, arrival=None):
         self.last_instant = now
-
-        def best_first(place):
-            candidate = self.arrived[place]
-            return -candidate.score, -candidate.publication.time, -candidate.publication.position
-
         rows = []
-        for rank, place in enumerate(sorted(self.content(now), key=best_first)[: self.k], start=1):
+        for rank, place in enumerate(self.chosen(self.content(now)), start=1):
             if place not in self.delivered:
                 self.delivered.add(place)
-                candidate = self.arrived[place]
+                candidate, _ = self.arrived[place]
                 rows.append(
                     Row(
                         now,
                         candidate.publication.position,
-                        candidate.score,
+                        self.score(candidate, now),
                         candidate.named.subscription,
                         rank,
                         "arrival" if place == arrival else "promotion",
                     )
                 )
         return rows
+
+    def chosen(self, places):
+        """Those that the shortlist holds, best first."""
+        return sorted(places, key=self.best_first)[: self.policy.k]
+
+    def best_first(self, place):
+        return -self.arrived[place][0].score, *self.most_recent_first(place)
+
+    def most_recent_first(self, place):
+        publication = self.arrived[place][0].publication
+        return -publication.time, -publication.position
+
+    def score(self, candidate, now):
+        return candidate.score
+
+
+class NaiveFresh(NaiveWindow):
+    """A window in which every score is worth half as much after each half-life."""
+
+    def arrive(self, candidate, now):
+        if candidate.score <= 0:
+            return []
+        return super().arrive(candidate, now)
+
+    def best_first(self, place):
+        candidate, _ = self.arrived[place]
+        half_lives = candidate.publication.time / self.policy.half_life
+        return -(log2(candidate.score) + half_lives), *self.most_recent_first(place)
+
+    def score(self, candidate, now):
+        age = now - candidate.publication.time
+        return round(candidate.score * 2.0 ** (-age / self.policy.half_life), 9)
+
+
+class NaiveDiverse(NaiveWindow):
+    """A window from which the shortlist is chosen one by one."""
+
+    def chosen(self, places):
+        chosen = []
+        while len(chosen) < self.policy.k:
+            left = [place for place in places if all(self.differ(place, other) for other in chosen)]
+            if not left:
+                break
+
+            def best_first(place, so_far=tuple(chosen)):
+                return -self.value(place, so_far), *self.most_recent_first(place)
+
+            chosen.append(min(left, key=best_first))
+        return chosen
+
+    def value(self, place, chosen):
+        nearest = min([self.distance(place, other) for other in chosen], default=1.0)
+        weight = self.policy.weight
+        return round((1 - weight) * self.arrived[place][0].score + weight * nearest, 9)
+
+    def differ(self, place, other):
+        return not all(one == two for one, two, _ in self.pairs(place, other))
+
+    def distance(self, place, other):
+        total = 0.0
+        for one, two, scale in self.pairs(place, other):
+            if one == two:
+                continue
+            is_scaled = scale is not None and one != NOTHING != two
+            total += min(1.0, abs(float(one) - float(two)) / scale) if is_scaled else 1.0
+        return total / len(self.policy.over)
+
+    def pairs(self, place, other):
+        for path, scale in self.policy.over:
+            one, two = (
+                json_text(raw_value(self.arrived[each][0].publication, path))
+                for each in (place, other)
+            )
+            if scale is not None:
+                one, two = (each if is_number(each) else NOTHING for each in (one, two))
+            yield one, two, scale
+
+
+NOTHING = "null"
+
+
+def json_text(value):
+    """A value as JSON, the same for equal values: floats for all numbers."""
+    text = json.dumps(value, sort_keys=True)
+    return json.dumps(json.loads(text, parse_int=float), sort_keys=True)
+
+
+def is_number(text):
+    return text[0] in "-0123456789"
+
+
+def raw_value(publication, path):
+    if path in [("event", "source"), ("event", "type"), ("event", "id")]:
+        return getattr(publication, path[1])
+    value = publication.data
+    for key in path:
+        value = value.get(key) if isinstance(value, dict) else None
+    return value
 
 
 class Match(NamedTuple):
@@ -203,8 +301,8 @@ class NaiveNovelty:
         self.history.append(Match(t, used, novelty, delivered))
         if t % self.policy.period == 0:
             self.end_of_period()
-        publication = candidate.publication
-        row = Row(publication.time, publication.position, novelty, subscription, None, "arrival")
+        position = candidate.publication.position
+        row = Row(now, position, novelty, subscription, None, "arrival")
         return [row] if delivered else []
 
     def cancel(self, subscription, time):
@@ -292,6 +390,67 @@ class NaiveNovelty:
     def uniform(self, t):
         start = splitmix64((self.policy.seed & MASK) ^ fnv1a64(self.shortlist.encode()))
         return (splitmix64((start + t * GOLDEN) & MASK) >> 11) * 2.0**-53
+
+
+class NaiveChain:
+    """What one policy delivers is shown to the next, before that hears of anything else."""
+
+    def __init__(self, policy, shortlist):
+        self.policies = [NAIVE[type(each)](each, shortlist) for each in policy.policies]
+        self.candidates = {}  # by position
+        self.cancelled = set()
+
+    def arrive(self, candidate, now):
+        position = candidate.publication.position
+        self.candidates[position] = candidate
+        rows = self.policies[0].arrive(candidate, now)
+        for policy in self.policies[1:]:
+            rows = self.passed(rows, policy)
+        return rows
+
+    def cancel(self, subscription, time):
+        rows = self.told(lambda policy: policy.cancel(subscription, time))
+        for position, candidate in self.candidates.items():
+            left = tuple(match for match in candidate.matches if match.subscription != subscription)
+            self.candidates[position] = replace(candidate, matches=left)
+        return rows
+
+    def close(self, time):
+        return self.told(lambda policy: policy.close(time))
+
+    def finish(self):
+        return self.told(lambda policy: policy.finish())
+
+    def told(self, tell):
+        rows = []
+        for policy in self.policies:
+            rows = self.passed(rows, policy) + tell(policy)
+        return rows
+
+    def passed(self, rows, policy):
+        """What a policy delivers when it is shown what the one before delivered."""
+        found = []
+        for shown in rows:
+            candidate = self.candidates[shown.position]
+            (named,) = (
+                match for match in candidate.matches if match.subscription == shown.subscription
+            )
+            candidate = replace(candidate, score=shown.score, named=named)
+            for row in policy.arrive(candidate, shown.time):
+                on_arrival = row.cause == shown.cause == "arrival"
+                found.append(row._replace(cause="arrival" if on_arrival else "promotion"))
+        return found
+
+
+NAIVE = {
+    Everything: NaiveEverything,
+    TopK: NaiveTopK,
+    Window: NaiveWindow,
+    Novelty: NaiveNovelty,
+    Fresh: NaiveFresh,
+    Diverse: NaiveDiverse,
+    Chain: NaiveChain,
+}
 
 
 def splitmix64(state):

@@ -14,20 +14,11 @@ from shortlist.language.parser import parse_audience_score, parse_where
 from shortlist.language.tree import Number
 from shortlist.matching.conditions import condition
 from shortlist.model.command import Close, Command, Open, Subscribe, Unsubscribe
-from shortlist.model.policy import Everything, Novelty, TopK, Window
 from shortlist.model.settings import Settings
 from shortlist.model.shortlist import Shortlist
 from shortlist.scoring.expression import Subject, Uncomputable, expression
 from shortlist.selection.policies import SELECTORS, selector
-from tests.engine.naive import (
-    NaiveEverything,
-    NaiveNovelty,
-    NaiveTopK,
-    NaiveWindow,
-    Row,
-    fnv1a64,
-    splitmix64,
-)
+from tests.engine.naive import NAIVE, Row, fnv1a64, splitmix64
 from tests.selector_calls import END_OF_TIME, POLICIES, calls
 from tests.strategies import (
     advertisement,
@@ -38,13 +29,6 @@ from tests.strategies import (
     timeline,
     timelines,
 )
-
-NAIVE = {
-    Everything: NaiveEverything,
-    TopK: NaiveTopK,
-    Window: NaiveWindow,
-    Novelty: NaiveNovelty,
-}
 
 
 def row(placed):

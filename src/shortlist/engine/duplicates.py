@@ -1,7 +1,6 @@
 """Publications accepted before: the same id from the same source, not long ago."""
 
 from collections import deque
-from typing import Any
 
 
 class Duplicates:
@@ -16,6 +15,8 @@ class Duplicates:
         self._span = span
         self._accepted: dict[tuple[str, str], int] = {}
         self._oldest: deque[tuple[int, tuple[str, str]]] = deque()
+        self.news: list[tuple[int, str, str]] | None = None
+        """What was accepted since somebody began to keep count: time, source and publication."""
 
     def is_repeated(self, source: str, publication: str, time: int) -> bool:
         accepted = self._accepted.get((source, publication))
@@ -25,15 +26,13 @@ class Duplicates:
         key = (source, publication)
         self._accepted[key] = time
         self._oldest.append((time, key))
+        if self.news is not None:
+            self.news.append((time, source, publication))
         while self._oldest and time - self._oldest[0][0] >= self._span:
             accepted, old = self._oldest.popleft()
             if self._accepted.get(old) == accepted:
                 del self._accepted[old]
 
-    def state(self) -> Any:
-        return [[time, *key] for time, key in self._oldest]
-
-    def restore(self, state: Any) -> None:
-        for time, source, publication in state:
-            self._accepted[source, publication] = time
-            self._oldest.append((time, (source, publication)))
+    def remembered(self) -> list[tuple[int, str, str]]:
+        """All that is remembered, in order of time."""
+        return [(time, *key) for time, key in self._oldest]

@@ -1,37 +1,32 @@
 """The engine: a batch of timeline items in, deliveries and rejects out."""
 
-import json
-import zlib
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field
-from typing import Any, NamedTuple
+from typing import Any
 
-import numpy as np
-
+from shortlist.engine.admitted import Admitted
+from shortlist.engine.bulk import BulkHalves
 from shortlist.engine.duplicates import Duplicates
 from shortlist.engine.explanation import Explainer, Question
-from shortlist.engine.finding import Published
-from shortlist.engine.halves import MakeMatcher, Matching, Selecting
-from shortlist.engine.items import item_document, registry_document
+from shortlist.engine.old_snapshots import VERSION_1, read_version_1
 from shortlist.engine.ordering import Late, Ordering
+from shortlist.engine.plain import PlainHalves
+from shortlist.engine.saved import Saved, UnusableState
+from shortlist.engine.saving import Saving
 from shortlist.intake.files import registry_from_documents
-from shortlist.intake.lines import ItemReader
 from shortlist.intake.roster import registry_commands
+from shortlist.matching.base import Matcher
 from shortlist.matching.index.index import Index
-from shortlist.matching.values import Reader
 from shortlist.model.command import Command, Item
 from shortlist.model.delivery import Delivery
 from shortlist.model.problem import Reject
 from shortlist.model.publication import Publication
 from shortlist.model.registry import Registry
-from shortlist.model.settings import Settings
+from shortlist.model.settings import Limits, Settings
 from shortlist.model.times import parse_time
-from shortlist.scoring.candidates import Candidate
-from shortlist.selection.audience import Inducement
+from shortlist.model.vocabulary import Vocabulary
 
-SNAPSHOT_VERSION = 1
-BLOCK = 512
-"""Publications that are matched together: as many as a mask has bits."""
+MakeMatcher = Callable[[Vocabulary, Limits], Matcher]
 END_OF_TIME = parse_time("9999-12-31T23:59:59.999999Z") + 1
 """Just after the last instant that RFC 3339 can write: nothing is delivered later."""
 
@@ -45,16 +40,11 @@ class Result:
     explanations: list[dict[str, Any]] = field(default_factory=list)
 
 
-class _Admitted(NamedTuple):
-    """A publication that waits for the end of its block, and whom its publisher wants to reach."""
-
-    publication: Publication
-    read: Reader
-    inducement: Inducement | None
-
-
 class Engine:
     """Pure and deterministic: no clock, no input or output, no randomness.
+
+    With the compiled index everything is done in bulk. With another matcher, and where there is a
+    question, it is done plainly: one publication after the other, and without snapshots.
 
     >>> from shortlist.intake.files import registry_from_documents
     >>> from shortlist.model.publication import Publication
@@ -76,17 +66,22 @@ class Engine:
     ) -> None:
         registry = registry or Registry()
         self._settings = settings or Settings()
-        self._vocabulary = registry.vocabulary
-        self._matching = Matching(registry.vocabulary, self._settings.limits, matcher)
-        self._selecting = Selecting()
         self._ordering = Ordering(self._settings.lateness)
         self._duplicates = Duplicates(self._settings.dedup)
-        self._explainer = Explainer(question, self._matching, self._selecting) if question else None
-        self._admitted: list[_Admitted] = []
-        # reasons are told as they stand at each publication
-        self._most = 1 if question else BLOCK
+        self._halves: BulkHalves | PlainHalves
+        self._explainer: Explainer | None = None
+        self._saving: Saving | None = None
+        vocabulary, limits = registry.vocabulary, self._settings.limits
+        made = matcher(vocabulary, limits)
+        if question is None and isinstance(made, Index):
+            self._halves = BulkHalves(vocabulary, limits, made)
+            self._saving = Saving(self._halves, self._duplicates, self._ordering)
+        else:
+            self._halves = PlainHalves(vocabulary, limits, made, question)
+            self._explainer = self._halves.explainer
+        self._admitted: list[Admitted] = []
         for command in registry_commands(registry):
-            self._carry_out(command)
+            self._halves.apply(command)
 
     def process(self, items: Iterable[Item], last: bool = False) -> Result:
         """Takes the next items of the input; after the `last` ones time runs on to its end."""
@@ -99,7 +94,7 @@ class Engine:
         for item in self._ordering.rest() if last else self._ordering.released():
             if isinstance(item, Publication):
                 self._admit(item, result)
-                if len(self._admitted) == self._most:
+                if len(self._admitted) == self._halves.at_once:
                     self._publish(result)
             else:
                 self._publish(result)
@@ -107,9 +102,9 @@ class Engine:
         self._publish(result)
         reached = self._ordering.latest
         if last:
-            result.deliveries += self._selecting.advance(END_OF_TIME)
+            result.deliveries += self._halves.advance(END_OF_TIME)
         elif reached is not None and self._settings.lateness is not None:
-            result.deliveries += self._selecting.advance(reached - self._settings.lateness)
+            result.deliveries += self._halves.advance(reached - self._settings.lateness)
         result.deliveries.sort(key=lambda delivery: delivery.order)
         if self._explainer:
             result.explanations += self._explainer.taken(result.deliveries)
@@ -118,43 +113,54 @@ class Engine:
     @property
     def counts(self) -> dict[str, Any]:
         """Work done so far: matches, deliveries by cause, values of another type by attribute."""
-        return {**self._selecting.counts, "other_type": dict(self._matching.census.mismatches)}
+        return self._halves.work
 
     def snapshot(self) -> bytes:
         """Everything that `restore` needs to go on as if nothing had happened."""
-        document = {
-            "version": SNAPSHOT_VERSION,
-            "registry": registry_document(self._matching.roster.registry(self._vocabulary)),
-            "selecting": self._selecting.state(),
-            "counts": self.counts,
-            "duplicates": self._duplicates.state(),
-            "latest": self._ordering.latest,
-            "waiting": [[item.position, item_document(item)] for item in self._ordering.waiting()],
-        }
-        return zlib.compress(json.dumps(document, separators=(",", ":")).encode())
+        return self._saves.snapshot()
+
+    def changes(self) -> bytes:
+        """What has happened since the last snapshot or the last changes.
+
+        In proportion to what is different now, not to what is kept: shortlists that nothing came to
+        take no room.
+
+        >>> engine = Engine()
+        >>> before = engine.snapshot()
+        >>> some = [Publication(id="n1", source="cinema", time=0, position=1)]
+        >>> _ = engine.process(some)
+        >>> Engine.restore(before, changes=[engine.changes()]).process(some).rejects
+        [Reject(position=1, reason='duplicate')]
+        """
+        return self._saves.changes()
 
     @classmethod
     def restore(
-        cls, snapshot: bytes, settings: Settings | None = None, matcher: MakeMatcher = Index
+        cls,
+        snapshot: bytes,
+        settings: Settings | None = None,
+        changes: Sequence[bytes] = (),
     ) -> "Engine":
-        """The engine that a snapshot was taken of."""
-        document = json.loads(zlib.decompress(snapshot))
-        if document["version"] != SNAPSHOT_VERSION:
-            raise ValueError(
-                f"expected a snapshot of version {SNAPSHOT_VERSION}, found {document['version']}"
-            )
+        """The engine that a snapshot was taken of, and what has changed since, in order.
+
+        Raises `UnusableState` where that is not what the bytes are.
+        """
         limits = (settings or Settings()).limits
-        registry = registry_from_documents(document["registry"], limits)
-        engine = cls(registry, settings, matcher)
-        engine._selecting.restore(document["selecting"])
-        other_type = document["counts"].pop("other_type")
-        engine._matching.census.mismatches.update(other_type)
-        engine._selecting.counts.update(document["counts"])
-        engine._duplicates.restore(document["duplicates"])
-        read = ItemReader(registry.vocabulary, limits)
-        waiting = [read.document(held, position) for position, held in document["waiting"]]
-        engine._ordering.restore(document["latest"], waiting)
+        if snapshot.startswith(VERSION_1):
+            raise NotImplementedError(read_version_1(snapshot))
+        saved = Saved.of_bytes(snapshot)
+        if "registry" not in saved.document:
+            raise UnusableState("expected a snapshot, found changes")
+        engine = cls(registry_from_documents(saved.document["registry"], limits), settings)
+        for each in [saved, *map(Saved.of_bytes, changes)]:
+            engine._saves.load(each)
         return engine
+
+    @property
+    def _saves(self) -> Saving:
+        if self._saving is None:
+            raise ValueError("expected an engine in bulk: a plain one has no snapshots")
+        return self._saving
 
     def _admit(self, publication: Publication, result: Result) -> None:
         """Lets a publication in, to be matched together with its neighbours, or turns it away."""
@@ -166,57 +172,31 @@ class Engine:
             if self._explainer:
                 self._explainer.turned_away(publication, "expired on arrival")
             return
-        read = self._matching.read(publication)
-        inducement = self._matching.advertisements.induce(publication, read)
+        read = self._halves.matching.read(publication)
+        inducement = self._halves.matching.advertisements.induce(publication, read)
         if inducement is None and self._settings.advertised == "required":
             self._reject(publication, "unadvertised", result)
             return
         self._accept(publication)
-        self._admitted.append(_Admitted(publication, read, inducement))
+        self._admitted.append(Admitted(publication, read, inducement))
 
     def _publish(self, result: Result) -> None:
         """Offers all that was let in to every shortlist that it matches."""
-        if not self._admitted:
-            return
-        publications, reads, inducements = zip(*self._admitted, strict=True)
-        limited = [inducement is not None for inducement in inducements]
-        wants_objects = np.array(limited) | (self._explainer is not None)
-        found = self._matching.find(Published.of(publications, reads), wants_objects)
-        result.deliveries += self._selecting.deliver(publications, found)
-        for admitted, candidates in zip(self._admitted, found.candidates, strict=True):
-            self._arrive(admitted, candidates, result)
-        self._admitted = []
-
-    def _arrive(
-        self, admitted: "_Admitted", candidates: Sequence[Candidate], result: Result
-    ) -> None:
-        publication, read, inducement = admitted
-        audience = None
-        if inducement is not None:
-            nominations = self._matching.nominations(inducement, read, candidates)
-            audience = {nomination.shortlist for nomination in nominations}
-        outcomes = {}
-        for candidate in candidates:
-            if audience is None or candidate.shortlist in audience:
-                deliveries, outcomes[candidate.shortlist] = self._selecting.arrive(candidate)
-                result.deliveries += deliveries
-        if self._explainer:
-            self._explainer.published(publication, read, candidates, outcomes, inducement)
+        if self._admitted:
+            result.deliveries += self._halves.publish(self._admitted)
+            self._admitted = []
 
     def _accept(self, publication: Publication) -> None:
         self._duplicates.accept(publication.source, publication.id, publication.time)
 
     def _command(self, command: Command, result: Result) -> None:
-        refusal = self._matching.roster.refusal(command)
-        if refusal is None:
-            result.deliveries += self._carry_out(command)
-        else:
+        refusal = self._halves.matching.roster.refusal(command)
+        if refusal is not None:
             self._reject(command, refusal, result)
-
-    def _carry_out(self, command: Command) -> list[Delivery]:
-        deliveries = self._selecting.apply(command, self._matching.roster)
-        self._matching.apply(command)
-        return deliveries
+            return
+        result.deliveries += self._halves.apply(command)
+        if self._saving:
+            self._saving.carried_out(command)
 
     def _reject(self, item: Item, reason: str, result: Result) -> None:
         result.rejects.append(Reject(item.position, reason))

@@ -5,7 +5,8 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from shortlist.engine.halves import Matching, Selecting
+from shortlist.engine.plain_matching import PlainMatching
+from shortlist.engine.plain_selecting import PlainSelecting
 from shortlist.language.parser import parse_any_where
 from shortlist.language.printer import print_where
 from shortlist.language.tree import Predicate
@@ -47,8 +48,8 @@ class Explainer:
     def __init__(
         self,
         question: Question,
-        matching: Matching,
-        selecting: Selecting,
+        matching: PlainMatching,
+        selecting: PlainSelecting,
         *,
         of_a_shard: bool = False,
     ) -> None:
@@ -132,7 +133,7 @@ class Explainer:
             return _refused(publication, shortlist, outcome.refusal) | asked
         explanation = _heading(publication, shortlist, True, "delivered at arrival") | asked
         for placed in outcome.placements:
-            if placed.candidate is candidate:
+            if placed.candidate.publication is publication:
                 explanation["rank"], explanation["score"] = placed.rank, placed.score
                 explanation["subscription"] = placed.named.subscription
         return explanation

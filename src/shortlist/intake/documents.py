@@ -185,11 +185,16 @@ def _children(value: object) -> Collection[object]:
 
 
 def _without_nulls(document: object) -> object:
-    """Null is absent, in every object; only a window may be null."""
+    """Null is absent, in every object; only a window and a policy's scales may be null."""
+    if isinstance(document, list):
+        return [part if type(part) in PLAIN else _without_nulls(part) for part in document]
     if not isinstance(document, Mapping):
         return document
+    is_policy = "kind" in document
     return {
-        name: value if type(value) in PLAIN else _without_nulls(value)
+        name: value
+        if type(value) in PLAIN or (is_policy and name == "over")
+        else _without_nulls(value)
         for name, value in document.items()
         if value is not None or name == "window"
     }

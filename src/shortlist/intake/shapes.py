@@ -81,11 +81,19 @@ def _problem(detail: Mapping[str, Any], noun: type) -> Problem:
 
 
 def _field(location: Location) -> str | None:
-    """The path to a field. A policy is followed by its kind, which is not a field."""
-    names = [str(part) for part in location]
-    if names[:1] == ["policy"]:
-        del names[1:2]
-    return ".".join(names) or None
+    """The path to a field; what tells policies apart is none.
+
+    >>> _field(("policy", "single", "top-k", "k")), _field(("policy", "chain", 1, "window", "k"))
+    ('policy.k', 'policy[1].k')
+    """
+    match location:
+        case ("policy", "single", *rest):
+            location = ("policy", *rest[1:])
+        case ("policy", "chain", int(number), *rest):
+            location = (f"policy[{number}]", *rest[1:])
+        case ("policy", "chain"):
+            location = ("policy",)
+    return ".".join(map(str, location)) or None
 
 
 def _found(expected: str, value: object) -> str:
@@ -108,7 +116,7 @@ def _unknown(location: Location, noun: type) -> str:
 def _owner(location: Location, noun: type) -> Any:
     """The part of a noun that a field at this place belongs to."""
     match location:
-        case ("policy", kind):
+        case ("policy", "single", kind) | ("policy", "chain", _, kind):
             return POLICIES[kind]  # type: ignore[index]
         case ("at_least",):
             return AtLeast

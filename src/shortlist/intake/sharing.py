@@ -32,10 +32,10 @@ class Sharing:
             if type(text) is str:
                 document[field] = self._texts.setdefault(text, text)
         policy = document.get("policy")
-        if type(policy) is dict:
+        if type(policy) in (dict, list):
             document["policy"] = self._policy(policy)
 
-    def _policy(self, document: dict[str, Any]) -> Any:
+    def _policy(self, document: Any) -> Any:
         """The policy, or what is wrong as it stands, for the noun's own reader to complain about.
 
         Representations tell 1 from true, which are equal.

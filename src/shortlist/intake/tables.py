@@ -16,7 +16,8 @@ from shortlist.intake.json_text import NotJson, parse_text
 
 JSON_CELLS = ("policy", "norm", "at_least", "profile", "prefers")
 """Columns that may hold an object or a list as JSON text."""
-
+WINDOWED = ("window", "fresh", "diverse")
+"""The kinds of policies with a window."""
 
 CONTEXT_COLUMNS = frozenset(
     ("id", "source", "time", "type", "specversion", "expirytime", "audience", "data")
@@ -116,7 +117,7 @@ def row_document(row: Mapping[str, Any]) -> dict[str, Any]:
     {'id': 's', 'policy': {'kind': 'everything'}}
 
     Text that is not the JSON it seems to be stays text, for the field to complain about. A column
-    cannot tell a null window (everything) from none, and only a window policy has one:
+    cannot tell a null window (everything) from none, and only policies that have one need it:
 
     >>> row_document({"id": "s", "policy": {"kind": "window", "k": 1, "window": None}})
     {'id': 's', 'policy': {'window': None, 'kind': 'window', 'k': 1}}
@@ -127,13 +128,15 @@ def row_document(row: Mapping[str, Any]) -> dict[str, Any]:
 def _cell(name: str, value: Any) -> Any:
     if name in JSON_CELLS and isinstance(value, str) and value.lstrip().startswith(("{", "[")):
         return _json(value)
-    if name == "profile" and isinstance(value, list):
-        return _pairs(value)
+    if name in ("profile", "over") and isinstance(value, list):
+        return _pairs(value, with_nulls=name == "over")
+    if name == "policy" and isinstance(value, list):
+        return [_cell("", part) for part in value]
     if isinstance(value, Decimal):
         return int(value) if value.is_finite() and value % 1 == 0 else float(value)
     if isinstance(value, Mapping):
         kept = {key: _cell(key, part) for key, part in value.items() if part is not None}
-        return {"window": None, **kept} if kept.get("kind") == "window" else kept
+        return {"window": None, **kept} if kept.get("kind") in WINDOWED else kept
     return value
 
 
@@ -144,8 +147,10 @@ def _json(text: str) -> Any:
         return text
 
 
-def _pairs(cells: list[Any]) -> Any:
-    """Arrow gives a map as a list of pairs; a number that is null is absent."""
-    if all(isinstance(cell, tuple) and len(cell) == 2 for cell in cells):
-        return {name: _cell(str(name), number) for name, number in cells if number is not None}
-    return cells
+def _pairs(cells: list[Any], *, with_nulls: bool) -> Any:
+    """Arrow gives a map as a list of pairs; a number that is null is absent, but for a scale."""
+    if not all(isinstance(cell, tuple) and len(cell) == 2 for cell in cells):
+        return cells
+    return {
+        name: _cell(str(name), number) for name, number in cells if with_nulls or number is not None
+    }

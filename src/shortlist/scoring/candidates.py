@@ -2,7 +2,7 @@
 
 import math
 from collections import defaultdict
-from collections.abc import Iterable, Mapping
+from collections.abc import Container, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 
@@ -162,6 +162,27 @@ class Scoring:
         """How far down its shortlist's preferences it stands, if there are any."""
         return self._levels.get(subscription.shortlist_id, {}).get(subscription.id)
 
+    def most_specific(self, names: Sequence[str]) -> Container[str]:
+        """Those subscriptions of one shortlist that cover no other one of them.
+
+        A shortlist's graph takes conditions in as they match.
+        """
+        if len(names) == 1:
+            return names
+        shortlist = self._subscriptions[names[0]].shortlist_id
+        if shortlist not in self._graphs:
+            entries = [self._scorer(name).entry for name in names]
+            self._graphs[shortlist] = condition_graph(self._vocabulary, entries)
+        graph = self._graphs[shortlist]
+        for name in names:
+            if name not in graph:
+                graph.insert(*self._scorer(name).entry)
+        return graph.most_specific(names)
+
+    def volume(self, subscription: str) -> float:
+        """Of a subscription's hyper-rectangle."""
+        return self._scorer(subscription).volume
+
     def described(self, candidate: Candidate) -> Scored:
         """What an advertisement's score may ask about a candidate."""
         scorer = self._scorer(candidate.named.subscription)
@@ -171,25 +192,13 @@ class Scoring:
         self, publication: Publication, shortlist: str, matches: list[ScoredMatch]
     ) -> Candidate:
         how = self.shortlists[shortlist].combine
-        counted = self._most_specific(shortlist, matches) if how == "most_specific" else matches
+        counted = matches
+        if how == "most_specific":
+            specific = self.most_specific([match.subscription for match in matches])
+            counted = [match for match in matches if match.subscription in specific]
         score, named = combined(how, counted)
         refresh = self._subscriptions[named.subscription].refresh
         return Candidate(publication, shortlist, score, named, tuple(matches), refresh)
-
-    def _most_specific(self, shortlist: str, matches: list[ScoredMatch]) -> list[ScoredMatch]:
-        """Those that cover no other one. A shortlist's graph takes conditions in as they match."""
-        if len(matches) == 1:
-            return matches
-        names = [match.subscription for match in matches]
-        if shortlist not in self._graphs:
-            entries = [self._scorer(name).entry for name in names]
-            self._graphs[shortlist] = condition_graph(self._vocabulary, entries)
-        graph = self._graphs[shortlist]
-        for name in names:
-            if name not in graph:
-                graph.insert(*self._scorer(name).entry)
-        specific = graph.most_specific(names)
-        return [match for match in matches if match.subscription in specific]
 
     def _scorer(self, subscription: str) -> _Scorer:
         if subscription not in self._scorers:

@@ -6,7 +6,7 @@ from typing import NamedTuple
 
 from shortlist.fuzzy.degrees import Degrees
 from shortlist.language.parser import parse_any_where, parse_audience_score
-from shortlist.language.tree import Number
+from shortlist.language.tree import Number, Score
 from shortlist.matching.conditions import condition
 from shortlist.matching.values import Reader
 from shortlist.model.advertisement import Advertisement
@@ -49,27 +49,29 @@ def chosen(nominations: Iterable[Nomination], k: int) -> list[Nomination]:
 class _Advertised(NamedTuple):
     advertisement: Advertisement
     meets: Callable[[Reader], Degrees]
-    score: Evaluate
+    score: Score
+    evaluate: Evaluate
 
 
 class Advertisements:
     """The live advertisements."""
 
     def __init__(self, vocabulary: Vocabulary, limits: Limits | None = None) -> None:
-        self._vocabulary = vocabulary
+        self.vocabulary = vocabulary
         self._limits = limits or Limits()
         self._live: dict[str, _Advertised] = {}
 
     def add(self, advertisement: Advertisement) -> None:
         where, score = advertisement.where, advertisement.score
-        tree = parse_any_where(where, self._vocabulary, self._limits)
+        tree = parse_any_where(where, self.vocabulary, self._limits)
         ranking = (
             parse_audience_score(score, self._limits) if isinstance(score, str) else Number(score)
         )
         self._live[advertisement.id] = _Advertised(
             advertisement,
-            condition(tree, self._vocabulary),
-            expression(ranking, self._vocabulary),
+            condition(tree, self.vocabulary),
+            ranking,
+            expression(ranking, self.vocabulary),
         )
 
     def remove(self, advertisement: str) -> None:
@@ -90,23 +92,27 @@ class Advertisements:
             k = min(k, publication.audience)
         return Inducement(k, min(advertisement.id for advertisement in inducing))
 
+    def score(self, advertisement: str) -> Score:
+        """What an advertisement ranks its candidates by."""
+        return self._live[advertisement].score
+
     def nominate(
         self, inducement: Inducement, read: Reader, candidates: Sequence[tuple[str, Scored]]
     ) -> list[Nomination]:
         """The k best of these candidate shortlists, by the inducing advertisement's score."""
-        score = self._live[inducement.advertisement].score
+        evaluate = self._live[inducement.advertisement].evaluate
         return chosen(
             (
-                Nomination(name, _score(score, Subject(read, candidate=scored)))
+                Nomination(name, _score(evaluate, Subject(read, candidate=scored)))
                 for name, scored in candidates
             ),
             inducement.k,
         )
 
 
-def _score(score: Evaluate, subject: Subject) -> float | None:
+def _score(evaluate: Evaluate, subject: Subject) -> float | None:
     try:
-        found = score(subject)
+        found = evaluate(subject)
     except Uncomputable:
         return None
     return None if math.isnan(found) else rounded(found)

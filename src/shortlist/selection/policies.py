@@ -1,24 +1,48 @@
 """Every policy and what carries it out: a new policy is a row here and a file beside."""
 
+from collections.abc import Callable
 from typing import Any
 
-from shortlist.model.policy import Everything, Novelty, TopK, Window
+from shortlist.model.policy import (
+    Chain,
+    Diverse,
+    Everything,
+    Fresh,
+    Novelty,
+    Policy,
+    TopK,
+    Window,
+)
 from shortlist.model.shortlist import Shortlist
 from shortlist.selection.base import Selector
+from shortlist.selection.chain import ChainSelector
+from shortlist.selection.diverse import DiverseSelector
 from shortlist.selection.everything import EverythingSelector
+from shortlist.selection.fresh import FreshSelector
 from shortlist.selection.novelty import NoveltySelector
 from shortlist.selection.preferential import PreferentialSelector
 from shortlist.selection.window import WindowSelector
 
-SELECTORS: dict[type, Any] = {
+
+def _chain(policy: Chain, shortlist: str) -> Selector:
+    return ChainSelector([_made(each, shortlist) for each in policy.policies])
+
+
+SELECTORS: dict[type, Callable[[Any, str], Selector]] = {
     Everything: EverythingSelector,
     TopK: PreferentialSelector,
     Window: WindowSelector,
     Novelty: NoveltySelector,
+    Fresh: FreshSelector,
+    Diverse: DiverseSelector,
+    Chain: _chain,
 }
 
 
 def selector(shortlist: Shortlist) -> Selector:
     """What selects for a shortlist, with nothing seen yet."""
-    made: Selector = SELECTORS[type(shortlist.policy)](shortlist.policy, shortlist.id)
-    return made
+    return _made(shortlist.policy, shortlist.id)
+
+
+def _made(policy: Policy, shortlist: str) -> Selector:
+    return SELECTORS[type(policy)](policy, shortlist)

@@ -16,11 +16,27 @@ def recorded_publication(record: list[Any]) -> Publication:
 
 
 def candidate_record(candidate: Candidate) -> list[Any]:
-    """What a policy may still need of a candidate: the matches beside the named one are not."""
-    return [publication_record(candidate.publication), candidate.score, list(candidate.named)]
+    """All but the shortlist; a match that is the only one is the one that is named."""
+    matches = [list(match) for match in candidate.matches]
+    return [
+        publication_record(candidate.publication),
+        candidate.score,
+        list(candidate.named),
+        [] if candidate.matches == (candidate.named,) else matches,
+        candidate.refresh,
+    ]
 
 
 def recorded_candidate(record: list[Any], shortlist: str) -> Candidate:
-    publication, score, named = record
+    publication, score, named, *rest = record
+    # older records do not say: nothing came behind a window that asked for these
+    matches, refresh = rest or ((), None)
     match = ScoredMatch(*named)
-    return Candidate(recorded_publication(publication), shortlist, score, match, (match,))
+    return Candidate(
+        recorded_publication(publication),
+        shortlist,
+        score,
+        match,
+        tuple(ScoredMatch(*each) for each in matches) or (match,),
+        refresh,
+    )

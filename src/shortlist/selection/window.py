@@ -2,19 +2,21 @@
 
 import heapq
 from collections import deque
+from collections.abc import Sequence
+from dataclasses import replace
 from itertools import count
 from typing import Any
 
 from sortedcontainers import SortedKeyList
 
 from shortlist.model.delivery import Cause
-from shortlist.model.policy import Span, Window
+from shortlist.model.policy import Diverse, Fresh, Span, Window
 from shortlist.scoring.candidates import Candidate
 from shortlist.selection.base import Outcome, Placement, Standing, outranked
 from shortlist.selection.records import candidate_record, recorded_candidate
 
 
-class _Held:
+class Held:
     """A publication in the window, or one that has left but still counts in a count window."""
 
     __slots__ = ("came", "candidate", "delivered", "inside")
@@ -25,33 +27,43 @@ class _Held:
         self.delivered = False
         self.inside = True
 
-
-def _best_first(held: _Held) -> tuple[float, int, int]:
-    publication = held.candidate.publication
-    return -held.candidate.score, -publication.time, -publication.position
+    def forget(self, subscription: str) -> None:
+        """A policy behind this one hears only of matches with what is still subscribed."""
+        matches = self.candidate.matches
+        if any(match.subscription == subscription for match in matches):
+            left = tuple(match for match in matches if match.subscription != subscription)
+            self.candidate = replace(self.candidate, matches=left)
 
 
 class WindowSelector:
-    """Keeps the whole window ranked; at each instant delivers the k best that never were."""
+    """Keeps the whole window ranked; at each instant delivers the k best that never were.
 
-    def __init__(self, policy: Window, shortlist: str) -> None:
+    Policies that differ in who may enter, who comes first, who is chosen or what a score is worth
+    say so in place of the last methods.
+    """
+
+    def __init__(self, policy: Window | Fresh | Diverse, shortlist: str) -> None:
         self._k = policy.k
         self._span = policy.window.micros if isinstance(policy.window, Span) else None
         self._count = policy.window if isinstance(policy.window, int) else None
         self._shortlist = shortlist
-        self._ranked: SortedKeyList = SortedKeyList(key=_best_first)
-        self._leaving: list[tuple[int, int, _Held]] = []
-        self._recent: deque[_Held] = deque()
+        self._ranked: SortedKeyList = SortedKeyList(key=self._best_first)
+        self._leaving: list[tuple[int, int, Held]] = []
+        self._recent: deque[Held] = deque()
         self._entries = count()
+        self._last_arrival = 0
 
     def arrive(self, candidate: Candidate, now: int) -> Outcome:
+        self._last_arrival = now
         placements = self.advance(now)
+        refusal = self._objection(candidate)
+        if refusal is not None:
+            return Outcome(placements, refusal)
         self._leave_until(now)
-        arrival = _Held(candidate, now)
+        arrival = Held(candidate, now)
         self._enter(arrival)
         placements += self._fill(now, arrival)
-        refusal = None if arrival.delivered else outranked(self._k, "in the window")
-        return Outcome(placements, refusal)
+        return Outcome(placements, None if arrival.delivered else self._refusal(arrival))
 
     def advance(self, before: int) -> list[Placement]:
         placements: list[Placement] = []
@@ -66,20 +78,25 @@ class WindowSelector:
         for held in [*self._ranked]:
             if held.candidate.named.subscription == subscription:
                 self._leave(held)
-        return placements + self._fill(time)
+        placements += self._fill(time)
+        for held in self._ranked:
+            held.forget(subscription)
+        return placements
 
     def close(self, time: int) -> list[Placement]:
         return self._settle(time)
 
     def above(self, candidate: Candidate) -> list[Standing]:
-        better = self._ranked[: min(self._k, self._ranked.bisect_left(_Held(candidate, 0)))]
+        chosen = [held.candidate for held in self._chosen()]
+        if candidate in chosen:
+            del chosen[chosen.index(candidate) :]
         return [
             Standing(
-                held.candidate.publication.source,
-                held.candidate.publication.id,
-                held.candidate.score,
+                better.publication.source,
+                better.publication.id,
+                self._worth(better, self._last_arrival),
             )
-            for held in better
+            for better in chosen
         ]
 
     def state(self) -> Any:
@@ -93,7 +110,7 @@ class WindowSelector:
         for record, delivered, inside, *came in state:
             candidate = recorded_candidate(record, self._shortlist)
             # older states do not say: there a publication came when it appeared
-            held = _Held(candidate, *(came or [candidate.publication.time]))
+            held = Held(candidate, *(came or [candidate.publication.time]))
             held.delivered, held.inside = delivered, inside
             self._enter(held)
 
@@ -103,7 +120,7 @@ class WindowSelector:
         self._leave_until(now)
         return placements + self._fill(now)
 
-    def _enter(self, held: _Held) -> None:
+    def _enter(self, held: Held) -> None:
         if held.inside:
             self._ranked.add(held)
             publication = held.candidate.publication
@@ -118,7 +135,7 @@ class WindowSelector:
             if len(self._recent) > self._count:
                 self._leave(self._recent.popleft())
 
-    def _leave(self, held: _Held) -> None:
+    def _leave(self, held: Held) -> None:
         if held.inside:
             held.inside = False
             self._ranked.remove(held)
@@ -127,14 +144,31 @@ class WindowSelector:
         while self._leaving and self._leaving[0][0] <= now:
             self._leave(heapq.heappop(self._leaving)[2])
 
-    def _fill(self, now: int, arrival: _Held | None = None) -> list[Placement]:
+    def _fill(self, now: int, arrival: Held | None = None) -> list[Placement]:
         placements = []
-        for rank, held in enumerate(self._ranked[: self._k], start=1):
+        for rank, held in enumerate(self._chosen(), start=1):
             if not held.delivered:
                 held.delivered = True
                 candidate = held.candidate
+                score = self._worth(candidate, now)
                 cause: Cause = "arrival" if held is arrival else "promotion"
-                placements.append(
-                    Placement(now, candidate, candidate.score, candidate.named, rank, cause)
-                )
+                placements.append(Placement(now, candidate, score, candidate.named, rank, cause))
         return placements
+
+    def _objection(self, candidate: Candidate) -> str | None:
+        """Why a publication may not even enter the window."""
+        return None
+
+    def _worth(self, candidate: Candidate, now: int) -> float:
+        return candidate.score
+
+    def _best_first(self, held: Held) -> tuple[float, int, int]:
+        publication = held.candidate.publication
+        return -held.candidate.score, -publication.time, -publication.position
+
+    def _chosen(self) -> Sequence[Held]:
+        chosen: Sequence[Held] = self._ranked[: self._k]
+        return chosen
+
+    def _refusal(self, arrival: Held) -> str:
+        return outranked(self._k, "in the window")

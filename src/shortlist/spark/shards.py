@@ -8,26 +8,25 @@ from dataclasses import dataclass
 from itertools import chain, groupby
 from typing import Any
 
-import numpy as np
 import pyarrow as pa
 
-from shortlist.engine.engine import BLOCK, END_OF_TIME
-from shortlist.engine.explanation import Explainer, Question
-from shortlist.engine.finding import Found, Published
-from shortlist.engine.halves import Matching, Selecting
+from shortlist.engine.admitted import Admitted
+from shortlist.engine.bulk import BLOCK, BulkHalves
+from shortlist.engine.bulk_matching import BulkMatching
+from shortlist.engine.engine import END_OF_TIME
+from shortlist.engine.explanation import Question
+from shortlist.engine.live import LiveRegistry
+from shortlist.engine.plain import PlainHalves
 from shortlist.intake.lines import reread
 from shortlist.intake.roster import Roster, registry_commands
-from shortlist.matching.values import Reader
+from shortlist.matching.index.index import Index
 from shortlist.model.command import Advertise, Command, Subscribe
 from shortlist.model.delivery import Delivery, delivery_id
-from shortlist.model.publication import Publication
 from shortlist.model.registry import Registry
 from shortlist.model.settings import Limits
 from shortlist.model.vocabulary import Vocabulary
-from shortlist.scoring.candidates import Candidate
 from shortlist.selection.audience import Inducement, Nomination, chosen
-from shortlist.selection.base import Outcome
-from shortlist.spark.arrivals import Recipients, arrived, as_rows
+from shortlist.spark.arrivals import as_rows, placed
 from shortlist.spark.arrow import Row, batches, rows
 from shortlist.spark.progress import Progress
 from shortlist.spark.schemas import CHOSEN, NOMINATIONS, RESULTS
@@ -46,6 +45,10 @@ class Share:
     def is_idle(self) -> bool:
         """Nobody will ever subscribe here."""
         return not any(isinstance(command, Subscribe) for command in self.commands)
+
+    def index(self) -> Index:
+        """To be filled with what the commands say."""
+        return Index(self.vocabulary, self.limits)
 
     @property
     def advertises(self) -> bool:
@@ -68,30 +71,35 @@ def shares(
     return [Share(vocabulary=registry.vocabulary, commands=part, limits=limits) for part in parts]
 
 
-class _Registered:
-    """A shard's matching half, kept at the registry of the publication at hand."""
+class _Pending:
+    """The commands of a share that are still to be carried out."""
 
-    def __init__(self, share: Share, selecting: Selecting | None = None) -> None:
-        self.matching = Matching(share.vocabulary, share.limits)
-        self._selecting = selecting
-        self._pending = list(reversed(share.commands))
+    def __init__(self, share: Share) -> None:
+        self._commands = list(reversed(share.commands))
 
     def is_due(self, before: tuple[int, int]) -> bool:
         """Whether something comes before a (time, position)."""
-        if not self._pending:
+        if not self._commands:
             return False
-        command = self._pending[-1]
+        command = self._commands[-1]
         return (command.time, command.position) < before
 
-    def catch_up(self, before: tuple[int, int]) -> list[Delivery]:
-        """Carries out what comes before a (time, position)."""
-        deliveries = []
+    def due(self, before: tuple[int, int]) -> Iterator[Command]:
+        """Takes what comes before a (time, position)."""
         while self.is_due(before):
-            command = self._pending.pop()
-            if self._selecting is not None:
-                deliveries += self._selecting.apply(command, self.matching.roster)
-            self.matching.apply(command)
-        return deliveries
+            yield self._commands.pop()
+
+    def blocks(self, published: Iterable[Row], most: int) -> Iterator[list[Row]]:
+        """Publications that nothing happens between, at most so many together."""
+        block: list[Row] = []
+        for row in published:
+            _, time, position, *_ = row
+            if block and (len(block) == most or self.is_due((time, position))):
+                yield block
+                block = []
+            block.append(row)
+        if block:
+            yield block
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -105,16 +113,28 @@ class Nominate:
 
     def _nominations(self, arriving: Iterator[Row]) -> Iterator[Row]:
         for shard, published in groupby(arriving, key=lambda row: row[0]):
-            registered = _Registered(self.shares[shard])
-            matching = registered.matching
-            for _, time, position, line, audience, advertisement in published:
-                registered.catch_up((time, position))
-                publication = reread(line, position, time)
-                read = matching.read(publication)
-                inducement = Inducement(audience, advertisement)
-                candidates = matching.candidates(publication, read)
-                for nomination in matching.nominations(inducement, read, candidates):
-                    yield position, audience, *nomination
+            share = self.shares[shard]
+            pending = _Pending(share)
+            matching = BulkMatching(share.vocabulary, share.limits, share.index())
+            for block in pending.blocks(published, BLOCK):
+                _, time, position, *_ = block[0]
+                for command in pending.due((time, position)):
+                    matching.apply(command)
+                admitted = [_admitted(matching, (*row, None)) for row in block]
+                for row, nominations in zip(block, matching.nominations(admitted), strict=True):
+                    _, _, position, _, audience, _ = row
+                    for nomination in nominations:
+                        yield position, audience, *nomination
+
+
+def _admitted(matching: LiveRegistry, row: Row) -> Admitted:
+    """A publication as it comes to a shard, with what was chosen for it there, if anything was."""
+    _, time, position, line, audience, advertisement, allowed = row
+    publication = reread(line, position, time)
+    read = matching.read(publication)
+    if advertisement is None:
+        return Admitted(publication, read)
+    return Admitted(publication, read, Inducement(audience, advertisement), allowed or ())
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -152,92 +172,54 @@ class Select:
 
 
 class _ShardRun:
+    """A shard in bulk, or plainly where reasons are wanted."""
+
     def __init__(self, task: Select, shard: int) -> None:
         self._task = task
-        self._selecting = Selecting()
-        self._registered = _Registered(task.shares[shard], self._selecting)
-        matching = self._registered.matching
-        self._explainer = None
+        share = task.shares[shard]
+        self._pending = _Pending(share)
+        self._halves: BulkHalves | PlainHalves
         if task.explain:
-            self._explainer = Explainer(Question(), matching, self._selecting, of_a_shard=True)
+            everything = share.vocabulary, share.limits, share.index(), Question()
+            self._halves = PlainHalves(*everything, of_a_shard=True)
+        else:
+            self._halves = BulkHalves(share.vocabulary, share.limits, share.index())
         self._progress = Progress(task.progress)
 
     def blocks(self, published: Iterable[Row]) -> Iterator[list[Row]]:
-        """Publications that nothing happens between; one by one where reasons are wanted."""
-        most = BLOCK if self._explainer is None else 1
-        block: list[Row] = []
-        for row in published:
-            _, time, position, *_ = row
-            if block and (len(block) == most or self._registered.is_due((time, position))):
-                yield block
-                block = []
-            block.append(row)
-        if block:
-            yield block
+        return self._pending.blocks(published, self._halves.at_once)
 
     def publish(self, block: Sequence[Row]) -> Iterator[pa.RecordBatch]:
         _, time, position, *_ = block[0]
-        deliveries = self._registered.catch_up((time, position))
-        matching = self._registered.matching
-        publications = [reread(line, position, time) for _, time, position, line, *_ in block]
-        reads = [matching.read(publication) for publication in publications]
-        limited = [advertisement is not None for *_, advertisement, _ in block]
-        wants_objects = np.array(limited) | (self._explainer is not None)
-        found = matching.find(Published.of(publications, reads), wants_objects)
-        if found.arrivals.scores.size:
-            yield self._arrived(publications, found)
-        for row, publication, read, candidates in zip(
-            block, publications, reads, found.candidates, strict=True
-        ):
-            deliveries += self._arrive(row, publication, read, candidates)
+        yield from self._caught_up((time, position))
+        admitted = [_admitted(self._halves.matching, row) for row in block]
+        if isinstance(self._halves, BulkHalves):
+            placements = self._halves.placed(admitted)
+            if placements.scores.size:
+                yield as_rows(placed(self._halves, placements, self._task.with_data))
+        else:
+            yield from self._told(self._halves.publish(admitted))
         self._progress.add(len(block))
-        yield from batches(self._rows(deliveries), RESULTS)
-
-    def _arrived(self, publications: Sequence[Publication], found: Found) -> pa.RecordBatch:
-        recipients = self._selecting.recipients(found)
-        names, shortlists = zip(*recipients.values(), strict=True)
-        place_of = np.zeros(max(recipients) + 1, np.int32)
-        place_of[[*recipients]] = np.arange(len(recipients))
-        numbered = place_of[found.arrivals.subscriptions]
-        everyone = Recipients.of(
-            names,
-            [shortlist.id for shortlist in shortlists],
-            [shortlist.subscriber for shortlist in shortlists],
-        )
-        arrivals = found.arrivals._replace(subscriptions=numbered)
-        return as_rows(arrived(publications, arrivals, everyone, self._task.with_data))
-
-    def _arrive(
-        self, row: Row, publication: Publication, read: Reader, candidates: Sequence[Candidate]
-    ) -> list[Delivery]:
-        *_, audience, advertisement, allowed = row
-        deliveries: list[Delivery] = []
-        outcomes: dict[str, Outcome] = {}
-        for candidate in candidates:
-            if advertisement is None or candidate.shortlist in (allowed or ()):
-                placed, outcomes[candidate.shortlist] = self._selecting.arrive(candidate)
-                deliveries += placed
-        if self._explainer is not None:
-            inducement = None if advertisement is None else Inducement(audience, advertisement)
-            self._explainer.published(publication, read, candidates, outcomes, inducement)
-        return deliveries
 
     def finish(self) -> Iterator[pa.RecordBatch]:
-        deliveries = self._registered.catch_up((END_OF_TIME, 0))
-        deliveries += self._selecting.advance(END_OF_TIME)
-        yield from batches(self._rows(deliveries), RESULTS)
-        counts: dict[str, Any] = {
-            **self._selecting.counts,
-            "other_type": self._registered.matching.census.mismatches,
-        }
-        yield from batches([_note(json.dumps({"counts": counts}))], RESULTS)
+        yield from self._caught_up((END_OF_TIME, 0))
+        yield from self._told(self._halves.advance(END_OF_TIME))
+        yield from batches([_note(json.dumps({"counts": self._halves.work}))], RESULTS)
 
-    def _rows(self, deliveries: Sequence[Delivery]) -> Iterator[Row]:
-        if self._explainer is None:
-            yield from (delivery_row(delivery, self._task.with_data) for delivery in deliveries)
-            return
-        for explanation in self._explainer.taken(deliveries):
-            yield _note(json.dumps({"explanation": explanation}))
+    def _caught_up(self, before: tuple[int, int]) -> Iterator[pa.RecordBatch]:
+        deliveries: list[Delivery] = []
+        for command in self._pending.due(before):
+            deliveries += self._halves.apply(command)
+        yield from self._told(deliveries)
+
+    def _told(self, deliveries: Sequence[Delivery]) -> Iterator[pa.RecordBatch]:
+        """Deliveries as rows, or the reasons that were wanted in their place."""
+        if isinstance(self._halves, BulkHalves) or self._halves.explainer is None:
+            made = (delivery_row(delivery, self._task.with_data) for delivery in deliveries)
+        else:
+            explanations = self._halves.explainer.taken(deliveries)
+            made = (_note(json.dumps({"explanation": each})) for each in explanations)
+        yield from batches(made, RESULTS)
 
 
 def delivery_row(delivery: Delivery, with_data: bool) -> Row:

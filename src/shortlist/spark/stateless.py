@@ -20,7 +20,7 @@ from typing import Any
 import numpy as np
 import pyarrow as pa
 
-from shortlist.engine.engine import BLOCK
+from shortlist.engine.bulk import BLOCK
 from shortlist.engine.kernels.sorting import order_by
 from shortlist.intake.lines import reread
 from shortlist.matching.blocks import Block, Ints

@@ -1,11 +1,12 @@
 """State in arrays: a head for every place, and rows that belong to it."""
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 import numpy as np
 
 from shortlist.matching.blocks import Longs
+from shortlist.selection.bulk.tables import grown
 from shortlist.selection.kernels.arena import HEAD, OWNED, Records, with_room
 
 Fields = Sequence[tuple[str, str]]
@@ -42,16 +43,13 @@ class Arena:
         self.heads[place] = 0
         for name, value in settings.items():
             self.heads[name][place] = value
-        self.heads["touched"][place] = 1
+        self.heads["is_open"][place] = self.heads["touched"][place] = 1
         return place
 
     def reserve(self, place: int) -> None:
         """Lets places up to this one have heads."""
         self._opened = max(self._opened, place + 1)
-        if place >= self.heads.size:
-            more = np.zeros(max(place + 1, 2 * self.heads.size), self.heads.dtype)
-            more[: self.heads.size] = self.heads
-            self.heads = more
+        self.heads = grown(self.heads, place + 1)
 
     def close(self, place: int) -> None:
         self.tail[OWNED] -= self.heads["capacity"][place]
@@ -71,6 +69,60 @@ class Arena:
         self.heads["touched"][place] = 1
         self.rows_of(place)[:] = rows
 
+    def load(self, places: Longs, heads: Mapping[str, Records], rows: Mapping[str, Records]) -> None:
+        """Replaces what many places hold by columns of heads, `length` among them, and of rows."""
+        for place, length in zip(places.tolist(), heads["length"].tolist(), strict=True):
+            self.heads["length"][place] = 0
+            self.rows = with_room(self.rows, self.heads, self.tail, place, length)
+        for name, column in heads.items():
+            self.heads[name][places] = column
+        where = self.rows_of_all(places)
+        for name, column in rows.items():
+            self.rows[name][where] = column
+
+    def rows_of_all(self, places: Longs) -> Longs:
+        """Where the rows of places stand, place by place."""
+        starts, lengths = self.heads["start"][places], self.heads["length"][places].astype(np.int64)
+        ends = np.cumsum(lengths)
+        inside = np.arange(ends[-1] if places.size else 0) - np.repeat(ends - lengths, lengths)
+        where: Longs = np.repeat(starts, lengths) + inside
+        return where
+
+    def holds(self, name: str) -> bool:
+        """Whether rows have such a field."""
+        return name in (self.rows.dtype.names or ())
+
+    def held(self, name: str) -> Longs:
+        """The numbers in a field of all rows, but for -1."""
+        numbers: Longs = self.rows[name][self._in_use()]
+        return numbers[numbers >= 0]
+
+    def renumber(self, name: str, numbers: Longs) -> None:
+        """Puts numbers[n] for every number n in a field of all rows."""
+        rows = self._in_use()
+        known = self.rows[name][rows]
+        self.rows[name][rows] = np.where(known >= 0, numbers[known], known)
+
+    def _in_use(self) -> Longs:
+        return self.rows_of_all(np.flatnonzero(self.heads["length"]))
+
     @property
     def nbytes(self) -> int:
         return self.heads.nbytes + self.rows.nbytes
+
+
+def sweep(arenas: Iterable[Arena], name: str, count: int) -> Longs:
+    """Of so many numbers those that rows hold in a field; there they are then 0, 1, 2, …
+
+    >>> arena = Arena(head=[], row=[("publication", "i4")])
+    >>> arena.put(arena.open(), np.array([(4,), (9,)], arena.rows.dtype))
+    >>> sweep([arena], "publication", count=10), arena.held("publication")
+    (array([4, 9]), array([0, 1], dtype=int32))
+    """
+    holding = [arena for arena in arenas if arena.holds(name)]
+    is_held = np.zeros(count, np.bool_)
+    for arena in holding:
+        is_held[arena.held(name)] = True
+    for arena in holding:
+        arena.renumber(name, np.cumsum(is_held) - 1)
+    return np.flatnonzero(is_held)

@@ -41,6 +41,21 @@ class Offers(NamedTuple):
     def kept(self, which: Bools | Longs | slice) -> "Offers":
         return Offers._make(column[which] for column in self)
 
+    def placed(self, ranks: Ints) -> "Placements":
+        """All of them, as they come."""
+        return Placements(
+            places=self.places,
+            times=self.times,
+            publications=self.publications,
+            scores=self.scores,
+            named=self.named,
+            possibilities=self.possibilities,
+            necessities=self.necessities,
+            ranks=ranks,
+            promoted=np.zeros(ranks.size, np.bool_),
+            matched=self.matched,
+        )
+
 
 class Placements(NamedTuple):
     """Publications that enter shortlists: of one place, in the order in which they do."""

@@ -14,7 +14,13 @@ from numba import njit
 Records = npt.NDArray[Any]
 Longs = npt.NDArray[np.int64]
 
-HEAD = [("start", "i8"), ("length", "i4"), ("capacity", "i4"), ("touched", "u1")]
+HEAD = [
+    ("start", "i8"),
+    ("length", "i4"),
+    ("capacity", "i4"),
+    ("is_open", "u1"),
+    ("touched", "u1"),
+]
 TAKEN, OWNED = 0, 1
 
 

@@ -1,0 +1,177 @@
+"""The state of banks as tables, and back: numbers become names and serial numbers."""
+
+from collections.abc import Callable, Iterator, Mapping
+from typing import NamedTuple
+
+import numpy as np
+import pyarrow as pa
+
+from shortlist.matching.blocks import Ints, Longs
+from shortlist.scoring.match_sets import NO_SETS, MatchSets
+from shortlist.selection.bulk.arena import Arena
+from shortlist.selection.bulk.base import Bank
+from shortlist.selection.bulk.selecting import BulkSelecting
+from shortlist.selection.kernels.arena import HEAD, Records
+
+Tables = dict[str, pa.RecordBatch]
+
+OWN = [name for name, _ in HEAD if name != "length"]
+"""Fields of heads that each engine has for itself."""
+
+
+class Names(NamedTuple):
+    """Who shortlists and subscriptions are, by number, and back."""
+
+    shortlist: Callable[[int], str]
+    subscription: Callable[[int], str]
+    shortlist_number: Callable[[str], int]
+    subscription_number: Callable[[str], int]
+
+
+def bank_tables(selecting: BulkSelecting, names: Names, *, only_changes: bool) -> Tables:
+    """What shortlists hold, or those of them that have changed since the last call."""
+    tables = {}
+    if selecting.sets.sets.subscriptions.size:
+        tables["sets"] = _sets_table(selecting.sets.sets, names)
+    for depth, kind, bank in _banks(selecting):
+        places = _touched(bank) if only_changes else np.flatnonzero(bank.arenas[0].heads["is_open"])
+        if not places.size:
+            continue
+        owners = selecting.levels[depth].owners(kind, places).tolist()
+        shortlists = pa.array(map(names.shortlist, owners), pa.string())
+        for number, arena in enumerate(bank.arenas):
+            heads = {name: arena.heads[name][places] for name in _fields(arena.heads)}
+            tables[f"{depth} {kind} {number} heads"] = _table(heads, shortlist=shortlists)
+            tables[f"{depth} {kind} {number} rows"] = _rows_table(arena, places, selecting, names)
+            arena.heads["touched"] = 0
+    return tables
+
+
+def load_banks(selecting: BulkSelecting, names: Names, tables: Mapping[str, pa.RecordBatch]) -> None:
+    """Puts what tables say in the place of what shortlists hold; those are open already."""
+    sets = _sets(tables["sets"], names) if "sets" in tables else NO_SETS
+    kept = selecting.sets.keep(np.arange(sets.offsets.size - 1, dtype=np.int32), sets)
+    for depth, kind, bank in _banks(selecting):
+        for number, arena in enumerate(bank.arenas):
+            heads = tables.get(f"{depth} {kind} {number} heads")
+            if heads is None:
+                continue
+            owners = map(names.shortlist_number, heads.column("shortlist").to_pylist())
+            places = [selecting.stages[owner][depth].place for owner in owners]
+            columns = {name: _numpy(heads, name) for name in _fields(arena.heads)}
+            rows = tables[f"{depth} {kind} {number} rows"]
+            arena.load(
+                np.array(places, np.int64), columns, _rows(arena, rows, selecting, names, kept)
+            )
+            arena.heads["touched"] = 0
+
+
+def held_serials(tables: Mapping[str, pa.RecordBatch]) -> Longs:
+    """The publications that rows of these tables hold, by serial number."""
+    held = [
+        _numpy(table, "publication")
+        for table in tables.values()
+        if "publication" in table.schema.names
+    ]
+    return np.unique(np.concatenate([np.empty(0, np.int64), *held]))
+
+
+def _banks(selecting: BulkSelecting) -> Iterator[tuple[int, str, Bank]]:
+    for depth, level in enumerate(selecting.levels):
+        for kind, bank in level.banks.items():
+            yield depth, kind, bank
+
+
+def _touched(bank: Bank) -> Longs:
+    is_touched = [arena.heads["touched"] for arena in bank.arenas]
+    size = min(touched.size for touched in is_touched)
+    return np.flatnonzero(np.any([touched[:size] for touched in is_touched], axis=0))
+
+
+def _fields(heads: Records) -> list[str]:
+    return [name for name in heads.dtype.names or () if name not in OWN]
+
+
+def _table(columns: Mapping[str, Records | pa.Array], **more: pa.Array) -> pa.RecordBatch:
+    return pa.record_batch({**more, **{name: pa.array(column) for name, column in columns.items()}})
+
+
+def _numpy(table: pa.RecordBatch, name: str) -> Records:
+    column: Records = table.column(name).to_numpy(zero_copy_only=False)
+    return column
+
+
+def _rows_table(
+    arena: Arena, places: Longs, selecting: BulkSelecting, names: Names
+) -> pa.RecordBatch:
+    rows = arena.rows[arena.rows_of_all(places)]
+    columns: dict[str, Records | pa.Array] = {
+        name: rows[name] for name in rows.dtype.names or ()
+    }
+    if "publication" in columns:
+        columns["publication"] = selecting.publications.facts["serial"][rows["publication"]]
+    if "subscription" in columns:
+        columns["subscription"] = _named(rows["subscription"], names)
+    return _table(columns)
+
+
+def _rows(
+    arena: Arena, table: pa.RecordBatch, selecting: BulkSelecting, names: Names, kept: Ints
+) -> dict[str, Records]:
+    columns = {}
+    for name in arena.rows.dtype.names or ():
+        if name == "subscription":
+            columns[name] = _numbered(table.column(name), names)
+        else:
+            columns[name] = _numpy(table, name)
+    if "publication" in columns:
+        columns["publication"] = selecting.publications.numbers(columns["publication"])
+    if "matched" in columns and kept.size:
+        is_set = columns["matched"] >= 0
+        columns["matched"] = np.where(is_set, kept[columns["matched"]], columns["matched"])
+    return columns
+
+
+def _named(numbers: Ints, names: Names) -> pa.DictionaryArray:
+    """Subscriptions by name, each name once; nobody is null."""
+    known, places = np.unique(numbers, return_inverse=True)
+    dictionary = pa.array([names.subscription(n) if n >= 0 else None for n in known.tolist()])
+    return pa.DictionaryArray.from_arrays(
+        pa.array(places.astype(np.int32)), dictionary.cast(pa.string())
+    )
+
+
+def _numbered(column: pa.DictionaryArray, names: Names) -> Ints:
+    known = [
+        -1 if name is None else names.subscription_number(name)
+        for name in column.dictionary.to_pylist()
+    ]
+    numbers: Ints = np.array(known, np.int32)[column.indices.to_numpy()]
+    return numbers
+
+
+def _sets_table(sets: MatchSets, names: Names) -> pa.RecordBatch:
+    offsets = pa.array(sets.offsets.astype(np.int32))
+    columns = (
+        _named(sets.subscriptions, names).cast(pa.string()),
+        pa.array(sets.possibilities),
+        pa.array(sets.necessities),
+    )
+    titles = ("subscriptions", "possibilities", "necessities")
+    return pa.record_batch(
+        {
+            title: pa.ListArray.from_arrays(offsets, column)
+            for title, column in zip(titles, columns, strict=True)
+        }
+    )
+
+
+def _sets(table: pa.RecordBatch, names: Names) -> MatchSets:
+    members, possibilities, necessities = table.columns
+    numbers = map(names.subscription_number, members.flatten().to_pylist())
+    return MatchSets(
+        members.offsets.to_numpy().astype(np.int64),
+        np.fromiter(numbers, np.int32),
+        possibilities.flatten().to_numpy(),
+        necessities.flatten().to_numpy(),
+    )

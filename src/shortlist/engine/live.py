@@ -1,0 +1,115 @@
+"""The live registry, and all that follows from it alone."""
+
+from abc import ABC, abstractmethod
+from typing import Protocol
+
+from shortlist.intake.roster import Roster
+from shortlist.matching.census import TypeCensus
+from shortlist.matching.values import Reader, Values
+from shortlist.model.command import (
+    Advertise,
+    Close,
+    Command,
+    Open,
+    Subscribe,
+    Unadvertise,
+    Unsubscribe,
+)
+from shortlist.model.delivery import Delivery
+from shortlist.model.publication import Publication
+from shortlist.model.settings import Limits
+from shortlist.model.shortlist import Shortlist
+from shortlist.model.subscription import Subscription
+from shortlist.model.vocabulary import Vocabulary
+from shortlist.scoring.candidates import Scoring
+from shortlist.selection.audience import Advertisements
+
+
+class LiveRegistry(ABC):
+    """Carries out commands; those who match keep their subscriptions up to date with it."""
+
+    def __init__(self, vocabulary: Vocabulary, limits: Limits) -> None:
+        self.limits = limits
+        self.roster = Roster()
+        self.values = Values(vocabulary)
+        self.census = TypeCensus(vocabulary, limits)
+        self.scoring = Scoring(vocabulary, limits)
+        self.advertisements = Advertisements(vocabulary, limits)
+
+    def apply(self, command: Command) -> None:
+        """Carries out a command that the roster did not refuse."""
+        match command:
+            case Open(shortlist=shortlist):
+                self.scoring.open(shortlist)
+            case Close(shortlist=name):
+                self._close(name)
+            case Subscribe(subscription=subscription):
+                own = subscription.own_shortlist()
+                if own is not None:
+                    self.scoring.open(own)
+                self._subscribe(subscription)
+            case Unsubscribe(subscription=name):
+                if self.roster.subscriptions[name].shortlist is None:
+                    self._close(name)
+                else:
+                    self._unsubscribe(name)
+            case Advertise(advertisement=advertisement):
+                self.advertisements.add(advertisement)
+            case Unadvertise(advertisement=name):
+                self.advertisements.remove(name)
+        self.roster.apply(command)
+
+    def read(self, publication: Publication) -> Reader:
+        return self.values.of(publication)
+
+    @abstractmethod
+    def _subscribed(self, subscription: Subscription) -> None:
+        """A subscription that `scoring` knows already."""
+
+    @abstractmethod
+    def _unsubscribed(self, subscription: str) -> None:
+        """A subscription that `scoring` has forgotten already."""
+
+    def _close(self, shortlist: str) -> None:
+        for name in self.roster.members(shortlist):
+            self._unsubscribe(name)
+        self.scoring.close(shortlist)
+
+    def _subscribe(self, subscription: Subscription) -> None:
+        self.census.add(subscription)
+        self.scoring.add(subscription)
+        self._subscribed(subscription)
+
+    def _unsubscribe(self, subscription: str) -> None:
+        self.census.remove(self.roster.subscriptions[subscription])
+        self.scoring.remove(subscription)
+        self._unsubscribed(subscription)
+
+
+class Shortlists(Protocol):
+    """Who holds the state of shortlists."""
+
+    def open(self, shortlist: Shortlist) -> None: ...
+
+    def close(self, shortlist: str, time: int) -> list[Delivery]: ...
+
+    def cancel(self, shortlist: str, subscription: str, time: int) -> list[Delivery]: ...
+
+
+def told(shortlists: Shortlists, command: Command, roster: Roster) -> list[Delivery]:
+    """What a command means for the state of shortlists; the roster is as before the command."""
+    match command:
+        case Open(shortlist=shortlist):
+            shortlists.open(shortlist)
+        case Close(shortlist=name):
+            return shortlists.close(name, command.time)
+        case Subscribe(subscription=subscription):
+            own = subscription.own_shortlist()
+            if own is not None:
+                shortlists.open(own)
+        case Unsubscribe(subscription=name):
+            home = roster.subscriptions[name].shortlist
+            if home is None:
+                return shortlists.close(name, command.time)
+            return shortlists.cancel(home, name, command.time)
+    return []

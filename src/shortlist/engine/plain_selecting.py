@@ -1,0 +1,80 @@
+"""The plain selecting half: one object for every shortlist."""
+
+from collections import Counter
+from collections.abc import Iterable
+from typing import Any
+
+from shortlist.model.delivery import Delivery
+from shortlist.model.shortlist import Shortlist
+from shortlist.scoring.candidates import Candidate
+from shortlist.selection.base import Outcome, Placement, Selector
+from shortlist.selection.policies import selector
+
+
+class PlainSelecting:
+    """Candidates in, deliveries out; every shortlist's policy with its state."""
+
+    def __init__(self) -> None:
+        self._shortlists: dict[str, Shortlist] = {}
+        self._selectors: dict[str, Selector] = {}
+        self.counts: Counter[str] = Counter()
+
+    def open(self, shortlist: Shortlist) -> None:
+        self._shortlists[shortlist.id] = shortlist
+        self._selectors[shortlist.id] = selector(shortlist)
+
+    def close(self, shortlist: str, time: int) -> list[Delivery]:
+        deliveries = self._deliveries(shortlist, self._selectors.pop(shortlist).close(time))
+        del self._shortlists[shortlist]
+        return deliveries
+
+    def cancel(self, shortlist: str, subscription: str, time: int) -> list[Delivery]:
+        placements = self._selectors[shortlist].cancel(subscription, time)
+        return self._deliveries(shortlist, placements)
+
+    def arrive(self, candidate: Candidate) -> tuple[list[Delivery], Outcome]:
+        """Offers a candidate to its shortlist."""
+        self.counts["matched"] += 1
+        time = candidate.publication.time
+        outcome = self._selectors[candidate.shortlist].arrive(candidate, time)
+        return self._deliveries(candidate.shortlist, outcome.placements), outcome
+
+    def advance(self, before: int) -> list[Delivery]:
+        """Everything due before an instant, in every shortlist."""
+        deliveries = []
+        for name, selecting in self._selectors.items():
+            placements = selecting.advance(before)
+            if placements:
+                deliveries += self._deliveries(name, placements)
+        return deliveries
+
+    def selector(self, shortlist: str) -> Selector:
+        return self._selectors[shortlist]
+
+    def state(self) -> Any:
+        return {name: selecting.state() for name, selecting in self._selectors.items()}
+
+    def restore(self, state: Any) -> None:
+        for name, selected in state.items():
+            self._selectors[name].restore(selected)
+
+    def _deliveries(self, name: str, placements: Iterable[Placement]) -> list[Delivery]:
+        shortlist = self._shortlists[name]
+        deliveries = [
+            Delivery(
+                time=placed.time,
+                shortlist=name,
+                subscriber=shortlist.subscriber,
+                publication=placed.candidate.publication,
+                subscription=placed.named.subscription,
+                score=placed.score,
+                possibility=placed.named.possibility,
+                necessity=placed.named.necessity,
+                rank=placed.rank,
+                cause=placed.cause,
+            )
+            for placed in placements
+        ]
+        for delivery in deliveries:
+            self.counts[delivery.cause] += 1
+        return deliveries

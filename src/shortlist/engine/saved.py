@@ -1,0 +1,72 @@
+"""What an engine saves, as bytes: a document, and tables in Arrow's format."""
+
+import json
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+import pyarrow as pa
+
+VERSION = 2
+MAGIC = b"shortlist state "
+PARTS = pa.schema({"name": pa.string(), "content": pa.large_binary()})
+SMALL = pa.ipc.IpcWriteOptions(compression="zstd")
+
+
+class UnusableState(ValueError):
+    """Bytes that no engine can go on from."""
+
+
+@dataclass(frozen=True, slots=True)
+class Saved:
+    """A snapshot, or what has changed since one.
+
+    >>> saved = Saved({"latest": 7}, {"counts": pa.record_batch({"n": [1, 2]})})
+    >>> again = Saved.of_bytes(saved.to_bytes())
+    >>> again.document["latest"], again.tables["counts"].to_pydict()
+    (7, {'n': [1, 2]})
+    >>> Saved.of_bytes(b"shortlist state 3\\n")
+    Traceback (most recent call last):
+    ...
+    shortlist.engine.saved.UnusableState: expected a state of version 2 or before, found 3
+    """
+
+    document: dict[str, Any]
+    tables: Mapping[str, pa.RecordBatch] = field(default_factory=dict)
+
+    def to_bytes(self) -> bytes:
+        text = json.dumps(self.document, separators=(",", ":")).encode()
+        parts = {"document": text, **{name: _stream(t) for name, t in self.tables.items()}}
+        batch = pa.record_batch([[*parts], [*parts.values()]], schema=PARTS)
+        return MAGIC + f"{VERSION}\n".encode() + _stream(batch)
+
+    @classmethod
+    def of_bytes(cls, content: bytes) -> "Saved":
+        """Raises `UnusableState` where the bytes are something else."""
+        first, _, rest = content.partition(b"\n")
+        version = first.removeprefix(MAGIC)
+        if not first.startswith(MAGIC) or not version.isdigit():
+            raise UnusableState("expected a state that an engine saved, found something else")
+        if int(version) != VERSION:
+            raise UnusableState(
+                f"expected a state of version {VERSION} or before, found {int(version)}"
+            )
+        try:
+            named, contents = _table(rest).columns
+            parts = dict(zip(named.to_pylist(), contents, strict=True))
+            document = json.loads(parts.pop("document").as_py())
+            return cls(document, {name: _table(part.as_buffer()) for name, part in parts.items()})
+        except (pa.ArrowException, OSError, KeyError, ValueError) as error:
+            raise UnusableState(f"expected a whole state, found a damaged one: {error}") from None
+
+
+def _stream(batch: pa.RecordBatch) -> bytes:
+    sink = pa.BufferOutputStream()
+    with pa.ipc.new_stream(sink, batch.schema, options=SMALL) as writer:
+        writer.write_batch(batch)
+    return bytes(sink.getvalue())
+
+
+def _table(content: bytes | pa.Buffer) -> pa.RecordBatch:
+    with pa.ipc.open_stream(content) as reader:
+        return reader.read_next_batch()

@@ -1,0 +1,192 @@
+"""The matches of a block in, one row for each publication and shortlist out, as arrays."""
+
+from collections.abc import Callable
+from typing import NamedTuple
+
+import numpy as np
+
+from shortlist.matching.blocks import Block, Bools, Floats, Ints, Longs
+from shortlist.matching.index.matches import Matches
+from shortlist.model.policy import Novelty, Policy, policies_of
+from shortlist.model.settings import Limits
+from shortlist.model.shortlist import Combine
+from shortlist.model.subscription import Subscription
+from shortlist.model.vocabulary import Vocabulary
+from shortlist.scoring.blocks import scored_pairs
+from shortlist.scoring.bulk import BulkScores
+from shortlist.scoring.candidates import Scoring
+from shortlist.scoring.kernels.combining import (
+    Demands,
+    How,
+    Members,
+    Ordered,
+    combine_groups,
+    crowds,
+    ordered,
+)
+from shortlist.scoring.match_sets import MatchSets
+from shortlist.scoring.numbering import with_length
+from shortlist.scoring.numbers import Numbers
+
+HOWS: dict[Combine, How] = {
+    "max": How.MAX,
+    "min": How.MIN,
+    "mean": How.MEAN,
+    "sum": How.SUM,
+    "most_specific": How.MOST_SPECIFIC,
+}
+UNSET = -1
+"""A refresh that is not given."""
+REMEMBERED = 1024
+"""Different sets of matches of one shortlist whose most specific ones are kept in mind."""
+
+
+class Combined(NamedTuple):
+    """Publications that match shortlists, in order of shortlist and publication."""
+
+    publications: Ints
+    """By place in the block."""
+    shortlists: Ints
+    scores: Floats
+    named: Ints
+    """The subscriptions that deliveries would name."""
+    possibilities: Floats
+    necessities: Floats
+    matched: Ints
+    """The numbers of the sets of matching subscriptions, or `ALONE`."""
+
+    def kept(self, which: Bools | Longs | slice) -> "Combined":
+        return Combined._make(column[which] for column in self)
+
+
+def asks_for_sets(policy: Policy) -> bool:
+    """Whether a policy has to know all subscriptions that a publication matches."""
+    return any(isinstance(each, Novelty) for each in policies_of(policy))
+
+
+class BlockCombining:
+    """What `Scoring` does for one publication, for many; subscriptions and shortlists by number."""
+
+    def __init__(
+        self,
+        vocabulary: Vocabulary,
+        limits: Limits,
+        scoring: Scoring,
+        number_of: Callable[[str], int],
+        shortlists: Numbers,
+    ) -> None:
+        self._scoring = scoring
+        self._number_of = number_of
+        self._shortlists = shortlists
+        self._scores = BulkScores(vocabulary, limits)
+        self.subscriptions: list[Subscription | None] = []
+        self.refreshes: Longs = np.zeros(8, np.int64)
+        """By subscription, `UNSET` for those without."""
+        self._unconditional: set[int] = set()
+        self._members = Members(
+            shortlists=np.zeros(8, np.int32),
+            ranks=np.zeros(8, np.int32),
+            weights=np.zeros(8),
+            levels=np.zeros(8, np.int32),
+        )
+        self._demands = Demands(hows=np.zeros(8, np.int32), sets=np.zeros(8, np.bool_))
+        self._most_members = 1
+        self._changed: dict[str, None] = {}
+        self._general: dict[int, dict[tuple[int, ...], list[int]]] = {}
+
+    def add(self, number: int, subscription: Subscription) -> None:
+        """A subscription that `Scoring` knows already."""
+        self._reserve(number)
+        self._scores.add(number, subscription)
+        self.subscriptions[number] = subscription
+        self.refreshes[number] = UNSET if subscription.refresh is None else subscription.refresh
+        self._members.weights[number] = subscription.weight
+        if subscription.where is None:
+            self._unconditional.add(number)
+        self._changed[subscription.shortlist_id] = None
+
+    def remove(self, number: int) -> None:
+        """A subscription that `Scoring` has forgotten already."""
+        self._scores.remove(number)
+        self._changed[self._subscription(number).shortlist_id] = None
+        self.subscriptions[number] = None
+        self._unconditional.discard(number)
+
+    def combined(self, block: Block, matches: Matches) -> tuple[Combined, MatchSets]:
+        """A row for each publication and shortlist that has a score there.
+
+        Sets hold the matches of shortlists that ask for them, where there are several.
+        """
+        self._catch_up()
+        found = scored_pairs(self._scores, block, matches, self._unconditional)
+        pairs = ordered(
+            self._members, *found, block.size.bit_length(), self._most_members.bit_length()
+        )
+        named, matched, sets = combine_groups(
+            self._members, self._demands, pairs, self._left_out(pairs)
+        )
+        combined = Combined(
+            publications=named.publications,
+            shortlists=named.shortlists,
+            scores=named.scores,
+            named=named.subscriptions,
+            possibilities=named.possibilities,
+            necessities=named.necessities,
+            matched=matched,
+        )
+        return combined, sets
+
+    def _left_out(self, pairs: Ordered) -> Bools:
+        """Which pairs are not among the most specific ones, where only these count."""
+        bounds = crowds(self._demands, pairs).tolist()
+        leaves_out = np.zeros(pairs.scores.size if bounds else 0, np.bool_)
+        if bounds:
+            shortlists, subscriptions = pairs.shortlists.tolist(), pairs.subscriptions.tolist()
+            general: list[int] = []
+            for first, end in zip(bounds[::2], bounds[1::2], strict=True):
+                crowd = tuple(subscriptions[first:end])
+                general += [first + at for at in self._general_ones(shortlists[first], crowd)]
+            leaves_out[general] = True
+        return leaves_out
+
+    def _general_ones(self, shortlist: int, crowd: tuple[int, ...]) -> list[int]:
+        """The places of those that cover another one of a shortlist's matching subscriptions."""
+        known = self._general.setdefault(shortlist, {})
+        if crowd not in known:
+            if len(known) == REMEMBERED:
+                known.clear()
+            names = [self._subscription(number).id for number in crowd]
+            specific = self._scoring.most_specific(names)
+            known[crowd] = [at for at, name in enumerate(names) if name not in specific]
+        return known[crowd]
+
+    def _catch_up(self) -> None:
+        """Writes down what has changed for shortlists in which subscriptions came or went."""
+        for name in self._changed:
+            if self._scoring.members.get(name):
+                self._write_members(name, self._shortlists.number(name))
+        self._changed.clear()
+
+    def _write_members(self, name: str, shortlist: int) -> None:
+        known, members = self._scoring.shortlists[name], sorted(self._scoring.members[name])
+        self._demands = Demands._make(with_length(array, shortlist + 1) for array in self._demands)
+        self._demands.hows[shortlist] = HOWS[known.combine]
+        self._demands.sets[shortlist] = asks_for_sets(known.policy)
+        self._most_members = max(self._most_members, len(members))
+        self._general.pop(shortlist, None)
+        for rank, member in enumerate(members):
+            number = self._number_of(member)
+            level = self._scoring.level(self._subscription(number))
+            self._members.shortlists[number] = shortlist
+            self._members.ranks[number] = rank
+            self._members.levels[number] = level or 0
+
+    def _subscription(self, number: int) -> Subscription:
+        subscription = self.subscriptions[number]
+        assert subscription is not None
+        return subscription
+
+    def _reserve(self, number: int) -> None:
+        self.subscriptions += [None] * (number + 1 - len(self.subscriptions))
+        self.refreshes = with_length(self.refreshes, number + 1)
+        self._members = Members._make(with_length(array, number + 1) for array in self._members)

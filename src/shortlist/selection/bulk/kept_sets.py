@@ -1,0 +1,90 @@
+"""The sets of matches that publications carry along on their way through a chain of policies."""
+
+from collections.abc import Iterable
+
+import numpy as np
+
+from shortlist.matching.blocks import Ints
+from shortlist.scoring.match_sets import NO_SETS, MatchSets
+from shortlist.selection.bulk.arena import Arena, sweep
+
+LEAST = 1024
+"""So many may be carried by nobody before that is looked into."""
+
+
+class KeptSets:
+    """Equal sets are kept once; those of one publication in one shortlist seldom differ.
+
+    >>> kept = KeptSets()
+    >>> two = MatchSets(np.array([0, 2]), np.array([7, 8], np.int32), np.ones(2), np.ones(2))
+    >>> kept.keep(np.array([-1, 0, 0], np.int32), two)
+    array([-1,  0,  0], dtype=int32)
+    >>> kept.forget_subscription(7)
+    >>> kept.sets.subscriptions
+    array([8], dtype=int32)
+    """
+
+    def __init__(self) -> None:
+        self._sets: list[tuple[bytes, bytes, bytes]] = []
+        self._numbers: dict[tuple[bytes, bytes, bytes], int] = {}
+        self._joined: MatchSets | None = NO_SETS
+        self._most = LEAST
+
+    @property
+    def sets(self) -> MatchSets:
+        """All of them."""
+        if self._joined is None:
+            members = [np.frombuffer(each, np.int32) for each, _, _ in self._sets]
+            self._joined = MatchSets(
+                np.cumsum([0, *(each.size for each in members)]),
+                np.concatenate(members),
+                np.frombuffer(b"".join(high for _, high, _ in self._sets)),
+                np.frombuffer(b"".join(low for _, _, low in self._sets)),
+            )
+        return self._joined
+
+    def keep(self, numbers: Ints, sets: MatchSets) -> Ints:
+        """The numbers, here, of sets that have these numbers there."""
+        kept = np.empty_like(numbers)
+        for place, number in enumerate(numbers.tolist()):
+            kept[place] = number if number < 0 else self._number(sets, number)
+        return kept
+
+    def _number(self, sets: MatchSets, number: int) -> int:
+        first, end = sets.offsets[number], sets.offsets[number + 1]
+        key = (
+            sets.subscriptions[first:end].tobytes(),
+            sets.possibilities[first:end].tobytes(),
+            sets.necessities[first:end].tobytes(),
+        )
+        if key not in self._numbers:
+            self._numbers[key] = len(self._sets)
+            self._sets.append(key)
+            self._joined = None
+        return self._numbers[key]
+
+    def forget_subscription(self, subscription: int) -> None:
+        """Takes a subscription that goes out of every set."""
+        for number, (members, high, low) in enumerate(self._sets):
+            others = np.frombuffer(members, np.int32) != subscription
+            if not others.all():
+                self._sets[number] = (
+                    np.frombuffer(members, np.int32)[others].tobytes(),
+                    np.frombuffer(high)[others].tobytes(),
+                    np.frombuffer(low)[others].tobytes(),
+                )
+                self._joined = None
+        if self._joined is None:
+            self._numbers = {key: number for number, key in enumerate(self._sets)}
+
+    @property
+    def is_worth_sweeping(self) -> bool:
+        return len(self._sets) >= self._most
+
+    def sweep(self, arenas: Iterable[Arena]) -> None:
+        """Forgets those that no arena holds, and renumbers the rest in all of them."""
+        kept = sweep(arenas, "matched", len(self._sets))
+        self._sets = [self._sets[number] for number in kept.tolist()]
+        self._numbers = {key: number for number, key in enumerate(self._sets)}
+        self._joined = None if self._sets else NO_SETS
+        self._most = max(LEAST, 2 * len(self._sets))

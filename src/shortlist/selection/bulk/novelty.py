@@ -1,0 +1,162 @@
+"""The policy `novelty` for many shortlists at once."""
+
+from collections.abc import Iterator, Sequence
+from decimal import Decimal
+
+import numpy as np
+
+from shortlist.model.policy import Novelty
+from shortlist.scoring.match_sets import ALONE, MatchSets
+from shortlist.selection.bulk.arena import Arena
+from shortlist.selection.bulk.offers import NO_PLACEMENTS, Offers, Placements
+from shortlist.selection.draws import stream
+from shortlist.selection.kernels.arena import OWNED
+from shortlist.selection.kernels.novelty import REFUSED, named_members
+from shortlist.selection.kernels.novelty_memory import (
+    COUNTS_HEAD,
+    COUNTS_ROW,
+    DELIVERIES_ROW,
+    PAIRS_HEAD,
+    PAIRS_ROW,
+    RANDOM,
+    SAMPLES_HEAD,
+    SAMPLES_ROW,
+    SAMPLING,
+    THRESHOLD,
+    Arrivals,
+    Held,
+    Memory,
+)
+from shortlist.selection.kernels.order_statistics import HIGHEST_ROW, RECENT_ROW
+
+ALGORITHMS = {"threshold": THRESHOLD, "sampling": SAMPLING, "random": RANDOM}
+MOST = 2**62
+"""A period as long as this does not end."""
+
+
+class NoveltyBank:
+    """As `NoveltySelector`; a match takes O(log period + log subscriptions) in every mode."""
+
+    def __init__(self) -> None:
+        self._counts = Arena(COUNTS_HEAD, COUNTS_ROW)
+        self._samples = Arena(SAMPLES_HEAD, SAMPLES_ROW)
+        self._highest = Arena([], HIGHEST_ROW)
+        self._recent = Arena([], RECENT_ROW)
+        self._deliveries = Arena([], DELIVERIES_ROW)
+        self._pairs = Arena(PAIRS_HEAD, PAIRS_ROW)
+
+    @property
+    def arenas(self) -> Sequence[Arena]:
+        """Those behind the first have heads and rows only for places that need them."""
+        return [self._counts, *self._others]
+
+    @property
+    def _others(self) -> list[Arena]:
+        return [self._samples, self._highest, self._recent, self._deliveries, self._pairs]
+
+    def _needed(self, policy: Novelty) -> Iterator[Arena]:
+        """Those besides the counts that a policy uses."""
+        is_eager = policy.mode == "eager"
+        if policy.algorithm == "sampling":
+            yield self._samples
+        if policy.algorithm == "threshold":
+            yield self._recent if is_eager else self._highest
+        if is_eager:
+            yield self._deliveries
+        if is_eager and policy.algorithm == "sampling":
+            yield self._pairs
+
+    def open(self, shortlist: str, policy: Novelty) -> int:
+        place = self._counts.open(
+            is_eager=policy.mode == "eager",
+            is_interval=policy.measure == "interval",
+            algorithm=ALGORITHMS[policy.algorithm],
+            rate=policy.rate,
+            aging=policy.aging,
+            period=min(policy.period, MOST),
+            quota=_quota(policy),
+            draws=stream(policy.seed, shortlist),
+        )
+        for arena in self._needed(policy):
+            arena.reserve(place)
+        return place
+
+    def arrive(self, offers: Offers, sets: MatchSets) -> Placements:
+        arrivals = _arrivals(offers, sets)
+        memory = Memory(*(Held(arena.heads, arena.rows, arena.tail) for arena in self.arenas))
+        memory, named, novelties = named_members(memory, arrivals)
+        for arena, held in zip(self.arenas, memory, strict=True):
+            arena.rows = held.rows
+        delivered = np.flatnonzero(named != REFUSED)
+        kept, members = offers.kept(delivered), named[delivered]
+        return Placements(
+            places=kept.places,
+            times=kept.times,
+            publications=kept.publications,
+            scores=novelties[delivered],
+            named=arrivals.subscriptions[members],
+            possibilities=np.concatenate([offers.possibilities, sets.possibilities])[members],
+            necessities=np.concatenate([offers.necessities, sets.necessities])[members],
+            ranks=np.zeros(delivered.size, np.int32),
+            promoted=np.zeros(delivered.size, np.bool_),
+            matched=kept.matched,
+        )
+
+    def advance(self, before: int) -> Placements:
+        return NO_PLACEMENTS
+
+    def cancel(self, place: int, subscription: int, time: int) -> Placements:
+        at = int(np.searchsorted(self._counts.rows_of(place)["subscription"], subscription))
+        if subscription not in self._counts.rows_of(place)["subscription"][at : at + 1]:
+            return NO_PLACEMENTS
+        settings = self._counts.heads[place]
+        _take_out(self._counts, place, at)
+        if settings["algorithm"] == SAMPLING:
+            has_matches = self._samples.rows_of(place)["matches"][at] > 0
+            self._samples.heads["matched"][place] -= has_matches
+            _take_out(self._samples, place, at)
+            if settings["is_eager"]:
+                names = self._pairs.rows_of(place)["subscription"]
+                names[names == subscription] = -1
+                self._pairs.heads["touched"][place] = 1
+        return NO_PLACEMENTS
+
+    def close(self, place: int, time: int) -> Placements:
+        self._counts.close(place)
+        for arena in self._others:
+            _vacate(arena, place)
+        return NO_PLACEMENTS
+
+
+def _arrivals(offers: Offers, sets: MatchSets) -> Arrivals:
+    """The named subscriptions of all offers stand before the sets: each of those alone is one."""
+    numbers = np.arange(offers.places.size)
+    is_alone = offers.matched == ALONE
+    firsts = sets.offsets[offers.matched] + numbers.size
+    ends = sets.offsets[offers.matched + 1] + numbers.size
+    return Arrivals(
+        places=offers.places,
+        firsts=np.where(is_alone, numbers, firsts),
+        ends=np.where(is_alone, numbers + 1, ends),
+        subscriptions=np.concatenate([offers.named, sets.subscriptions]),
+    )
+
+
+def _quota(policy: Novelty) -> int:
+    return min(max(1, int(Decimal(repr(policy.rate)) * policy.period)), MOST)
+
+
+def _take_out(arena: Arena, place: int, at: int) -> None:
+    """Removes one row of a place."""
+    rows = arena.rows_of(place)
+    rows[at:-1] = rows[at + 1 :]
+    arena.heads["length"][place] -= 1
+    arena.heads["touched"][place] = 1
+
+
+def _vacate(arena: Arena, place: int) -> None:
+    """Leaves a place without rows, if it has a head at all."""
+    if place < arena.heads.size:
+        arena.tail[OWNED] -= arena.heads["capacity"][place]
+        arena.heads[place] = 0
+        arena.heads["touched"][place] = 1

@@ -1,0 +1,72 @@
+"""The policy `top-k` for many shortlists at once."""
+
+from collections.abc import Sequence
+
+import numpy as np
+
+from shortlist.model.policy import TopK
+from shortlist.scoring.match_sets import MatchSets
+from shortlist.selection.bulk.arena import Arena
+from shortlist.selection.bulk.offers import NEVER, NO_PLACEMENTS, UNSET, Offers, Placements
+from shortlist.selection.kernels.preferential import HEAD, ROW, ranked
+
+MOST = 2**31 - 1
+
+
+class PreferentialBank:
+    """As `PreferentialSelector`; keeps only what can still count: k rows where nothing ends."""
+
+    def __init__(self) -> None:
+        self._arena = Arena(HEAD, ROW)
+
+    @property
+    def arenas(self) -> Sequence[Arena]:
+        return [self._arena]
+
+    def open(self, shortlist: str, policy: TopK) -> int:
+        # Longer spans reach beyond all times as well, and sums with these stay within 64 bits.
+        return self._arena.open(
+            k=min(policy.k, MOST),
+            refresh=UNSET if policy.refresh is None else min(policy.refresh, NEVER // 2),
+            period=0 if policy.period is None else min(policy.period, NEVER // 2),
+            floor=-np.inf,
+            until=NEVER,
+        )
+
+    def arrive(self, offers: Offers, sets: MatchSets) -> Placements:
+        arena = self._arena
+        arena.rows, ranks = ranked(
+            arena.rows,
+            arena.heads,
+            arena.tail,
+            offers.places,
+            offers.times,
+            offers.publications,
+            offers.expiries,
+            offers.scores,
+            offers.refreshes,
+        )
+        delivered = np.flatnonzero(ranks)
+        kept = offers.kept(delivered)
+        return Placements(
+            places=kept.places,
+            times=kept.times,
+            publications=kept.publications,
+            scores=kept.scores,
+            named=kept.named,
+            possibilities=kept.possibilities,
+            necessities=kept.necessities,
+            ranks=ranks[delivered],
+            promoted=np.zeros(delivered.size, np.bool_),
+            matched=kept.matched,
+        )
+
+    def advance(self, before: int) -> Placements:
+        return NO_PLACEMENTS
+
+    def cancel(self, place: int, subscription: int, time: int) -> Placements:
+        return NO_PLACEMENTS
+
+    def close(self, place: int, time: int) -> Placements:
+        self._arena.close(place)
+        return NO_PLACEMENTS

@@ -1,0 +1,207 @@
+"""Every shortlist's policies, in banks: offers in, placements out.
+
+The policies of a chain stand on levels, the first on the first. A level has a bank for each kind of
+policy; what one places is an offer to the next level, or a delivery behind the last. Levels hear of
+everything one after the other, so that what an earlier one still places comes first.
+"""
+
+from collections.abc import Callable, Iterator
+from typing import NamedTuple
+
+import numpy as np
+
+from shortlist.matching.blocks import Ints, Longs
+from shortlist.model.policy import Everything, SinglePolicy, policies_of
+from shortlist.model.shortlist import Shortlist
+from shortlist.scoring.match_sets import MatchSets
+from shortlist.selection.bulk.arena import Arena
+from shortlist.selection.bulk.banks import BANKS, bank_kind
+from shortlist.selection.bulk.base import Bank
+from shortlist.selection.bulk.kept_sets import KeptSets
+from shortlist.selection.bulk.offers import NO_PLACEMENTS, Offers, Placements
+from shortlist.selection.bulk.publications import Publications
+from shortlist.selection.bulk.tables import Table
+
+class Stage(NamedTuple):
+    """Where one policy of a shortlist is carried out; its level is its place in the chain."""
+
+    kind: str
+    place: int
+
+
+class Level:
+    """The banks for policies at one place of their chains, and who is where."""
+
+    def __init__(self, publications: Publications) -> None:
+        self._publications = publications
+        self.banks: dict[str, Bank] = {}
+        self._owners: dict[str, Table] = {}
+        self._stages = Table([("bank", "i1"), ("place", "i4")])
+
+    def open(self, number: int, shortlist: str, policy: SinglePolicy) -> Stage:
+        kind = bank_kind(policy)
+        if kind not in self.banks:
+            self.banks[kind] = BANKS[kind](self._publications)
+            self._owners[kind] = Table([("shortlist", "i4")])
+        place = self.banks[kind].open(shortlist, policy)
+        self._owners[kind].put(place, shortlist=number)
+        self._stages.put(number, bank=1 + [*self.banks].index(kind), place=place)
+        return Stage(kind, place)
+
+    def arrive(self, offers: Offers, sets: MatchSets) -> Placements:
+        """Offers to shortlists by number, all of which have a policy here."""
+        stages = self._stages.records[offers.places]
+        placed = [NO_PLACEMENTS]
+        for number, (kind, bank) in enumerate(self.banks.items(), start=1):
+            is_here = stages["bank"] == number
+            if is_here.any():
+                here = offers._replace(places=stages["place"]).kept(is_here)
+                placed.append(self.owned(kind, bank.arrive(here, sets)))
+        return Placements.joined(placed)
+
+    def advance(self, before: int) -> Placements:
+        due = [self.owned(kind, bank.advance(before)) for kind, bank in self.banks.items()]
+        return Placements.joined([NO_PLACEMENTS, *due])
+
+    def owners(self, kind: str, places: Ints | Longs) -> Ints:
+        """The numbers of the shortlists at places of a bank."""
+        numbers: Ints = self._owners[kind]["shortlist"][places]
+        return numbers
+
+    def owned(self, kind: str, placements: Placements) -> Placements:
+        """The same with shortlists' numbers for places."""
+        return placements._replace(places=self.owners(kind, placements.places))
+
+
+class BulkSelecting:
+    """Shortlists are known by number, and so are subscriptions; `refreshes` tells theirs."""
+
+    def __init__(self, refreshes: Callable[[], Longs]) -> None:
+        self._refreshes = refreshes
+        self.publications = Publications()
+        self.sets = KeptSets()
+        self.levels: list[Level] = []
+        self.stages: dict[int, list[Stage]] = {}
+        self._shortlists = Table([("depth", "i4"), ("is_unranked", "?")])
+
+    def open(self, number: int, shortlist: Shortlist) -> None:
+        policies = policies_of(shortlist.policy)
+        # what passes everything on changes nothing, but for the rank if it is the last
+        choosy = [policy for policy in policies if not isinstance(policy, Everything)]
+        while len(self.levels) < len(choosy):
+            self.levels.append(Level(self.publications))
+        self.stages[number] = [
+            level.open(number, shortlist.id, policy)
+            for level, policy in zip(self.levels, choosy, strict=False)
+        ]
+        is_unranked = isinstance(policies[-1], Everything)
+        self._shortlists.put(number, depth=len(choosy), is_unranked=is_unranked)
+
+    def close(self, number: int, time: int) -> Placements:
+        """A shortlist goes; only what is due at or before `time` still happens."""
+        placed = self._told(number, lambda bank, place: bank.close(place, time))
+        del self.stages[number]
+        return placed
+
+    def cancel(self, number: int, subscription: int, time: int) -> Placements:
+        """A subscription of a shortlist goes."""
+        placed = self._told(number, lambda bank, place: bank.cancel(place, subscription, time))
+        if len(self.stages[number]) > 1:
+            self.sets.forget_subscription(subscription)
+        return placed
+
+    def arrive(self, offers: Offers, sets: MatchSets) -> Placements:
+        """Offers to shortlists; a shortlist's stand together, in the order in which they come."""
+        is_chained = self._shortlists["depth"][offers.places] > 1
+        if not is_chained.any():
+            return self._chosen(offers, sets)
+        chained = offers.kept(is_chained)
+        chained = chained._replace(matched=self.sets.keep(chained.matched, sets))
+        delivered = self._chosen(offers.kept(~is_chained), sets)
+        flow = self.levels[0].arrive(chained, self.sets.sets)
+        for depth in range(1, len(self.levels)):
+            delivered, flow = self._passed_on(depth, delivered, flow)
+        return self._ranked(Placements.joined([delivered, flow]))
+
+    def advance(self, before: int) -> Placements:
+        """Everything that is due before an instant happens, in every shortlist."""
+        delivered = flow = NO_PLACEMENTS
+        for depth, level in enumerate(self.levels):
+            delivered, flow = self._passed_on(depth, delivered, flow)
+            flow = Placements.joined([flow, level.advance(before)])
+        return self._ranked(Placements.joined([delivered, flow]))
+
+    def sweep(self) -> None:
+        """Forgets what no shortlist holds any more. Numbers of publications change."""
+        if self.publications.is_worth_sweeping:
+            self.publications.sweep(self.arenas())
+        if self.sets.is_worth_sweeping:
+            self.sets.sweep(self.arenas())
+
+    def arenas(self) -> Iterator[Arena]:
+        """All state of all shortlists."""
+        for level in self.levels:
+            for bank in level.banks.values():
+                yield from bank.arenas
+
+    def _told(self, number: int, tell: Callable[[Bank, int], Placements]) -> Placements:
+        """What a shortlist places when its policies are told something, one after the other."""
+        flow = NO_PLACEMENTS
+        for depth, (kind, place) in enumerate(self.stages[number]):
+            level = self.levels[depth]
+            _, flow = self._passed_on(depth, NO_PLACEMENTS, flow)
+            placed = level.owned(kind, tell(level.banks[kind], place))
+            flow = Placements.joined([flow, placed])
+        return self._ranked(flow)
+
+    def _passed_on(
+        self, depth: int, delivered: Placements, flow: Placements
+    ) -> tuple[Placements, Placements]:
+        """Parts what the level above placed: deliveries, and what this level makes of the rest."""
+        goes_on = self._shortlists["depth"][flow.places] > depth
+        delivered = Placements.joined([delivered, flow.kept(~goes_on)])
+        flow = flow.kept(goes_on)
+        if not flow.places.size:
+            return delivered, NO_PLACEMENTS
+        placed = self.levels[depth].arrive(self._offers(flow), self.sets.sets)
+        was_promoted = np.isin(_keys(placed), _keys(flow.kept(flow.promoted)))
+        return delivered, placed._replace(promoted=placed.promoted | was_promoted)
+
+    def _offers(self, placed: Placements) -> Offers:
+        """What one level placed, as the next one takes it."""
+        facts = self.publications.facts[placed.publications]
+        return Offers(
+            places=placed.places,
+            times=placed.times,
+            publications=placed.publications,
+            appeared=facts["time"],
+            expiries=facts["expiry"],
+            scores=placed.scores,
+            named=placed.named,
+            possibilities=placed.possibilities,
+            necessities=placed.necessities,
+            refreshes=self._refreshes()[placed.named],
+            matched=placed.matched,
+        )
+
+    def _chosen(self, offers: Offers, sets: MatchSets) -> Placements:
+        """What shortlists with one policy, or with none that chooses, place."""
+        is_choosy = self._shortlists["depth"][offers.places] > 0
+        if is_choosy.all():
+            return self.levels[0].arrive(offers, sets) if offers.places.size else NO_PLACEMENTS
+        unchosen = offers.kept(~is_choosy)
+        every = unchosen.placed(np.zeros(unchosen.places.size, np.int32))
+        if not is_choosy.any():
+            return every
+        return Placements.joined([every, self.levels[0].arrive(offers.kept(is_choosy), sets)])
+
+    def _ranked(self, placed: Placements) -> Placements:
+        """The same without ranks where the last policy of a chain has none."""
+        is_unranked = self._shortlists["is_unranked"][placed.places]
+        return placed._replace(ranks=np.where(is_unranked, np.int32(0), placed.ranks))
+
+
+def _keys(placed: Placements) -> Longs:
+    """What tells placements of one level apart."""
+    keys: Longs = (placed.places.astype(np.int64) << 32) | placed.publications
+    return keys

@@ -1,0 +1,39 @@
+"""Records by number, for numbers that are given out one after the other."""
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+
+from shortlist.selection.kernels.arena import Records
+
+
+class Table:
+    """Grows as it is asked to; a new record is all zeros.
+
+    >>> table = Table([("weight", "f8")])
+    >>> table.put(11, weight=0.5)
+    >>> table["weight"][11]
+    np.float64(0.5)
+    """
+
+    def __init__(self, fields: Sequence[tuple[str, str]]) -> None:
+        self.records: Records = np.zeros(8, np.dtype([*fields]))
+
+    def __getitem__(self, field: str) -> Records:
+        return self.records[field]
+
+    def put(self, number: int, **values: Any) -> None:
+        """Sets fields of one record."""
+        self.records = grown(self.records, number + 1)
+        for name, value in values.items():
+            self.records[name][number] = value
+
+
+def grown(records: Records, size: int) -> Records:
+    """The same records, with as many behind them as it takes for at least such a size."""
+    if size <= records.size:
+        return records
+    more = np.zeros(max(size, 2 * records.size), records.dtype)
+    more[: records.size] = records
+    return more

@@ -1,0 +1,128 @@
+"""The policy `top-k`: of each place the delivered publications that can still count.
+
+A row is dominated by those before it that end no earlier: whenever it is valid, so are they. With k
+of them it never decides again, for an arrival below it is refused without it. What is kept is
+therefore the k-skyband of (score, end).
+"""
+
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+from numba import njit
+
+from shortlist.selection.bulk.offers import NEVER, UNSET
+from shortlist.selection.kernels.arena import Longs, Records, insert, with_room
+
+Ints = npt.NDArray[np.int32]
+Floats = npt.NDArray[np.float64]
+
+HEAD = [("k", "i4"), ("refresh", "i8"), ("period", "i8"), ("floor", "f8"), ("until", "i8")]
+"""`floor` is the k-th best score, -inf where there are fewer; all of the k best are valid before
+`until`. Without a policy's own `refresh` that is `UNSET`, without a `period` that is 0."""
+ROW = [("score", "f8"), ("end", "i8"), ("publication", "i4"), ("dominators", "i4")]
+"""Best score first, then latest end, then the most recent."""
+
+
+@njit(cache=True)
+def ranked(
+    rows: Records,
+    heads: Records,
+    tail: Longs,
+    places: Ints,
+    times: Longs,
+    publications: Ints,
+    expiries: Longs,
+    scores: Floats,
+    refreshes: Longs,
+) -> tuple[Records, Ints]:
+    """The rows afterwards, and the rank of each offer that is delivered, 0 for the others."""
+    ranks = np.zeros(places.size, np.int32)
+    new = np.zeros(1, rows.dtype)[0]
+    for offer in range(places.size):
+        place, now = places[offer], times[offer]
+        head = heads[place]
+        if now >= head.until:
+            _drop_ended(rows, head, now)
+        if scores[offer] < head.floor:
+            continue
+        new.score = scores[offer]
+        new.end = _end(head, now, expiries[offer], refreshes[offer])
+        new.publication = publications[offer]
+        better, at, new.dominators = _standing(rows, head, new)
+        ranks[offer] = 1 + better
+        if new.dominators < head.k:
+            _drop_dominated(rows, head, at, new.end)
+            rows = with_room(rows, heads, tail, place, head.length + 1)
+            insert(rows, heads, place, at, new)
+            _look_ahead(rows, head)
+            head.touched = 1
+    return rows, ranks
+
+
+@njit(cache=True)
+def _end(head: Any, now: int, expiry: int, refresh: int) -> int:
+    end = min(expiry, NEVER)
+    if refresh == UNSET:
+        refresh = head.refresh
+    if refresh != UNSET:
+        end = min(end, now + min(refresh, NEVER // 2))
+    if head.period > 0:
+        end = min(end, (now // head.period + 1) * head.period)
+    return end
+
+
+@njit(cache=True)
+def _standing(rows: Records, head: Any, new: Any) -> tuple[int, int, int]:
+    """How many rows have a higher score, how many stand before, how many of these dominate."""
+    better, at, dominators = 0, 0, 0
+    while at < head.length:
+        row = rows[head.start + at]
+        if row.score > new.score:
+            better += 1
+        elif row.score < new.score or row.end <= new.end:
+            break
+        dominators += row.end >= new.end
+        at += 1
+    return better, at, dominators
+
+
+@njit(cache=True)
+def _drop_ended(rows: Records, head: Any, now: int) -> None:
+    """Whoever dominates a row ends no earlier, so that counts of dominators stay right."""
+    kept = 0
+    for row in range(head.start, head.start + head.length):
+        if rows[row].end > now:
+            rows[head.start + kept] = rows[row]
+            kept += 1
+    if kept < head.length:
+        head.length = kept
+        head.touched = 1
+    _look_ahead(rows, head)
+
+
+@njit(cache=True)
+def _drop_dominated(rows: Records, head: Any, at: int, end: int) -> None:
+    """Those behind `at` get one more dominator if they end by then.
+
+    One that is dropped dominated nobody who is kept: its own dominators are theirs, too.
+    """
+    kept = at
+    for row in range(head.start + at, head.start + head.length):
+        if rows[row].end <= end:
+            rows[row].dominators += 1
+        if rows[row].dominators < head.k:
+            rows[head.start + kept] = rows[row]
+            kept += 1
+    head.length = kept
+
+
+@njit(cache=True)
+def _look_ahead(rows: Records, head: Any) -> None:
+    """What decides about most arrivals by one comparison."""
+    counted = min(head.k, head.length)
+    head.floor = rows[head.start + counted - 1].score if counted == head.k else -np.inf
+    until = NEVER
+    for row in range(head.start, head.start + counted):
+        until = min(until, rows[row].end)
+    head.until = until

@@ -1,0 +1,131 @@
+"""The k best of sliding windows: what is delivered, departures and cancellations."""
+
+from typing import NamedTuple
+
+import numpy as np
+from numba import njit
+
+from shortlist.selection.bulk.offers import NEVER
+from shortlist.selection.kernels.arena import Longs, Records
+from shortlist.selection.kernels.chances import judge_until
+from shortlist.selection.kernels.skyband import packed
+from shortlist.selection.kernels.window_rows import (
+    DEGREES,
+    DELIVERED,
+    Floats,
+    leave,
+    push_of,
+    score_at,
+)
+
+PLACED = np.dtype(
+    [
+        ("place", "i4"),
+        ("time", "i8"),
+        ("publication", "i4"),
+        ("score", "f8"),
+        ("named", "i4"),
+        ("possibility", "f8"),
+        ("necessity", "f8"),
+        ("rank", "i4"),
+        ("promoted", "?"),
+        ("matched", "i4"),
+    ]
+)
+NOBODY = -1
+
+
+class Outbox(NamedTuple):
+    """Where placements go, and what is asked about thresholds."""
+
+    records: Records
+    """With room for all."""
+    count: Longs
+    """How many there are, as an array of one."""
+    offsets: Longs
+    """Where the breakpoints of each place start and end; none for places beyond."""
+    breakpoints: Floats
+    """Keys at which the interest of a place changes, ascending."""
+
+
+@njit(cache=True)
+def fill(
+    heads: Records, rows: Records, place: int, now: int, arrival: int, outbox: Outbox
+) -> None:
+    """Delivers what is among the k best and never was delivered, and looks who leaves next."""
+    head = heads[place]
+    next_due = next_push = NEVER
+    for rank in range(min(head.k, head.length)):
+        row = head.start + rank
+        held = rows[row]
+        if not held.marks & DELIVERED:
+            held.marks |= DELIVERED
+            head.touched = 1
+            new = outbox.records[outbox.count[0]]
+            outbox.count[0] += 1
+            new.place = place
+            new.time = now
+            new.publication = held.publication
+            new.score = score_at(heads, rows, place, row, now)
+            new.named = held.subscription
+            new.possibility = held.possibility / DEGREES
+            new.necessity = held.necessity / DEGREES
+            new.rank = rank + 1
+            new.promoted = held.publication != arrival
+            new.matched = held.matched
+        next_due = min(next_due, held.end)
+        next_push = min(next_push, push_of(rows, row))
+    head.next_due = next_due
+    head.next_push = next_push
+    threshold = rows[head.start + head.k - 1].key if head.length >= head.k else -np.inf
+    if threshold != head.threshold:
+        head.threshold_changes += 1
+        head.cell_changes += _crosses(outbox, place, head.threshold, threshold)
+        head.threshold = threshold
+        head.touched = 1
+
+
+@njit(cache=True)
+def _crosses(outbox: Outbox, place: int, old: float, new: float) -> bool:
+    if place + 1 >= outbox.offsets.size:
+        return False
+    mine = outbox.breakpoints[outbox.offsets[place] : outbox.offsets[place + 1]]
+    return bool(np.searchsorted(mine, old) != np.searchsorted(mine, new))
+
+
+@njit(cache=True)
+def advance_place(heads: Records, rows: Records, place: int, before: int, outbox: Outbox) -> None:
+    """All departures before an instant, and the judgements that fall between them."""
+    while heads[place].length > 0 and heads[place].next_due < before:
+        now = heads[place].next_due
+        judge_until(heads, rows, place, now)
+        leave(heads, rows, place, now, heads[place].matches)
+        fill(heads, rows, place, now, NOBODY, outbox)
+
+
+@njit(cache=True)
+def advance_places(
+    heads: Records, rows: Records, places: Longs, before: int, outbox: Outbox
+) -> None:
+    for place in places:
+        advance_place(heads, rows, place, before, outbox)
+
+
+@njit(cache=True)
+def cancel(
+    heads: Records, rows: Records, place: int, subscription: int, time: int, outbox: Outbox
+) -> None:
+    """What names a subscription leaves, after what is due at or before the instant."""
+    advance_place(heads, rows, place, time + 1, outbox)
+    judge_until(heads, rows, place, time)
+    head = heads[place]
+    stays = np.empty(head.length, np.bool_)
+    for at in range(head.length):
+        stays[at] = rows[head.start + at].subscription != subscription
+    kept = packed(rows, head.start, stays)
+    if kept < head.length:
+        head.length = kept
+        head.touched = 1
+    # what has left unseen is now among the first
+    leave(heads, rows, place, time, head.matches)
+    fill(heads, rows, place, time, NOBODY, outbox)

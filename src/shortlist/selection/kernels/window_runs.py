@@ -1,0 +1,302 @@
+"""Windows that take runs of offers; docs/windows.md says why what is dropped makes no difference.
+
+A run is cut into pieces. Of a piece only those offers go through their instants one by one that
+may be among the k best meanwhile.
+"""
+
+from typing import NamedTuple
+
+import numpy as np
+from numba import njit
+
+from shortlist.selection.bulk.offers import Offers
+from shortlist.selection.kernels.arena import Longs, Records, with_room
+from shortlist.selection.kernels.chances import judge, judge_until, stride_of
+from shortlist.selection.kernels.skyband import Sweep, sweep_for, swept, undominated
+from shortlist.selection.kernels.window import NOBODY, PLACED, Outbox, advance_place, fill
+from shortlist.selection.kernels.window_rows import (
+    Floats,
+    enter,
+    is_there,
+    leave,
+    outranks,
+    write_row,
+)
+
+SLACK = 8
+"""Rows may grow by so many, and by a part of so many, before they are pruned again."""
+
+
+class Arrivals(NamedTuple):
+    """Offers, the keys by which they are ranked, and room to sweep runs of them."""
+
+    offers: Offers
+    keys: Floats
+    sweep: Sweep
+    kept: Longs
+
+
+@njit(cache=True)
+def arrive(
+    heads: Records,
+    rows: Records,
+    tail: Longs,
+    offers: Offers,
+    keys: Floats,
+    piece: int,
+    offsets: Longs,
+    breakpoints: Floats,
+) -> tuple[Records, Records]:
+    """The rows after all offers came, and the placements."""
+    most, longest, k = keys.size, 0, 1
+    first = 0
+    while first < keys.size:
+        place, stop = offers.places[first], run_end(offers.places, first)
+        most += heads[place].length
+        longest = max(longest, stop - first)
+        k = max(k, heads[place].k)
+        first = stop
+    outbox = Outbox(np.empty(most, PLACED), np.zeros(1, np.int64), offsets, breakpoints)
+    arrivals = Arrivals(offers, keys, sweep_for(k), np.empty(longest, np.int64))
+    first = 0
+    while first < keys.size:
+        stop = run_end(offers.places, first)
+        rows = play_run(heads, rows, tail, arrivals, first, stop, piece, outbox)
+        first = stop
+    return rows, outbox.records[: outbox.count[0]].copy()
+
+
+@njit(cache=True)
+def run_end(places: Longs, first: int) -> int:
+    """Where the offers of another place start; those of one place stand together."""
+    low, step = first, 1
+    while low + step < places.size and places[low + step] == places[first]:
+        low += step
+        step *= 2
+    high = min(low + step, places.size)
+    while low + 1 < high:
+        middle = (low + high) // 2
+        if places[middle] == places[first]:
+            low = middle
+        else:
+            high = middle
+    return high
+
+
+@njit(cache=True)
+def play_run(
+    heads: Records,
+    rows: Records,
+    tail: Longs,
+    arrivals: Arrivals,
+    first: int,
+    stop: int,
+    piece: int,
+    outbox: Outbox,
+) -> Records:
+    """All offers of a place, piece by piece."""
+    times = arrivals.offers.times
+    place = arrivals.offers.places[first]
+    head = heads[place]
+    while first < stop:
+        advance_place(heads, rows, place, times[first], outbox)
+        judge_until(heads, rows, place, times[first])
+        end = min(stop, _until_judgement(heads, place, times, first, stop))
+        floor = floor_of(heads, rows, place, times[end - 1], head.matches + end - first)
+        if end - first > piece and _is_low(floor, arrivals.keys[first : first + piece]):
+            end = first + piece
+            floor = floor_of(heads, rows, place, times[end - 1], head.matches + end - first)
+        rows = play_piece(heads, rows, tail, arrivals, first, end, floor, outbox)
+        if head.allowed > 0.0 and head.count > 0 and head.matches % stride_of(heads, place) == 0:
+            judge(heads, rows, place, head.matches)
+        first = end
+    return rows
+
+
+@njit(cache=True)
+def _until_judgement(heads: Records, place: int, times: Longs, first: int, stop: int) -> int:
+    """Where the offers end that come before the next judgement."""
+    head = heads[place]
+    if head.allowed == 0.0:
+        return stop
+    if head.count > 0:
+        stride = stride_of(heads, place)
+        return first + stride - head.matches % stride
+    return first + np.searchsorted(times[first:stop], head.next_judgement)
+
+
+@njit(cache=True)
+def _is_low(floor: float, keys: Floats) -> bool:
+    """Whether more than a quarter of the next offers are not under a floor."""
+    above = 0
+    for key in keys:
+        above += key >= floor
+    return 4 * above > keys.size
+
+
+@njit(cache=True)
+def floor_of(heads: Records, rows: Records, place: int, until: int, matches: int) -> float:
+    """The k-th best key of what stays beyond an instant and so many matches, or -inf."""
+    head, staying = heads[place], 0
+    for row in range(head.start, head.start + head.length):
+        staying += is_there(rows, row, until, matches)
+        if staying == head.k:
+            return float(rows[row].key)
+    return -np.inf
+
+
+@njit(cache=True)
+def floors(heads: Records, rows: Records, places: Longs, until: int) -> Floats:
+    """The floors of some places, -inf where an offer that is left out would be missed."""
+    found = np.full(places.size, -np.inf)
+    for at, place in enumerate(places):
+        head = heads[place]
+        if head.count == 0 and (head.allowed == 0.0 or until < head.next_judgement):
+            found[at] = floor_of(heads, rows, place, until, 0)
+    return found
+
+
+@njit(cache=True)
+def play_piece(
+    heads: Records,
+    rows: Records,
+    tail: Longs,
+    arrivals: Arrivals,
+    first: int,
+    stop: int,
+    floor: float,
+    outbox: Outbox,
+) -> Records:
+    """Offers of a place of which those under the floor are not among the k best meanwhile.
+
+    There are three kinds of events: one of the k best is due and leaves, a contender comes, an
+    offer pushes one of the k best out of a count window. An offer comes after all that is due
+    before it, and after all that is due at its instant if that instant has seen an offer already.
+    """
+    offers, keys, times = arrivals.offers, arrivals.keys, arrivals.offers.times
+    place = offers.places[first]
+    head = heads[place]
+    matches = head.matches
+    kept = arrivals.kept
+    found = swept(offers, keys, first, stop, floor, head.k, head.span, arrivals.sweep, kept)
+    left = found
+    while True:
+        while left > 0 and keys[kept[left - 1]] < floor:
+            left -= 1
+        contender = kept[left - 1] if left > 0 else stop
+        step = min(contender, first + head.next_push - matches - 1, stop)
+        before = times[step] if step < stop else times[stop - 1] + 1
+        if step > first:
+            before = max(before, times[step - 1] + 1)
+        if head.next_due < before:
+            now = head.next_due
+            leave(heads, rows, place, now, _matches_at(heads, place, times, first, stop, now))
+            fill(heads, rows, place, now, NOBODY, outbox)
+        elif step == stop:
+            break
+        else:
+            arrival, number = NOBODY, matches + step - first + 1
+            if step == contender:
+                left -= 1
+                arrival = offers.publications[step]
+                rows = enter(heads, rows, tail, place, offers, keys, step, number)
+            leave(heads, rows, place, times[step], number)
+            fill(heads, rows, place, times[step], arrival, outbox)
+            prune_if_grown(heads, rows, place, times[step], number)
+    hidden = 0
+    for offer in kept[:found]:
+        if keys[offer] < floor:
+            kept[hidden] = offer
+            hidden += 1
+    if hidden > 0:
+        rows = hide(heads, rows, tail, arrivals, first, stop, hidden)
+    if head.count > 0:
+        head.matches += stop - first
+        head.touched = 1
+    return rows
+
+
+@njit(cache=True)
+def _matches_at(
+    heads: Records, place: int, times: Longs, first: int, stop: int, now: int
+) -> int:
+    """How many matches a count window has seen when a departure of an instant is filled.
+
+    If offers come at that instant, the first of them is there already.
+    """
+    if heads[place].count == 0:
+        return 0
+    came = np.searchsorted(times[first:stop], now)
+    if first + came < stop and times[first + came] == now:
+        came += 1
+    return heads[place].matches + came
+
+
+@njit(cache=True)
+def prune_if_grown(heads: Records, rows: Records, place: int, now: int, matches: int) -> None:
+    head = heads[place]
+    if head.length > head.pruned + head.pruned // SLACK + SLACK:
+        head.length = undominated(
+            rows, head.start, head.length, head.k, head.count > 0, now, matches
+        )
+        head.pruned = head.length
+
+
+@njit(cache=True)
+def hide(
+    heads: Records,
+    rows: Records,
+    tail: Longs,
+    arrivals: Arrivals,
+    first: int,
+    stop: int,
+    hidden: int,
+) -> Records:
+    """Puts offers behind the k best after their piece: few one by one, many in one go."""
+    offers, keys, kept = arrivals.offers, arrivals.keys, arrivals.kept
+    place = offers.places[first]
+    head = heads[place]
+    now, matches = offers.times[stop - 1], head.matches + stop - first
+    if hidden <= SLACK:
+        for offer in kept[:hidden]:
+            number = head.matches + offer - first + 1
+            rows = enter(heads, rows, tail, place, offers, keys, offer, number)
+        prune_if_grown(heads, rows, place, now, matches)
+        return rows
+    merged = np.empty(head.length + hidden, rows.dtype)
+    at, row, end = 0, head.start, head.start + head.length
+    for offer in _by_rank(arrivals, hidden):
+        while row < end and outranks(rows, row, keys[offer], offers.publications[offer]):
+            merged[at] = rows[row]
+            at, row = at + 1, row + 1
+        number = head.matches + offer - first + 1
+        write_row(heads, place, merged, at, offers, keys, offer, number)
+        at += 1
+    merged[at:] = rows[row:end]
+    length = undominated(merged, 0, merged.size, head.k, head.count > 0, now, matches)
+    head.length = 0
+    rows = with_room(rows, heads, tail, place, length)
+    rows[head.start : head.start + length] = merged[:length]
+    head.length = length
+    head.pruned = length
+    head.touched = 1
+    return rows
+
+
+@njit(cache=True)
+def _by_rank(arrivals: Arrivals, hidden: int) -> Longs:
+    """The first offers kept, the best first."""
+    offers = arrivals.kept[:hidden]
+    keys, publications = arrivals.keys, arrivals.offers.publications
+    order = offers[np.argsort(-keys[offers], kind="mergesort")]
+    for at in range(1, hidden):  # among equal keys they are in order already, or nearly
+        offer, place = order[at], at
+        while (
+            place > 0
+            and keys[order[place - 1]] == keys[offer]
+            and publications[order[place - 1]] < publications[offer]
+        ):
+            order[place] = order[place - 1]
+            place -= 1
+        order[place] = offer
+    return order
