@@ -97,7 +97,10 @@ def data(pick):
 def candidate(pick, time, position, scale):
     """A publication that matches one to three subscriptions; the best of them is named."""
     names = pick(["a", "b", "c", "ab", "ac", "abc"])
-    matches = tuple(ScoredMatch(name, pick([0, 1, 2, 3, 4]) / 2, 1.0, 0.5) for name in names)
+    matches = tuple(
+        ScoredMatch(name, pick([0, 1, 2, 3, 4]) / 2, 1.0, 0.5, refresh=pick([None, None, 1, 2, 5]))
+        for name in names
+    )
     named = max(matches, key=lambda match: (match.score, -ord(match.subscription)))
     alive_for = maybe(pick, range(1, 10))
     publication = Publication(
@@ -108,8 +111,7 @@ def candidate(pick, time, position, scale):
         expiry=None if alive_for is None else time + scale * alive_for,
         data=data(pick),
     )
-    refresh = pick([None, None, 1, 2, 5])
-    return Candidate(publication, "list", named.score, named, matches, refresh)
+    return Candidate(publication, "list", named.score, named, matches)
 
 
 def calls(pick, most=30, scale=1):

@@ -137,18 +137,18 @@ COMBINES = ["max", "min", "mean", "sum", "most_specific"]
 DURATIONS = ["500ms", "1s", "2s", "PT3S", "5s", "20s"]
 
 EVERYTHING_POLICIES: list[dict[str, Any]] = [{"kind": "everything"}]
-TOP_K_POLICIES = [
+TOP_K_POLICIES: list[dict[str, Any]] = [
     {"kind": "top-k", "k": k, **lives}
     for k, lives in product(
         [1, 2, 3],
         [{}, {"refresh": "2s"}, {"period": "5s"}, {"refresh": "3s", "period": "PT7S"}],
     )
 ]
-WINDOW_POLICIES = [
+WINDOW_POLICIES: list[dict[str, Any]] = [
     {"kind": "window", "k": k, "window": window}
     for k, window in product([1, 1, 2, 3], ["2s", "3s", "5s", "10s", 2, 4, 8, None])
 ]
-NOVELTY_POLICIES = [
+NOVELTY_POLICIES: list[dict[str, Any]] = [
     {
         "kind": "novelty",
         "rate": rate,
@@ -168,13 +168,49 @@ NOVELTY_POLICIES = [
         [1.0, 0.5],
     )
 ]
-POLICIES = [
+FRESH_POLICIES: list[dict[str, Any]] = [
+    {"kind": "fresh", "k": k, "window": window, "half_life": half_life}
+    for k, window, half_life in product([1, 2, 3], ["3s", "10s", 4, None], ["500ms", "2s", "1h"])
+]
+OVERS = [
+    {"price": 2},
+    {"mood": None, "price": 4},
+    {"address.city": None},
+    {"event.source": None, "size": 1.5, "genre": None},
+]
+DIVERSE_POLICIES: list[dict[str, Any]] = [
+    {"kind": "diverse", "k": k, "window": window, "over": over, "weight": weight}
+    for k, window, over, weight in product([2, 1, 3], ["3s", "10s", 4, None], OVERS, [0.5, 0, 0.9])
+]
+FIRST_POLICIES: list[dict[str, Any]] = [
+    {"kind": "window", "k": 2, "window": "5s"},
+    {"kind": "window", "k": 2, "window": 3},
+    {"kind": "fresh", "k": 2, "window": "10s", "half_life": "2s"},
+    {"kind": "diverse", "k": 2, "window": "5s", "over": {"mood": None, "price": 4}},
+    {"kind": "novelty", "rate": 0.7, "period": 3},
+]
+LATER_POLICIES: list[dict[str, Any]] = [
+    {"kind": "window", "k": 1, "window": "3s"},
+    {"kind": "top-k", "k": 1, "refresh": "2s"},
+    {"kind": "novelty", "rate": 0.5, "period": 4, "mode": "eager"},
+    {"kind": "diverse", "k": 2, "window": 4, "over": {"size": 2}, "weight": 0.9},
+    {"kind": "everything"},
+]
+CHAINS = [
+    [first, *later]
+    for first, later in product(
+        FIRST_POLICIES, [[], *([policy] for policy in LATER_POLICIES), LATER_POLICIES[:3]]
+    )
+]
+ORDINAL_POLICIES: list[list[Any]] = [
     EVERYTHING_POLICIES,
     TOP_K_POLICIES,
     WINDOW_POLICIES,
     WINDOW_POLICIES,
     NOVELTY_POLICIES,
 ]
+"""To these only the order of scores matters."""
+POLICIES = [*ORDINAL_POLICIES, FRESH_POLICIES, DIVERSE_POLICIES, CHAINS]
 SHORTLIST_IDS = ["A", "B", "Ć"]
 OWN_IDS = ["x", "y"]
 ADVERTISEMENT_IDS = ["ad1", "ad2"]
@@ -218,8 +254,8 @@ def given_only(**fields: Any) -> dict[str, Any]:
     return {name: value for name, value in fields.items() if value is not None}
 
 
-def policy(pick: Pick) -> dict[str, Any]:
-    return pick(pick(POLICIES))
+def policy(pick: Pick, policies: Sequence[Sequence[Any]] = POLICIES) -> Any:
+    return pick(pick(policies))
 
 
 def where(pick: Pick, predicates: Sequence[str] = PREDICATES) -> tuple[str, int | None]:

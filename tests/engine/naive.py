@@ -81,8 +81,8 @@ class NaiveTopK:
         ends = [FOR_EVER]
         if candidate.publication.expiry is not None:
             ends.append(candidate.publication.expiry)
-        if candidate.refresh is not None:
-            ends.append(time + candidate.refresh)
+        if candidate.named.refresh is not None:
+            ends.append(time + candidate.named.refresh)
         elif self.policy.refresh is not None:
             ends.append(time + self.policy.refresh)
         if self.policy.period is not None:
@@ -398,22 +398,25 @@ class NaiveChain:
     def __init__(self, policy, shortlist):
         self.policies = [NAIVE[type(each)](each, shortlist) for each in policy.policies]
         self.candidates = {}  # by position
-        self.cancelled = set()
 
     def arrive(self, candidate, now):
         position = candidate.publication.position
         self.candidates[position] = candidate
-        rows = self.policies[0].arrive(candidate, now)
+        flow = self.shown(self.policies[0].arrive(candidate, now))
         for policy in self.policies[1:]:
-            rows = self.passed(rows, policy)
-        return rows
+            flow = self.passed(flow, policy)
+        return [row for row, _ in flow]
 
     def cancel(self, subscription, time):
-        rows = self.told(lambda policy: policy.cancel(subscription, time))
+        """What was due comes with all its matches, what is delivered then without the one."""
+        flow = []
+        for policy in self.policies:
+            flow = self.passed(flow, policy)
+            flow += self.shown(policy.close(time))
+            flow += self.shown(policy.cancel(subscription, time), without=subscription)
         for position, candidate in self.candidates.items():
-            left = tuple(match for match in candidate.matches if match.subscription != subscription)
-            self.candidates[position] = replace(candidate, matches=left)
-        return rows
+            self.candidates[position] = unmatched(candidate, subscription)
+        return [row for row, _ in flow]
 
     def close(self, time):
         return self.told(lambda policy: policy.close(time))
@@ -422,24 +425,34 @@ class NaiveChain:
         return self.told(lambda policy: policy.finish())
 
     def told(self, tell):
-        rows = []
+        flow = []
         for policy in self.policies:
-            rows = self.passed(rows, policy) + tell(policy)
-        return rows
+            flow = self.passed(flow, policy) + self.shown(tell(policy))
+        return [row for row, _ in flow]
 
-    def passed(self, rows, policy):
+    def shown(self, rows, without=None):
+        """Rows with the candidates that they are about."""
+        return [(row, unmatched(self.candidates[row.position], without)) for row in rows]
+
+    def passed(self, flow, policy):
         """What a policy delivers when it is shown what the one before delivered."""
         found = []
-        for shown in rows:
-            candidate = self.candidates[shown.position]
+        for shown, candidate in flow:
             (named,) = (
                 match for match in candidate.matches if match.subscription == shown.subscription
             )
+            self.candidates[shown.position] = candidate
             candidate = replace(candidate, score=shown.score, named=named)
             for row in policy.arrive(candidate, shown.time):
                 on_arrival = row.cause == shown.cause == "arrival"
-                found.append(row._replace(cause="arrival" if on_arrival else "promotion"))
+                cause = "arrival" if on_arrival else "promotion"
+                found += self.shown([row._replace(cause=cause)])
         return found
+
+
+def unmatched(candidate, subscription):
+    left = tuple(match for match in candidate.matches if match.subscription != subscription)
+    return replace(candidate, matches=left)
 
 
 NAIVE = {

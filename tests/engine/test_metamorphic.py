@@ -11,7 +11,9 @@ from shortlist.intake.files import registry_from_documents
 from shortlist.model.times import format_time, parse_time
 from tests.strategies import (
     COMBINES,
+    ORDINAL_POLICIES,
     VOCABULARY,
+    WINDOW_POLICIES,
     drawn,
     maybe,
     policy,
@@ -111,11 +113,45 @@ def test_a_larger_k_only_adds_at_arrival(fields, lines, k):
     assert few <= more
 
 
+@given(subscriptions(), publication_lines(), drawn(policy)())
+def test_what_lets_everything_through_changes_no_chain(fields, lines, chosen):
+    """Only who comes last gives ranks."""
+    alone = deliveries({**fields, "policy": chosen}, lines)
+    policies = chosen if isinstance(chosen, list) else [chosen]
+    everything = {"kind": "everything"}
+    for before in (policies, [everything, *policies]):
+        assert facts(deliveries({**fields, "policy": before}, lines)) == facts(alone)
+    behind = deliveries({**fields, "policy": [*policies, everything]}, lines)
+    assert facts(behind, "rank") == facts(alone, "rank")
+    assert all(made.rank is None for made in behind)
+
+
+@given(subscriptions(), publication_lines(), st.sampled_from(WINDOW_POLICIES))
+def test_fresh_for_ever_is_a_window(fields, lines, window):
+    positive = {**fields, "score": f"abs({fields['score']}) + 1"}
+    fresh = {**window, "kind": "fresh", "half_life": "1000000000d"}
+    found = deliveries({**positive, "policy": fresh}, lines)
+    assert facts(found) == facts(deliveries({**positive, "policy": window}, lines))
+
+
+@given(subscriptions(), publication_lines(), st.sampled_from(WINDOW_POLICIES))
+def test_diverse_where_all_differ_and_only_scores_count_is_a_window(fields, lines, window):
+    over = {"event.id": None, "event.source": None}
+    diverse = {**window, "kind": "diverse", "over": over, "weight": 0}
+    found = deliveries({**fields, "policy": diverse}, lines)
+    assert facts(found) == facts(deliveries({**fields, "policy": window}, lines))
+
+
 def scored_registry(pick, affine):
-    """Several scored subscriptions in shortlists of every kind."""
+    """Several scored subscriptions in shortlists of every kind that scores only order."""
     combines = [how for how in COMBINES if how != "sum"] if affine else COMBINES
     shortlists = [
-        {"id": name, "subscriber": "u", "policy": policy(pick), "combine": pick(combines)}
+        {
+            "id": name,
+            "subscriber": "u",
+            "policy": policy(pick, ORDINAL_POLICIES),
+            "combine": pick(combines),
+        }
         for name in subset(pick, ["A", "B"])
     ]
     members = [

@@ -6,15 +6,16 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from shortlist.engine.halves import Matching
+from shortlist.engine.plain_matching import PlainMatching
 from shortlist.engine.replay import read_items, replay
 from shortlist.intake.files import registry_from_documents
 from shortlist.intake.roster import registry_commands
 from shortlist.language.parser import parse_audience_score, parse_where
 from shortlist.language.tree import Number
 from shortlist.matching.conditions import condition
+from shortlist.matching.scan import Scan
 from shortlist.model.command import Close, Command, Open, Subscribe, Unsubscribe
-from shortlist.model.settings import Settings
+from shortlist.model.settings import Limits, Settings
 from shortlist.model.shortlist import Shortlist
 from shortlist.scoring.expression import Subject, Uncomputable, expression
 from shortlist.selection.policies import SELECTORS, selector
@@ -106,7 +107,9 @@ class NaiveSelecting:
     """What the engine does beside matching and scoring: order, duplicates, commands, audience."""
 
     def __init__(self, registry, settings):
-        self.matching = Matching(registry.vocabulary)
+        limits = Limits()
+        matcher = Scan(registry.vocabulary, limits)
+        self.matching = PlainMatching(registry.vocabulary, limits, matcher)
         self.settings = settings
         self.policies = {}
         self.accepted = {}

@@ -15,10 +15,21 @@ from shortlist.intake.files import (
     registry_from_documents,
     row_document,
 )
+from shortlist.intake.summary import summary
+from shortlist.model.aspects import Aspect
+from shortlist.model.policy import Chain, Diverse, Fresh, Novelty, Span
 from shortlist.model.problem import InvalidRegistry
 
 KEYS = "vocabulary, shortlists, subscriptions, advertisements"
 
+FRESH = {"kind": "fresh", "k": 3, "window": "7d", "half_life": "6h"}
+DIVERSE = {
+    "kind": "diverse",
+    "k": 5,
+    "window": 100,
+    "over": {"rent": 500, 'address."zip code"': None},
+    "weight": 0.25,
+}
 REGISTRY = {
     "vocabulary": {
         "rent": {
@@ -45,6 +56,7 @@ REGISTRY = {
         {"id": "bob", "subscriber": "Bob", "policy": {"kind": "window", "k": 1, "window": None}},
         {"id": "carl", "subscriber": "Carl", "policy": {"kind": "window", "k": 1, "window": 1000}},
         {"id": "dora", "subscriber": "Dora"},
+        {"id": "emil", "subscriber": "Emil", "policy": [FRESH, {**DIVERSE, "window": None}]},
     ],
     "subscriptions": [
         {
@@ -70,6 +82,9 @@ REGISTRY = {
             "policy": {"kind": "novelty", "rate": 0.2, "period": 1000, "mode": "eager", "seed": 7},
         },
         {"id": "s6", "where": "mood is very bright (possibility >= 0.5)"},
+        {"id": "s7", "policy": FRESH},
+        {"id": "s8", "policy": DIVERSE},
+        {"id": "s9", "policy": [DIVERSE]},
     ],
     "advertisements": [
         {"id": "a1", "source": "ads", "k": 2},
@@ -153,6 +168,11 @@ def test_a_folder_of_parquet_with_nested_columns(tmp_path):
                 "prefers": [["x", "y"]],
             },
             {"id": "d", "subscriber": "D"},
+            {
+                "id": "e",
+                "subscriber": "E",
+                "policy": {"kind": "fresh", "k": 3, "window": None, "half_life": "1h"},
+            },
         ],
         "subscriptions": [
             {"id": "x", "shortlist": "c", "weight": 2, "at_least": {"score": 1.5}},
@@ -168,6 +188,11 @@ def test_a_round_trip_through_documents():
     document = registry_document(expected())
     assert registry_from_documents(json.loads(json.dumps(document))) == expected()
     assert registry_document(registry_from_documents(document)) == document
+
+
+def test_a_summary_counts_chains_as_policies():
+    counts = summary(expected())
+    assert (counts["policy chain"], counts["policy fresh"], counts["policy diverse"]) == (2, 1, 1)
 
 
 def test_lists_in_both_forms_add_up(tmp_path):
@@ -405,7 +430,8 @@ def test_a_broken_cell_of_a_table(tmp_path):
         "subscriptions.parquet: subscription 's1': policy.k: expected a whole number of at least 1,"
         " found 0",
         "subscriptions.parquet: subscription 's2': policy: expected an object with a kind "
-        "(everything, top-k, window, novelty), found '{\"kind\": ', "
+        "(everything, top-k, window, novelty, fresh, diverse), or a list of them, "
+        "found '{\"kind\": ', "
         "which is not JSON: column 9: Expecting value",
     ]
 
@@ -437,6 +463,30 @@ def test_rows_of_a_table():
     (made,) = builder.registry().subscriptions
     assert (made.weight, made.profile, made.at_least.score) == (2.5, {"age": 40.0}, 1.0)
     assert (made.policy.kind, made.policy.window) == ("window", None)
+
+
+def test_a_policy_of_several_in_a_table():
+    """Structs have all fields of all of them; the scales of a map may be null."""
+    nothing = dict.fromkeys(("half_life", "over", "rate", "period"))
+    policies = [
+        {**nothing, "kind": "fresh", "k": 2, "window": None, "half_life": "1h"},
+        {**nothing, "kind": "diverse", "k": 1, "window": "1d", "over": [("b", None), ("a", 2.5)]},
+        {**nothing, "kind": "novelty", "k": None, "window": None, "rate": 0.5, "period": 10},
+    ]
+    builder = RegistryBuilder()
+    builder.extend("subscriptions", [row_document({"id": "s", "policy": policies})], "a table")
+    (made,) = builder.registry().subscriptions
+    assert made.policy == Chain(
+        (
+            Fresh(k=2, window=None, half_life=3_600_000_000),
+            Diverse(
+                k=1,
+                window=Span(86_400_000_000),
+                over=(Aspect(("a",), 2.5), Aspect(("b",), None)),
+            ),
+            Novelty(rate=0.5, period=10),
+        )
+    )
 
 
 def test_what_only_looks_like_pairs_stays_for_the_field_to_judge():

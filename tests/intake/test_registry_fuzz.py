@@ -21,6 +21,13 @@ GOOD = {
     "subscriptions": [
         {"id": "s", "shortlist": "l", "where": "rent is cheap", "norm": {"weights": [1]}},
         {"id": "t", "policy": {"kind": "window", "k": 1, "window": "1h"}, "profile": {"a": 1}},
+        {
+            "id": "u",
+            "policy": [
+                {"kind": "fresh", "k": 1, "window": None, "half_life": "1h"},
+                {"kind": "diverse", "k": 1, "window": 9, "over": {"a": None, "b.c": 2.5}},
+            ],
+        },
     ],
     "advertisements": [{"id": "a", "source": "x", "k": 1, "score": "subscription.score"}],
 }

@@ -6,7 +6,8 @@ from shortlist.intake.files import registry_from_documents
 from shortlist.model.problem import InvalidRegistry
 
 NAN, INFINITE, HUGE = float("nan"), float("inf"), 10**400
-KINDS = "everything, top-k, window, novelty"
+KINDS = "everything, top-k, window, novelty, fresh, diverse"
+POLICY = f"expected an object with a kind ({KINDS})"
 DURATION = "expected a duration above zero such as 500ms, 30s, 40m, 12h, 7d or PT40M"
 WINDOW = "expected a duration above zero such as 40m, a count of at least 1, or null for everything"
 SHARE = "expected a number from 0 to 1"
@@ -199,12 +200,20 @@ def test_context_attributes_keep_their_type():
     assert of_attribute(bright, "event.type") == []
 
 
+SCALE = "expected a number above 0, or null for the same or different"
+ATTRIBUTE = "expected the name of an attribute, not event.time"
+TOP = {"kind": "top-k", "k": 1}
+
+
+def diverse(**fields):
+    return {"kind": "diverse", "k": 1, "window": "1d", "over": {"rent": 500}, **fields}
+
+
 @pytest.mark.parametrize(
     ("policy", "problem"),
     [
-        ("top-k", f"policy: expected an object with a kind ({KINDS}), found 'top-k'"),
-        ([], f"policy: expected an object with a kind ({KINDS}), found []"),
-        (5, f"policy: expected an object with a kind ({KINDS}), found 5"),
+        ("top-k", f"policy: {POLICY}, or a list of them, found 'top-k'"),
+        (5, f"policy: {POLICY}, or a list of them, found 5"),
         ({}, f"policy.kind: is missing; expected one of {KINDS}"),
         ({"kind": None}, f"policy.kind: is missing; expected one of {KINDS}"),
         ({"kind": "best"}, f"policy.kind: expected one of {KINDS}, found 'best'"),
@@ -279,11 +288,67 @@ def test_context_attributes_keep_their_type():
             "policy.seed: expected a whole number, found 1.5",
         ),
         ({"kind": "top-k", "k": 1, 3: 4}, "policy.3: expected a field name, found 3"),
+        ({"kind": "fresh", "k": 1, "window": 5}, "policy.half_life: is missing"),
+        ({"kind": "fresh", "k": 1, "half_life": "1h"}, "policy.window: is missing"),
+        (
+            {"kind": "fresh", "k": 1, "window": None, "half_life": 6},
+            f"policy.half_life: {DURATION}, found 6",
+        ),
+        (
+            {"kind": "fresh", "k": 1, "window": "1d", "half_life": "0h"},
+            f"policy.half_life: {DURATION}, found '0h'",
+        ),
+        (
+            {"kind": "fresh", "k": 1, "window": "1d", "half_live": "1h", "half_life": "1h"},
+            "policy.half_live: is not a field that is known here; did you mean half_life?",
+        ),
+        ({"kind": "diverse", "k": 1, "window": None}, "policy.over: is missing"),
+        (diverse(over=None), "policy.over: is missing"),
+        (diverse(over=["rent"]), "policy.over: expected an object, found ['rent']"),
+        (diverse(over={}), "policy.over: expected at least one attribute, found {}"),
+        (diverse(over={"rent": 0}), f"policy.over.rent: {SCALE}, found 0"),
+        (diverse(over={"rent": float("inf")}), f"policy.over.rent: {SCALE}, found inf"),
+        (diverse(over={"rent": "far"}), f"policy.over.rent: {SCALE}, found 'far'"),
+        (diverse(over={"rent": True}), f"policy.over.rent: {SCALE}, found true"),
+        (diverse(over={"a.b": None, "1st": 2}), f"policy.over.'1st': {ATTRIBUTE}, found '1st'"),
+        (diverse(over={3: 4}), f"policy.over.3: {ATTRIBUTE}, found 3"),
+        (
+            diverse(over={"event.time": 1}),
+            f"policy.over.'event.time': {ATTRIBUTE}, found 'event.time'",
+        ),
+        (
+            diverse(over={"rent": 1, '"rent"': 2}),
+            'policy.over: expected every attribute once, found {rent: 1, "rent": 2}',
+        ),
+        (diverse(weight=1), "policy.weight: expected a number from 0 to under 1, found 1"),
+        (diverse(weight=-0.1), "policy.weight: expected a number from 0 to under 1, found -0.1"),
+        ([], "policy: expected at least one policy, found []"),
+        (["top-k"], f"policy[0]: {POLICY}, found 'top-k'"),
+        ([None], f"policy[0]: {POLICY}, found null"),
+        ([{}], f"policy[0].kind: is missing; expected one of {KINDS}"),
+        ([TOP, {"kind": "best"}], f"policy[1].kind: expected one of {KINDS}, found 'best'"),
+        ([TOP, {"kind": "top-k", "k": 0}], f"policy[1].k: {POSITIVE}, found 0"),
+        ([TOP, [TOP]], f"policy[1]: {POLICY}, found [{{kind: 'top-k', k: 1}}]"),
+        (
+            [TOP, {"kind": "top-k", "k": 1, "refesh": "1h"}],
+            "policy[1].refesh: is not a field that is known here; did you mean refresh?",
+        ),
+        ([diverse(over={"rent": -1}), TOP], f"policy[0].over.rent: {SCALE}, found -1"),
     ],
 )
 def test_policy(policy, problem):
     assert of_subscription(policy=policy) == [f"subscription 's': {problem}"]
     assert of_shortlist(policy=policy) == [f"shortlist 'l': {problem}"]
+
+
+def test_every_policy_of_a_chain_at_once():
+    found = of_shortlist(policy=[{"kind": "top-k"}, TOP, {"kind": "novelty", "rate": 2}, 5])
+    assert [line.split(": ")[1] for line in found] == [
+        "policy[0].k",
+        "policy[2].rate",
+        "policy[2].period",
+        "policy[3]",
+    ]
 
 
 def test_every_field_of_a_policy_at_once():

@@ -10,7 +10,7 @@ from shortlist.matching.base import Match
 from shortlist.matching.blocks import Block
 from shortlist.matching.index.index import Index
 from shortlist.matching.values import Values
-from shortlist.model.policy import Everything, Novelty, TopK
+from shortlist.model.policy import Chain, Everything, Novelty, TopK
 from shortlist.model.publication import Publication
 from shortlist.model.settings import Limits
 from shortlist.model.shortlist import Shortlist
@@ -24,7 +24,8 @@ from tests.strategies import COMBINES, SCORES, VOCABULARY, data, drawn, seeded, 
 
 DECLARED = registry_from_documents({"vocabulary": VOCABULARY}).vocabulary
 VALUES = Values(DECLARED)
-POLICIES = [Everything(), TopK(k=2), Novelty(rate=0.5, period=10)]
+NOVEL = [Novelty(rate=0.5, period=10), Chain((TopK(k=2), Novelty(rate=0.5, period=10)))]
+POLICIES = [Everything(), TopK(k=2), Chain((TopK(k=2), TopK(k=1))), *NOVEL]
 WEIGHTS = [1.0, 0.5, 3.0, 0.1, 1e300]
 NAMES = ["a", "B", "Ć", "aa", "z"]
 """Of members; the order of ids is another one."""
@@ -122,7 +123,7 @@ class Both:
             for one in self.scoring.candidates(publication, readers[place], some):
                 named, told = one.named, None
                 policy = self.scoring.shortlists[one.shortlist].policy
-                if len(one.matches) > 1 and isinstance(policy, Novelty):
+                if len(one.matches) > 1 and policy in NOVEL:
                     told = [match[:1] + match[2:4] for match in one.matches]
                 rows.append(
                     (
@@ -132,7 +133,7 @@ class Both:
                         named.subscription,
                         named.possibility,
                         named.necessity,
-                        UNSET if one.refresh is None else one.refresh,
+                        UNSET if one.named.refresh is None else one.named.refresh,
                         told,
                     )
                 )
@@ -216,7 +217,7 @@ def priced(*prices):
 
 @pytest.mark.parametrize("combine", COMBINES)
 def test_a_large_shortlist_beside_many_small_ones(combine):
-    both = with_members(70, combine=combine, policy=Novelty(rate=0.5, period=10))
+    both = with_members(70, combine=combine, policy=NOVEL[0])
     for number in range(300):
         own = Subscription(id=f"own {number}", where=f"price < {number}")
         both.open(own.own_shortlist())

@@ -86,7 +86,7 @@ def offers_of(block):
             player.numbers[one.named.subscription],
             one.named.possibility,
             one.named.necessity,
-            UNSET if one.refresh is None else one.refresh,
+            UNSET if one.named.refresh is None else one.named.refresh,
             matched,
         )
         for column, value in zip(columns, values, strict=True):

@@ -31,6 +31,7 @@ class Names(NamedTuple):
 def bank_tables(selecting: BulkSelecting, names: Names, *, only_changes: bool) -> Tables:
     """What shortlists hold, or those of them that have changed since the last call."""
     tables = {}
+    selecting.sets.sweep(selecting.arenas())
     if selecting.sets.sets.subscriptions.size:
         tables["sets"] = _sets_table(selecting.sets.sets, names)
     for depth, kind, bank in _banks(selecting):

@@ -71,7 +71,7 @@ def _problem(detail: Mapping[str, Any], noun: type) -> Problem:
             message = f"expected one of {KINDS}, found {shown(value['kind'])}"
             return Problem(field=f"{field}.kind", message=message)
         case "model_attributes_type":
-            return Problem(field=field, message=_found(f"an object with a kind ({KINDS})", value))
+            return Problem(field=field, message=_found(_policy_expected(location), value))
         case "literal_error":
             return Problem(field=field, message=_found(detail["ctx"]["expected"], value))
         case "invalid_key":
@@ -94,6 +94,11 @@ def _field(location: Location) -> str | None:
         case ("policy", "chain"):
             location = ("policy",)
     return ".".join(map(str, location)) or None
+
+
+def _policy_expected(location: Location) -> str:
+    one = f"an object with a kind ({KINDS})"
+    return f"{one}, or a list of them" if location == ("policy", "single") else one
 
 
 def _found(expected: str, value: object) -> str:

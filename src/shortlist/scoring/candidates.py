@@ -34,7 +34,6 @@ class Candidate:
     score: float
     named: ScoredMatch
     matches: tuple[ScoredMatch, ...]
-    refresh: int | None = None
 
 
 class _Scorer:
@@ -156,7 +155,8 @@ class Scoring:
         level = self.level(subscription)
         if level is not None:
             score = -float(level)
-        return ScoredMatch(subscription.id, score, *degrees, subscription.weight)
+        weight, refresh = subscription.weight, subscription.refresh
+        return ScoredMatch(subscription.id, score, *degrees, weight, refresh)
 
     def level(self, subscription: Subscription) -> int | None:
         """How far down its shortlist's preferences it stands, if there are any."""
@@ -197,8 +197,7 @@ class Scoring:
             specific = self.most_specific([match.subscription for match in matches])
             counted = [match for match in matches if match.subscription in specific]
         score, named = combined(how, counted)
-        refresh = self._subscriptions[named.subscription].refresh
-        return Candidate(publication, shortlist, score, named, tuple(matches), refresh)
+        return Candidate(publication, shortlist, score, named, tuple(matches))
 
     def _scorer(self, subscription: str) -> _Scorer:
         if subscription not in self._scorers:

@@ -15,6 +15,7 @@ class ScoredMatch(NamedTuple):
     possibility: float
     necessity: float
     weight: float = 1.0
+    refresh: int | None = None
 
 
 def combined(how: Combine, counted: Sequence[ScoredMatch]) -> tuple[float, ScoredMatch]:

@@ -21,8 +21,8 @@ from shortlist.scoring.kernels.combining import (
     Members,
     Ordered,
     combine_groups,
-    crowds,
     ordered,
+    survey,
 )
 from shortlist.scoring.match_sets import MatchSets
 from shortlist.scoring.numbering import with_length
@@ -92,7 +92,9 @@ class BlockCombining:
         self._demands = Demands(hows=np.zeros(8, np.int32), sets=np.zeros(8, np.bool_))
         self._most_members = 1
         self._changed: dict[str, None] = {}
+        """Shortlists in which subscriptions came or went since the last block, in that order."""
         self._general: dict[int, dict[tuple[int, ...], list[int]]] = {}
+        """By shortlist and its matching subscriptions: the places of those that are too general."""
 
     def add(self, number: int, subscription: Subscription) -> None:
         """A subscription that `Scoring` knows already."""
@@ -119,12 +121,12 @@ class BlockCombining:
         """
         self._catch_up()
         found = scored_pairs(self._scores, block, matches, self._unconditional)
-        pairs = ordered(
-            self._members, *found, block.size.bit_length(), self._most_members.bit_length()
-        )
-        named, matched, sets = combine_groups(
-            self._members, self._demands, pairs, self._left_out(pairs)
-        )
+        publication_bits = (block.size - 1).bit_length()
+        rank_bits = (self._most_members - 1).bit_length()
+        pairs = ordered(self._members, *found, publication_bits, rank_bits)
+        crowds, room = survey(self._demands, pairs)
+        leaves_out = self._left_out(pairs, crowds.tolist())
+        named, matched, sets = combine_groups(self._members, self._demands, pairs, leaves_out, room)
         combined = Combined(
             publications=named.publications,
             shortlists=named.shortlists,
@@ -136,32 +138,31 @@ class BlockCombining:
         )
         return combined, sets
 
-    def _left_out(self, pairs: Ordered) -> Bools:
-        """Which pairs are not among the most specific ones, where only these count."""
-        bounds = crowds(self._demands, pairs).tolist()
-        leaves_out = np.zeros(pairs.scores.size if bounds else 0, np.bool_)
-        if bounds:
+    def _left_out(self, pairs: Ordered, crowds: list[int]) -> Bools:
+        """Which pairs of crowds, each from one place to another, are not the most specific ones."""
+        leaves_out = np.zeros(pairs.scores.size if crowds else 0, np.bool_)
+        if crowds:
             shortlists, subscriptions = pairs.shortlists.tolist(), pairs.subscriptions.tolist()
             general: list[int] = []
-            for first, end in zip(bounds[::2], bounds[1::2], strict=True):
-                crowd = tuple(subscriptions[first:end])
-                general += [first + at for at in self._general_ones(shortlists[first], crowd)]
+            for first, end in zip(crowds[::2], crowds[1::2], strict=True):
+                matching = tuple(subscriptions[first:end])
+                general += [first + at for at in self._general_ones(shortlists[first], matching)]
             leaves_out[general] = True
         return leaves_out
 
-    def _general_ones(self, shortlist: int, crowd: tuple[int, ...]) -> list[int]:
+    def _general_ones(self, shortlist: int, matching: tuple[int, ...]) -> list[int]:
         """The places of those that cover another one of a shortlist's matching subscriptions."""
         known = self._general.setdefault(shortlist, {})
-        if crowd not in known:
+        if matching not in known:
             if len(known) == REMEMBERED:
                 known.clear()
-            names = [self._subscription(number).id for number in crowd]
+            names = [self._subscription(number).id for number in matching]
             specific = self._scoring.most_specific(names)
-            known[crowd] = [at for at, name in enumerate(names) if name not in specific]
-        return known[crowd]
+            known[matching] = [at for at, name in enumerate(names) if name not in specific]
+        return known[matching]
 
     def _catch_up(self) -> None:
-        """Writes down what has changed for shortlists in which subscriptions came or went."""
+        """Writes down the members of shortlists that have changed."""
         for name in self._changed:
             if self._scoring.members.get(name):
                 self._write_members(name, self._shortlists.number(name))

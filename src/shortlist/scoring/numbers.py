@@ -36,9 +36,11 @@ class Numbers:
         return self._given(name) if number is None else number
 
     def release(self, name: str) -> None:
-        number = self._numbers.pop(name)
-        self.ids[number] = None
-        self._free.append(number)
+        """Takes an id's number back, if it has one."""
+        number = self._numbers.pop(name, None)
+        if number is not None:
+            self.ids[number] = None
+            self._free.append(number)
 
     def spelled(self) -> "Spelled":
         """The letters of all ids; nothing is kept of them before this is asked for the first time.

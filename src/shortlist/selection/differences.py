@@ -49,7 +49,7 @@ def _value(publication: Publication, path: Path) -> Any:
     return found
 
 
-def comparable(value: Any) -> Hashable:
+def comparable(value: object) -> Hashable:
     """Equal for equal JSON values only; numbers are doubles, and one beyond them is none.
 
     >>> comparable(1) == comparable(1.0), comparable(1) == comparable(True)
@@ -66,8 +66,7 @@ def comparable(value: Any) -> Hashable:
             return "array", tuple(map(comparable, value))
         case Mapping():
             return "object", frozenset((key, comparable(part)) for key, part in value.items())
-    text_or_null: Hashable = value
-    return text_or_null
+    return value
 
 
 def _apart(aspect: Aspect, one: Any, other: Any) -> float:
@@ -75,4 +74,5 @@ def _apart(aspect: Aspect, one: Any, other: Any) -> float:
         return 0.0
     if aspect.scale is None or one is None or other is None:
         return 1.0
-    return min(1.0, abs(one - other) / aspect.scale)
+    gap: float = abs(one - other) / aspect.scale
+    return min(1.0, gap)

@@ -54,7 +54,8 @@ class PreferentialSelector(ArrivalSelector):
     def _end(self, candidate: Candidate, time: int) -> int | None:
         policy = self._policy
         ends = [candidate.publication.expiry]
-        refresh = policy.refresh if candidate.refresh is None else candidate.refresh
+        own = candidate.named.refresh
+        refresh = policy.refresh if own is None else own
         if refresh is not None:
             ends.append(time + refresh)
         if policy.period is not None:

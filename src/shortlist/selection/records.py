@@ -23,14 +23,12 @@ def candidate_record(candidate: Candidate) -> list[Any]:
         candidate.score,
         list(candidate.named),
         [] if candidate.matches == (candidate.named,) else matches,
-        candidate.refresh,
     ]
 
 
 def recorded_candidate(record: list[Any], shortlist: str) -> Candidate:
-    publication, score, named, *rest = record
-    # older records do not say: nothing came behind a window that asked for these
-    matches, refresh = rest or ((), None)
+    # older records do not have them: nothing came behind a window that asked for these
+    publication, score, named, matches = record if len(record) > 3 else [*record, ()]
     match = ScoredMatch(*named)
     return Candidate(
         recorded_publication(publication),
@@ -38,5 +36,4 @@ def recorded_candidate(record: list[Any], shortlist: str) -> Candidate:
         score,
         match,
         tuple(ScoredMatch(*each) for each in matches) or (match,),
-        refresh,
     )

@@ -78,10 +78,9 @@ class WindowSelector:
         for held in [*self._ranked]:
             if held.candidate.named.subscription == subscription:
                 self._leave(held)
-        placements += self._fill(time)
-        for held in self._ranked:
-            held.forget(subscription)
-        return placements
+            else:
+                held.forget(subscription)
+        return placements + self._fill(time)
 
     def close(self, time: int) -> list[Placement]:
         return self._settle(time)

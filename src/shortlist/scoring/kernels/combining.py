@@ -93,32 +93,36 @@ def ordered(
 
 
 @njit(cache=True)
-def crowds(demands: Demands, pairs: Ordered) -> Longs:
-    """Where the groups start and end of which only the most specific count: several, side by side.
+def survey(demands: Demands, pairs: Ordered) -> tuple[Longs, MatchSets]:
+    """Where those groups of several start and end of which only the most specific count.
 
-    Each is two numbers.
+    Each is two numbers. And room for the sets that are asked for.
     """
-    found = np.empty(pairs.scores.size, np.int64)
-    used, first = 0, 0
+    crowds = np.empty(pairs.scores.size, np.int64)
+    used, sets, told, first = 0, 0, 0, 0
     while first < pairs.scores.size:
-        end = _end_of_group(pairs, first)
-        if end - first > 1 and demands.hows[pairs.shortlists[first]] == How.MOST_SPECIFIC:
-            found[used], found[used + 1] = first, end
+        end, shortlist = _end_of_group(pairs, first), pairs.shortlists[first]
+        if end - first > 1 and demands.hows[shortlist] == How.MOST_SPECIFIC:
+            crowds[used], crowds[used + 1] = first, end
             used += 2
+        if end - first > 1 and demands.sets[shortlist]:
+            sets += 1
+            told += end - first
         first = end
-    return found[:used]
+    return crowds[:used], MatchSets(
+        np.zeros(sets + 1, np.int64), np.empty(told, np.int32), np.empty(told), np.empty(told)
+    )
 
 
 @njit(cache=True)
 def combine_groups(
-    members: Members, demands: Demands, pairs: Ordered, leaves_out: Bools
+    members: Members, demands: Demands, pairs: Ordered, leaves_out: Bools, room: MatchSets
 ) -> tuple[Ordered, Ints, MatchSets]:
-    """The pair that is named of each group, with the combined score; the numbers of their sets.
+    """The pair that is named of each group, with the combined score; the number of its set; sets.
 
     `leaves_out` tells which pairs do not count; it is empty where all do. The pairs are
     overwritten.
     """
-    sets = _room_for_sets(demands, pairs)
     matched = np.empty(pairs.scores.size, np.int32)
     groups, used, first = 0, 0, 0
     while first < pairs.scores.size:
@@ -129,13 +133,13 @@ def combine_groups(
         if end - start > 1:
             named = _named(how, pairs.scores, leaves_out, start, end)
         score = pairs.scores[named]
-        if how == How.MEAN or how == How.SUM:
+        if how in (How.MEAN, How.SUM):
             score = _weighted(how, members.weights, pairs, start, end)
             if not np.isfinite(score):
                 continue
         matched[groups] = ALONE
         if end - start > 1 and demands.sets[pairs.shortlists[start]]:
-            _tell(sets, used, pairs, start, end)
+            _tell(room, used, pairs, start, end)
             matched[groups] = used
             used += 1
         # at or before the group's own place
@@ -146,7 +150,7 @@ def combine_groups(
         pairs.possibilities[groups] = pairs.possibilities[named]
         pairs.necessities[groups] = pairs.necessities[named]
         groups += 1
-    told = sets.offsets[used]
+    told = room.offsets[used]
     return (
         Ordered(
             pairs.publications[:groups],
@@ -158,32 +162,12 @@ def combine_groups(
         ),
         matched[:groups],
         MatchSets(
-            sets.offsets[: used + 1],
-            sets.subscriptions[:told],
-            sets.possibilities[:told],
-            sets.necessities[:told],
+            room.offsets[: used + 1],
+            room.subscriptions[:told],
+            room.possibilities[:told],
+            room.necessities[:told],
         ),
     )
-
-
-@njit(cache=True)
-def _room_for_sets(demands: Demands, pairs: Ordered) -> MatchSets:
-    sets, told, first = 0, 0, 0
-    if demands.sets.any():
-        while first < pairs.scores.size:
-            end = _end_of_group(pairs, first)
-            if _has_set(demands, pairs, first, end):
-                sets += 1
-                told += end - first
-            first = end
-    return MatchSets(
-        np.zeros(sets + 1, np.int64), np.empty(told, np.int32), np.empty(told), np.empty(told)
-    )
-
-
-@njit(cache=True)
-def _has_set(demands: Demands, pairs: Ordered, first: int, end: int) -> bool:
-    return bool(end - first > 1 and demands.sets[pairs.shortlists[first]])
 
 
 @njit(cache=True)

@@ -74,6 +74,7 @@ class Arena:
         for place, length in zip(places.tolist(), heads["length"].tolist(), strict=True):
             self.heads["length"][place] = 0
             self.rows = with_room(self.rows, self.heads, self.tail, place, length)
+            self.heads["length"][place] = length  # or the room would go with the next one's
         for name, column in heads.items():
             self.heads[name][places] = column
         where = self.rows_of_all(places)

@@ -12,7 +12,7 @@ from shortlist.scoring.numbers import Numbers
 from shortlist.selection.audience import Advertisements, Inducement
 from shortlist.selection.bulk.rankings import Ranking
 from shortlist.selection.bulk.traits import Traits
-from shortlist.selection.kernels.audience import with_smallest_ids
+from shortlist.selection.kernels.audience import around_border, with_smallest_ids
 
 
 class BulkAudience:
@@ -47,29 +47,16 @@ class BulkAudience:
         return best, ranked[best]
 
     def _best(self, k: int, shortlists: Ints, scores: Floats) -> Longs:
-        better, tied = around_border(scores, k)
-        missing = min(k - better.size, tied.size)
-        if missing < tied.size:
-            numbers = shortlists[tied].astype(np.int32)
-            tied = tied[with_smallest_ids(self._shortlists.spelled(), numbers, missing)]
-        best = np.append(better, tied)
-        costs, ids = -scores[best], self._shortlists.ids
+        best = np.arange(scores.size)[:k]
+        if 0 < k < scores.size:
+            better, tied = around_border(scores, k)
+            if better.size + tied.size > k:
+                numbers = shortlists[tied].astype(np.int32)
+                spelled = self._shortlists.spelled()
+                tied = tied[with_smallest_ids(spelled, numbers, k - better.size)]
+            best = np.append(better, tied)
+        lacks, ids = np.isnan(scores[best]), self._shortlists.ids
+        costs = np.where(lacks, 0.0, -scores[best])
         names = [ids[number] for number in shortlists[best].tolist()]
-        rows = zip(np.isnan(costs).tolist(), costs.tolist(), names, best.tolist(), strict=True)
+        rows = zip(lacks.tolist(), costs.tolist(), names, best.tolist(), strict=True)
         return np.array([place for *_, place in sorted(rows)], np.int64)
-
-
-def around_border(scores: Floats, k: int) -> tuple[Longs, Longs]:
-    """The places that are surely among the k best, and those that compete for what is left.
-
-    >>> around_border(np.array([0.5, np.nan, 0.75, 0.5]), k=2)
-    (array([2]), array([0, 3]))
-    """
-    if not 0 < k < scores.size:
-        everyone = np.arange(scores.size)
-        return everyone[:0], everyone[:k]
-    costs = -scores
-    border = np.partition(costs, k - 1)[k - 1]
-    if np.isnan(border):  # what cannot be computed comes last
-        return np.flatnonzero(~np.isnan(costs)), np.flatnonzero(np.isnan(costs))
-    return np.flatnonzero(costs < border), np.flatnonzero(costs == border)

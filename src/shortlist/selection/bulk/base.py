@@ -28,6 +28,10 @@ class Bank(Protocol):
         """Everything that is due before an instant happens, in every shortlist."""
         ...
 
+    def settle(self, place: int, time: int) -> Placements:
+        """Everything that is due at or before an instant happens, in one shortlist."""
+        ...
+
     def cancel(self, place: int, subscription: int, time: int) -> Placements:
         """A subscription of a shortlist goes."""
         ...

@@ -19,9 +19,8 @@ class KeptSets:
     >>> two = MatchSets(np.array([0, 2]), np.array([7, 8], np.int32), np.ones(2), np.ones(2))
     >>> kept.keep(np.array([-1, 0, 0], np.int32), two)
     array([-1,  0,  0], dtype=int32)
-    >>> kept.forget_subscription(7)
-    >>> kept.sets.subscriptions
-    array([8], dtype=int32)
+    >>> kept.without(7), kept.sets.subscriptions
+    (array([1], dtype=int32), array([7, 8, 8], dtype=int32))
     """
 
     def __init__(self) -> None:
@@ -50,32 +49,38 @@ class KeptSets:
             kept[place] = number if number < 0 else self._number(sets, number)
         return kept
 
+    def without(self, subscription: int) -> Ints:
+        """For every number that of the same set without a subscription which goes."""
+        numbers = np.arange(len(self._sets), dtype=np.int32)
+        for number in numbers.tolist():
+            members, high, low = self._sets[number]
+            others = np.frombuffer(members, np.int32) != subscription
+            if not others.all():
+                numbers[number] = self._numbered(
+                    (
+                        np.frombuffer(members, np.int32)[others].tobytes(),
+                        np.frombuffer(high)[others].tobytes(),
+                        np.frombuffer(low)[others].tobytes(),
+                    )
+                )
+        return numbers
+
     def _number(self, sets: MatchSets, number: int) -> int:
         first, end = sets.offsets[number], sets.offsets[number + 1]
-        key = (
-            sets.subscriptions[first:end].tobytes(),
-            sets.possibilities[first:end].tobytes(),
-            sets.necessities[first:end].tobytes(),
+        return self._numbered(
+            (
+                sets.subscriptions[first:end].tobytes(),
+                sets.possibilities[first:end].tobytes(),
+                sets.necessities[first:end].tobytes(),
+            )
         )
+
+    def _numbered(self, key: tuple[bytes, bytes, bytes]) -> int:
         if key not in self._numbers:
             self._numbers[key] = len(self._sets)
             self._sets.append(key)
             self._joined = None
         return self._numbers[key]
-
-    def forget_subscription(self, subscription: int) -> None:
-        """Takes a subscription that goes out of every set."""
-        for number, (members, high, low) in enumerate(self._sets):
-            others = np.frombuffer(members, np.int32) != subscription
-            if not others.all():
-                self._sets[number] = (
-                    np.frombuffer(members, np.int32)[others].tobytes(),
-                    np.frombuffer(high)[others].tobytes(),
-                    np.frombuffer(low)[others].tobytes(),
-                )
-                self._joined = None
-        if self._joined is None:
-            self._numbers = {key: number for number, key in enumerate(self._sets)}
 
     @property
     def is_worth_sweeping(self) -> bool:

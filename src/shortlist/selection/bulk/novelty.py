@@ -1,6 +1,6 @@
 """The policy `novelty` for many shortlists at once."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from decimal import Decimal
 
 import numpy as np
@@ -27,6 +27,7 @@ from shortlist.selection.kernels.novelty_memory import (
     Held,
     Memory,
 )
+from shortlist.selection.kernels.novelty_room import sort_counts, with_rows_for
 from shortlist.selection.kernels.order_statistics import HIGHEST_ROW, RECENT_ROW
 
 ALGORITHMS = {"threshold": THRESHOLD, "sampling": SAMPLING, "random": RANDOM}
@@ -47,24 +48,11 @@ class NoveltyBank:
 
     @property
     def arenas(self) -> Sequence[Arena]:
-        """Those behind the first have heads and rows only for places that need them."""
         return [self._counts, *self._others]
 
     @property
     def _others(self) -> list[Arena]:
         return [self._samples, self._highest, self._recent, self._deliveries, self._pairs]
-
-    def _needed(self, policy: Novelty) -> Iterator[Arena]:
-        """Those besides the counts that a policy uses."""
-        is_eager = policy.mode == "eager"
-        if policy.algorithm == "sampling":
-            yield self._samples
-        if policy.algorithm == "threshold":
-            yield self._recent if is_eager else self._highest
-        if is_eager:
-            yield self._deliveries
-        if is_eager and policy.algorithm == "sampling":
-            yield self._pairs
 
     def open(self, shortlist: str, policy: Novelty) -> int:
         place = self._counts.open(
@@ -77,16 +65,15 @@ class NoveltyBank:
             quota=_quota(policy),
             draws=stream(policy.seed, shortlist),
         )
-        for arena in self._needed(policy):
+        for arena in self._others:
             arena.reserve(place)
         return place
 
     def arrive(self, offers: Offers, sets: MatchSets) -> Placements:
         arrivals = _arrivals(offers, sets)
-        memory = Memory(*(Held(arena.heads, arena.rows, arena.tail) for arena in self.arenas))
-        memory, named, novelties = named_members(memory, arrivals)
-        for arena, held in zip(self.arenas, memory, strict=True):
-            arena.rows = held.rows
+        for arena, rows in zip(self.arenas, with_rows_for(self._memory, arrivals), strict=True):
+            arena.rows = rows
+        named, novelties = named_members(self._memory, arrivals)
         delivered = np.flatnonzero(named != REFUSED)
         kept, members = offers.kept(delivered), named[delivered]
         return Placements(
@@ -105,20 +92,19 @@ class NoveltyBank:
     def advance(self, before: int) -> Placements:
         return NO_PLACEMENTS
 
+    def settle(self, place: int, time: int) -> Placements:
+        return NO_PLACEMENTS
+
     def cancel(self, place: int, subscription: int, time: int) -> Placements:
-        at = int(np.searchsorted(self._counts.rows_of(place)["subscription"], subscription))
-        if subscription not in self._counts.rows_of(place)["subscription"][at : at + 1]:
-            return NO_PLACEMENTS
-        settings = self._counts.heads[place]
-        _take_out(self._counts, place, at)
-        if settings["algorithm"] == SAMPLING:
-            has_matches = self._samples.rows_of(place)["matches"][at] > 0
-            self._samples.heads["matched"][place] -= has_matches
-            _take_out(self._samples, place, at)
-            if settings["is_eager"]:
-                names = self._pairs.rows_of(place)["subscription"]
-                names[names == subscription] = -1
-                self._pairs.heads["touched"][place] = 1
+        counts, samples, pairs = self._counts, self._samples, self._pairs
+        sort_counts(counts.rows, counts.heads, samples.rows, samples.heads, place)
+        for at in np.flatnonzero(counts.rows_of(place)["subscription"] == subscription).tolist():
+            _take_out(counts, place, at)
+            if counts.heads["algorithm"][place] == SAMPLING:
+                samples.heads["matching"][place] -= samples.rows_of(place)["matches"][at] > 0
+                _take_out(samples, place, at)
+            names = pairs.rows_of(place)["subscription"]
+            names[names == subscription] = -1
         return NO_PLACEMENTS
 
     def close(self, place: int, time: int) -> Placements:
@@ -126,6 +112,10 @@ class NoveltyBank:
         for arena in self._others:
             _vacate(arena, place)
         return NO_PLACEMENTS
+
+    @property
+    def _memory(self) -> Memory:
+        return Memory(*(Held(arena.heads, arena.rows, arena.tail) for arena in self.arenas))
 
 
 def _arrivals(offers: Offers, sets: MatchSets) -> Arrivals:
@@ -155,8 +145,5 @@ def _take_out(arena: Arena, place: int, at: int) -> None:
 
 
 def _vacate(arena: Arena, place: int) -> None:
-    """Leaves a place without rows, if it has a head at all."""
-    if place < arena.heads.size:
-        arena.tail[OWNED] -= arena.heads["capacity"][place]
-        arena.heads[place] = 0
-        arena.heads["touched"][place] = 1
+    arena.tail[OWNED] -= arena.heads["capacity"][place]
+    arena.heads[place] = 0

@@ -64,6 +64,9 @@ class PreferentialBank:
     def advance(self, before: int) -> Placements:
         return NO_PLACEMENTS
 
+    def settle(self, place: int, time: int) -> Placements:
+        return NO_PLACEMENTS
+
     def cancel(self, place: int, subscription: int, time: int) -> Placements:
         return NO_PLACEMENTS
 

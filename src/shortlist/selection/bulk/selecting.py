@@ -105,16 +105,26 @@ class BulkSelecting:
 
     def cancel(self, number: int, subscription: int, time: int) -> Placements:
         """A subscription of a shortlist goes."""
-        placed = self._told(number, lambda bank, place: bank.cancel(place, subscription, time))
-        if len(self.stages[number]) > 1:
-            self.sets.forget_subscription(subscription)
-        return placed
+        if len(self.stages[number]) <= 1:
+            return self._told(number, lambda bank, place: bank.cancel(place, subscription, time))
+        numbers = self.sets.without(subscription)
+
+        def cancel(bank: Bank, place: int) -> Placements:
+            # what was due takes the whole set of its matches along
+            due = bank.settle(place, time)
+            for arena in bank.arenas:
+                if arena.holds("matched"):
+                    known = arena.rows_of(place)["matched"]
+                    known[:] = np.where(known >= 0, numbers[known], known)
+            return Placements.joined([due, bank.cancel(place, subscription, time)])
+
+        return self._told(number, cancel)
 
     def arrive(self, offers: Offers, sets: MatchSets) -> Placements:
         """Offers to shortlists; a shortlist's stand together, in the order in which they come."""
         is_chained = self._shortlists["depth"][offers.places] > 1
         if not is_chained.any():
-            return self._chosen(offers, sets)
+            return self._ranked(self._chosen(offers, sets))
         chained = offers.kept(is_chained)
         chained = chained._replace(matched=self.sets.keep(chained.matched, sets))
         delivered = self._chosen(offers.kept(~is_chained), sets)

@@ -1,12 +1,12 @@
 """Windows (top-k/w) in bulk: the k best of many sliding windows at once."""
 
 from collections.abc import Sequence
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 
 from shortlist.matching.blocks import Floats, Longs
-from shortlist.model.policy import Span, Window
+from shortlist.model.policy import Fresh, Span, Window
 from shortlist.scoring.match_sets import MatchSets
 from shortlist.selection.bulk.arena import Arena, Fields
 from shortlist.selection.bulk.offers import NEVER, NO_OFFERS, Offers, Placements
@@ -17,33 +17,32 @@ from shortlist.selection.kernels.window_rows import PUSHED, WINDOW_HEAD, WINDOW_
 
 PIECE = 64
 """Offers of one place that go through their instants together, where little is known of them."""
+MOST = 2**31 - 1
 
 
 class WindowBank:
-    """Time windows and endless ones: rows for what can still come among the k best.
+    """Time windows and endless ones; keeps what can still come among the k best.
 
-    >>> from shortlist.scoring.match_sets import NO_SETS
-    >>> from shortlist.selection.bulk.offers import NO_OFFERS
-    >>> bank = WindowBank()
-    >>> place = bank.open("tops", Window(k=1, window=Span(5)))
-    >>> offers = NO_OFFERS.kept(slice(0))
+    How: docs/windows.md.
     """
 
-    head: Fields = WINDOW_HEAD
-    row: Fields = WINDOW_ROW
+    head: ClassVar[Fields] = WINDOW_HEAD
+    row: ClassVar[Fields] = WINDOW_ROW
 
     def __init__(self, piece: int = PIECE) -> None:
         self._arena = Arena(self.head, self.row)
         self._piece = piece
         self._breakpoints: dict[int, Floats] = {}
-        self._watched: tuple[Longs, Floats] = self._joined_breakpoints()
+        self._watched = self._joined_breakpoints()
 
     @property
     def arenas(self) -> Sequence[Arena]:
         return [self._arena]
 
     def open(self, shortlist: str, policy: Any) -> int:
-        return self._arena.open(**self._settings(policy))
+        # what is missing lets something else in, which is wrong, too: each has half of the error
+        allowed = 0.0 if policy.window is None else policy.error / 2
+        return self._arena.open(**window_settings(policy), allowed=allowed)
 
     def arrive(self, offers: Offers, sets: MatchSets) -> Placements:
         return self._arrive(offers, offers.scores)
@@ -51,15 +50,19 @@ class WindowBank:
     def advance(self, before: int) -> Placements:
         heads = self._arena.heads
         due = (heads["next_due"] < before) & (heads["length"] > 0)
-        return self._advance(np.flatnonzero(due), before)
+        places = np.flatnonzero(due)
+        return self._advance(places, np.full(places.size, before))
+
+    def settle(self, place: int, time: int) -> Placements:
+        return self._advance(np.array([place]), np.array([time + 1]))
 
     def cancel(self, place: int, subscription: int, time: int) -> Placements:
         arena, outbox = self._arena, self._outbox(np.array([place]))
         kernels.cancel(arena.heads, arena.rows, place, subscription, time, outbox)
-        return _placements(outbox.records[: outbox.count[0]])
+        return _placements(outbox.records[: outbox.made[0]])
 
     def close(self, place: int, time: int) -> Placements:
-        placements = self._advance(np.array([place]), time + 1)
+        placements = self.settle(place, time)
         self._arena.close(place)
         self.watch(place, np.empty(0))
         return placements
@@ -86,25 +89,10 @@ class WindowBank:
             return
         self._watched = self._joined_breakpoints()
 
-    def _settings(self, policy: Any) -> dict[str, Any]:
-        """The head of a shortlist that has seen nothing yet."""
-        counted = isinstance(policy.window, int)
-        return {
-            "k": policy.k,
-            "span": policy.window.micros if isinstance(policy.window, Span) else NEVER,
-            "count": policy.window if counted else 0,
-            # what a missing one lets in is wrong, too: each has half of the error
-            "allowed": 0.0 if policy.window is None else policy.error / 2,
-            "threshold": -np.inf,
-            "next_due": NEVER,
-            "next_push": NEVER,
-            "next_judgement": -NEVER,
-        }
-
     def _arrive(self, offers: Offers, keys: Floats) -> Placements:
         arena = self._arena
         columns = [
-            np.ascontiguousarray(column, like.dtype)
+            np.require(column, like.dtype, "CW")
             for column, like in zip(offers, NO_OFFERS, strict=True)
         ]
         arena.rows, placed = window_runs.arrive(
@@ -112,16 +100,16 @@ class WindowBank:
             arena.rows,
             arena.tail,
             Offers(*columns),
-            np.ascontiguousarray(keys),
+            np.require(keys, np.float64, "CW"),
             self._piece,
             *self._watched,
         )
         return _placements(placed)
 
-    def _advance(self, places: Longs, before: int) -> Placements:
+    def _advance(self, places: Longs, befores: Longs) -> Placements:
         arena, outbox = self._arena, self._outbox(places)
-        kernels.advance_places(arena.heads, arena.rows, places, before, outbox)
-        return _placements(outbox.records[: outbox.count[0]])
+        kernels.advance_places(arena.heads, arena.rows, places, befores, outbox)
+        return _placements(outbox.records[: outbox.made[0]])
 
     def _outbox(self, places: Longs) -> kernels.Outbox:
         """Room for all that these places hold."""
@@ -140,7 +128,22 @@ class WindowBank:
 class CountWindowBank(WindowBank):
     """Count windows: each row also knows which match pushes it out."""
 
-    row: Fields = [*WINDOW_ROW, *PUSHED]
+    row: ClassVar[Fields] = [*PUSHED, *WINDOW_ROW]
+
+
+def window_settings(policy: Window | Fresh) -> dict[str, Any]:
+    """The head of a window that has seen nothing yet."""
+    span = policy.window.micros if isinstance(policy.window, Span) else NEVER
+    return {
+        "k": min(policy.k, MOST),
+        "span": span if span < NEVER // 2 else NEVER,  # sums with times stay within 64 bits
+        "count": policy.window if isinstance(policy.window, int) else 0,
+        "threshold": -np.inf,
+        "next_due": NEVER,
+        "next_push": NEVER,
+        "next_judgement": -NEVER,
+        "bar": -np.inf,
+    }
 
 
 def _placements(records: Records) -> Placements:

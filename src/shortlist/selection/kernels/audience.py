@@ -1,11 +1,18 @@
-"""The order of ids and the rounding of scores, for many candidates at once."""
+"""The best of very many candidates, digit by digit: what surely wins or loses is left aside."""
 
 import numpy as np
+import numpy.typing as npt
 from numba import njit
 
 from shortlist.matching.kernels.rounding import round9
 from shortlist.scoring.kernels.layout import Floats, Ints, Longs
 from shortlist.scoring.numbers import Spelled
+
+Keys = npt.NDArray[np.uint64]
+
+MAGNITUDE = np.uint64(2**63 - 1)
+WORST = np.uint64(2**64 - 1)
+BYTE = np.uint64(255)
 
 
 @njit(cache=True)
@@ -15,56 +22,111 @@ def round_all(values: Floats) -> None:
 
 
 @njit(cache=True)
-def with_smallest_ids(spelled: Spelled, numbers: Ints, count: int) -> Longs:
-    """The places of so many numbers, those with the smallest ids, in any order.
+def around_border(scores: Floats, k: int) -> tuple[Longs, Longs]:
+    """The places that are surely among the k best, and those that compete for what is left.
 
-    They are kept as a heap with the largest id on top.
+    There are more than k, which is not 0; what cannot be computed comes last.
+
+    >>> around_border(np.array([0.5, np.nan, 0.75, 0.5]), 2)
+    (array([2]), array([0, 3]))
     """
-    heap = np.empty(min(count, numbers.size), np.int64)
-    for at in range(heap.size):
-        _rise(spelled, numbers, heap, at, at)
-    for at in range(heap.size, numbers.size if count else 0):
-        if _precedes(spelled, numbers[at], numbers[heap[0]]):
-            _sink(spelled, numbers, heap, at)
-    return heap
+    costs = _costs(scores)
+    border = _kth_smallest(costs.copy(), k)
+    return np.flatnonzero(costs < border), np.flatnonzero(costs == border)
 
 
 @njit(cache=True)
-def _rise(spelled: Spelled, numbers: Ints, heap: Longs, hole: int, new: int) -> None:
-    """Puts a new one into a hole at the end, then up as far as it is larger."""
-    while hole:
-        above = (hole - 1) // 2
-        if not _precedes(spelled, numbers[heap[above]], numbers[new]):
-            break
-        heap[hole] = heap[above]
-        hole = above
-    heap[hole] = new
+def _costs(scores: Floats) -> Keys:
+    """Whole numbers in the opposite order of the scores."""
+    bits = scores.view(np.uint64)
+    costs = np.empty_like(bits)
+    for at in range(bits.size):
+        if np.isnan(scores[at]):
+            costs[at] = WORST
+        else:
+            costs[at] = bits[at] if bits[at] > MAGNITUDE else MAGNITUDE - bits[at]
+    return costs
 
 
 @njit(cache=True)
-def _sink(spelled: Spelled, numbers: Ints, heap: Longs, new: int) -> None:
-    """Puts a new one in the place of the top, then down as far as it is smaller."""
-    hole = 0
-    while 2 * hole + 1 < heap.size:
-        below = 2 * hole + 1
-        if below + 1 < heap.size and _precedes(
-            spelled, numbers[heap[below]], numbers[heap[below + 1]]
-        ):
-            below += 1
-        if not _precedes(spelled, numbers[new], numbers[heap[below]]):
-            break
-        heap[hole] = heap[below]
-        hole = below
-    heap[hole] = new
+def _kth_smallest(keys: Keys, k: int) -> np.uint64:
+    """Keeps those keys that agree with it in the first digits; they are overwritten."""
+    found, left, count = np.uint64(0), k, keys.size
+    counts = np.empty(256, np.int64)
+    for shift in range(56, -1, -8):
+        counts[:] = 0
+        for at in range(count):
+            counts[(keys[at] >> np.uint64(shift)) & BYTE] += 1
+        digit = np.uint64(0)
+        while left > counts[digit]:
+            left -= counts[digit]
+            digit += np.uint64(1)
+        found |= digit << np.uint64(shift)
+        kept = 0
+        for at in range(count):
+            key = keys[at]
+            keys[kept] = key
+            kept += (key >> np.uint64(shift)) & BYTE == digit
+        count = kept
+    return found
 
 
 @njit(cache=True)
-def _precedes(spelled: Spelled, left: int, right: int) -> bool:
-    """Whether the id of one number is smaller than that of another."""
-    first, second = spelled.starts[left], spelled.starts[right]
-    while first < spelled.ends[left] and second < spelled.ends[right]:
-        if spelled.letters[first] != spelled.letters[second]:
-            return bool(spelled.letters[first] < spelled.letters[second])
-        first += 1
-        second += 1
-    return bool(first == spelled.ends[left] and second < spelled.ends[right])
+def with_smallest_ids(spelled: Spelled, numbers: Ints, count: int) -> Longs:
+    """The places of so many of some numbers, those with the smallest ids, in any order."""
+    places = np.arange(numbers.size)
+    first, end, depth = 0, numbers.size, 0
+    counts = np.empty(257, np.int64)
+    while first < count < end:
+        depth = _agree_until(spelled, numbers[places[first:end]], depth)
+        counts[:] = 0
+        for at in range(first, end):
+            counts[_letter(spelled, numbers[places[at]], depth)] += 1
+        border, before = 0, first
+        while before + counts[border] < count:
+            before += counts[border]
+            border += 1
+        first, end = _parted(spelled, numbers, places, first, end, depth, border)
+        depth += 1
+    return places[:count]
+
+
+@njit(cache=True)
+def _agree_until(spelled: Spelled, numbers: Ints, depth: int) -> int:
+    """Where the ids of some numbers first differ, all being the same up to a place."""
+    starts, ends, letters = spelled
+    first, end = starts[numbers[0]], ends[numbers[0]]
+    for number in numbers:
+        at, other = first + depth, starts[number] + depth
+        while at < end and other < ends[number] and letters[at] == letters[other]:
+            at += 1
+            other += 1
+        end = at
+    return int(end - first)
+
+
+@njit(cache=True)
+def _parted(
+    spelled: Spelled, numbers: Ints, places: Longs, first: int, end: int, depth: int, border: int
+) -> tuple[int, int]:
+    """Moves those to the left and right whose letter is smaller or larger; where the others are."""
+    at = first
+    while at < end:
+        letter = _letter(spelled, numbers[places[at]], depth)
+        if letter < border:
+            places[first], places[at] = places[at], places[first]
+            first += 1
+            at += 1
+        elif letter > border:
+            end -= 1
+            places[end], places[at] = places[at], places[end]
+        else:
+            at += 1
+    return first, end
+
+
+@njit(cache=True)
+def _letter(spelled: Spelled, number: int, depth: int) -> int:
+    """One more than the byte at a place of an id; 0 behind its end."""
+    at = spelled.starts[number] + depth
+    return spelled.letters[at] + 1 if at < spelled.ends[number] else 0

@@ -3,13 +3,15 @@
 A clock is the time in a time window, and the number of matches in a count window.
 """
 
+from typing import Any
+
 import numpy as np
 from numba import njit
 
-from shortlist.selection.kernels.arena import Records
-from shortlist.selection.kernels.largest import keep_largest
+from shortlist.selection.bulk.offers import NEVER
+from shortlist.selection.kernels.arena import Longs, Records
 from shortlist.selection.kernels.skyband import packed, undominated
-from shortlist.selection.kernels.window_rows import LASTING, Longs, push_of
+from shortlist.selection.kernels.window_rows import LASTING, push_of
 
 JUDGEMENTS = 16
 """So often is each row judged while the window passes over it."""
@@ -19,7 +21,7 @@ JUDGEMENTS = 16
 def stride_of(heads: Records, place: int) -> int:
     """From one judgement to the next, on the clock."""
     head = heads[place]
-    return max(1, (head.count if head.count > 0 else head.span) // JUDGEMENTS)
+    return int(max(1, (head.count if head.count > 0 else head.span) // JUDGEMENTS))
 
 
 @njit(cache=True)
@@ -41,55 +43,102 @@ def at_most(seen: int, during: float, ahead: float, most: int) -> float:
 
 
 @njit(cache=True)
-def is_likely(
-    ends: Longs, seen: int, during: float, now: int, end: int, allowed: float
-) -> bool:
-    """Whether a row enters with at least the allowed probability, by a bound from above.
+def is_likely(ends: Longs, seen: int, during: float, now: int, end: int, allowed: float) -> bool:
+    """Whether what leaves at an end enters with at least a probability, by a bound from above.
 
-    `ends` are the last k ends among better rows, ascending. When the j-th last of them has left,
-    j - 1 are still there, and the row enters if at most k - j better ones have come until then.
+    `ends` are the last k ends among better rows, ascending; `seen` better ones have come during
+    the time so far. When the first of the k has left, it enters if no better one has come by then,
+    when the second has left, if at most one has, and so on.
     """
-    k, chance = ends.size, 0.0
-    for behind in range(k):
-        if ends[behind] >= end:
+    chance = 0.0
+    for better in range(ends.size):
+        if ends[better] >= end:
             break
-        chance += at_most(seen, during, float(max(0, ends[behind] - now)), behind)
+        chance += at_most(seen, during, float(max(0, ends[better] - now)), better)
         if chance >= allowed:
             return True
     return False
 
 
 @njit(cache=True)
+def _keep_last(ends: Longs, size: int, end: int) -> int:
+    """Adds an end to the last ones so far, ascending; the answer is how many there are now."""
+    at = size
+    if size == ends.size:
+        if end <= ends[0]:
+            return size
+        at = 0
+        while at + 1 < size and ends[at + 1] < end:
+            ends[at] = ends[at + 1]
+            at += 1
+    else:
+        while at > 0 and ends[at - 1] > end:
+            ends[at] = ends[at - 1]
+            at -= 1
+    ends[at] = end
+    return min(size + 1, ends.size)
+
+
+@njit(cache=True)
 def judge(heads: Records, rows: Records, place: int, now: int) -> None:
     """Drops the rows that are not likely enough to come among the k best, at a point of the clock.
 
-    What is dominated goes first, so that the outcome depends on nothing but the offers so far.
+    What is dominated goes first, so that the outcome depends on nothing but the offers so far. The
+    bar is set for what comes before the next judgement, not even the last of which may be likely
+    to enter: where it was, if that is true there, or else at the best row behind which it is.
     """
     head = heads[place]
     counted, k, start = head.count > 0, head.k, head.start
-    before = head.length
-    instant, matches = (-(2**62), now) if counted else (now - 1, 0)
-    length = undominated(rows, start, before, k, counted, instant, matches)
-    window = head.count if counted else head.span
+    instant, matches = (-NEVER, now) if counted else (now - 1, 0)
+    length = undominated(rows, start, head.length, k, counted, instant, matches)
+    window, stride = head.count if counted else head.span, stride_of(heads, place)
+    last_end = now + stride + window
     stays = np.ones(length, np.bool_)
-    lasting, lasting_size = np.empty(k, np.int64), 0
-    ends, size = np.empty(k, np.int64), 0
+    ends, size = np.empty(min(k, length), np.int64), 0
+    lasting, lasting_size = np.empty(min(k, length), np.int64), 0
+    old_bar, head.bar = head.bar, -np.inf
+    new_bar, new_since = -np.inf, 0
     for at in range(length):
         row = start + at
+        if size == k and rows[row].key < old_bar:
+            _keep_bar(head, old_bar, ends, now, last_end, window)
+            old_bar = -np.inf
         end = push_of(rows, row) if counted else rows[row].end
-        lasts = (rows[row].marks & LASTING) != 0
+        since = min(lasting[0] - window, now - stride)
         if at >= k and lasting_size == k:
-            during = float(max(now - (lasting[0] - window), stride_of(heads, place)))
-            stays[at] = is_likely(np.sort(ends), k, during, now, end, head.allowed)
+            stays[at] = is_likely(ends, k, float(now - since), now, end, head.allowed)
+        lasts = (rows[row].marks & LASTING) != 0
         if lasts:
-            lasting_size = keep_largest(lasting, lasting_size, end)
+            lasting_size = _keep_last(lasting, lasting_size, end)
         if lasts or not counted:
-            size = keep_largest(ends, size, end)
+            size = _keep_last(ends, size, end)
+        if lasting_size == k and new_bar == -np.inf:
+            since = min(lasting[0] - window, now - stride)
+            if not is_likely(ends, k, float(now - since), now, last_end, head.allowed):
+                new_bar, new_since = rows[row].key, since
+    if size == k and old_bar > -np.inf:
+        _keep_bar(head, old_bar, ends, now, last_end, window)
+    if head.bar == -np.inf:
+        head.bar, head.above_bar, head.seen_since = new_bar, k, new_since
     head.length = packed(rows, start, stays)
     head.dropped += length - head.length
     head.pruned = head.length
-    if head.length != before:
-        head.touched = 1
+    head.touched = 1
+
+
+@njit(cache=True)
+def _keep_bar(head: Any, bar: float, ends: Longs, now: int, end: int, window: int) -> None:
+    """Leaves the bar where it was, if what comes under it until now is not likely to enter.
+
+    What was seen longer ago than two windows counts half.
+    """
+    during = now - head.seen_since
+    if during > 2 * window:
+        head.above_bar //= 2
+        head.seen_since += during // 2
+        during -= during // 2
+    if not is_likely(ends, head.above_bar, float(during), now, end, head.allowed):
+        head.bar = bar
 
 
 @njit(cache=True)
@@ -99,7 +148,8 @@ def judge_until(heads: Records, rows: Records, place: int, now: int) -> None:
     if head.allowed == 0.0 or head.count > 0:
         return
     while head.next_judgement <= now:
-        if head.length <= head.k:
+        if head.length < head.k:  # all are among the k best
+            head.bar = -np.inf
             stride = stride_of(heads, place)
             head.next_judgement = (now // stride + 1) * stride
         else:

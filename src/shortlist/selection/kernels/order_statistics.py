@@ -3,8 +3,6 @@
 Both are heaps. A `sign` of 1 puts the lowest number at the root, -1 the highest.
 """
 
-from typing import Any
-
 from numba import njit
 
 from shortlist.selection.kernels.arena import Records
@@ -18,55 +16,64 @@ are a heap of the rest, the highest at its root."""
 
 
 @njit(cache=True)
-def keep_highest(rows: Records, head: Any, most: int, novelty: float) -> None:
-    """Adds a number to the highest; there is room for one more, or there are as many as may be."""
-    root = head.start
-    if head.length < most:
-        child = head.length
-        head.length += 1
-        while child > 0 and rows[root + (child - 1) // 2].novelty > novelty:
-            rows[root + child].novelty = rows[root + (child - 1) // 2].novelty
+def keep_highest(rows: Records, start: int, size: int, k: int, novelty: float) -> None:
+    """Adds a number to a heap of so many, which keeps the k highest.
+
+    >>> import numpy as np
+    >>> rows = np.zeros(2, HIGHEST_ROW)
+    >>> for size, novelty in enumerate([0.5, 0.9, 0.2, 0.7]):
+    ...     keep_highest(rows, 0, min(size, 2), 2, novelty)
+    >>> rows["novelty"]
+    array([0.7, 0.9])
+    """
+    if size < k:
+        child = size
+        while child > 0 and rows[start + (child - 1) // 2].novelty > novelty:
+            rows[start + child].novelty = rows[start + (child - 1) // 2].novelty
             child = (child - 1) // 2
-        rows[root + child].novelty = novelty
-        head.touched = 1
-    elif novelty > rows[root].novelty:
-        parent = 0
-        while True:
-            child = 2 * parent + 1
-            if child + 1 < most and rows[root + child + 1].novelty < rows[root + child].novelty:
+        rows[start + child].novelty = novelty
+    elif novelty > rows[start].novelty:
+        parent, child = 0, 1
+        while child < k:
+            if child + 1 < k and rows[start + child + 1].novelty < rows[start + child].novelty:
                 child += 1
-            if child >= most or rows[root + child].novelty >= novelty:
+            if rows[start + child].novelty >= novelty:
                 break
-            rows[root + parent].novelty = rows[root + child].novelty
-            parent = child
-        rows[root + parent].novelty = novelty
-        head.touched = 1
+            rows[start + parent].novelty = rows[start + child].novelty
+            parent, child = child, 2 * child + 1
+        rows[start + parent].novelty = novelty
 
 
 @njit(cache=True)
-def kth_highest(rows: Records, head: Any, k: int) -> float:
-    """Of the recent numbers, 0 while there are fewer than k."""
-    return _in_cell(rows, head.start, 0) if head.length >= k else 0.0
+def kth_highest(rows: Records, start: int, size: int, k: int) -> float:
+    """Of so many recent numbers, 0 if they are fewer than k."""
+    return _in_cell(rows, start, 0) if size >= k else 0.0
 
 
 @njit(cache=True)
-def put_recent(rows: Records, head: Any, k: int, slot: int, novelty: float) -> None:
-    """Puts a number into a slot; the first slot that was never used has room."""
-    start = head.start
-    if slot == head.length:
+def put_recent(rows: Records, start: int, size: int, k: int, slot: int, novelty: float) -> None:
+    """Puts a number into a slot, in place of the one there or, in slot `size`, as one more.
+
+    >>> import numpy as np
+    >>> rows = np.zeros(3, RECENT_ROW)
+    >>> for came, novelty in enumerate([0.9, 0.5, 0.2, 0.3]):
+    ...     put_recent(rows, 0, min(came, 3), 2, came % 3, novelty)
+    >>> kth_highest(rows, 0, 3, k=2)
+    0.3
+    """
+    if slot == size:
         rows[start + slot].cell = slot
         rows[start + slot].slot = slot
-        head.length += 1
+        size += 1
     rows[start + slot].novelty = novelty
-    head.touched = 1
     if rows[start + slot].cell < k:
-        _settle(rows, start, 0, min(k, head.length), 1.0, rows[start + slot].cell)
+        _settle(rows, start, 0, min(k, size), 1.0, rows[start + slot].cell)
     else:
-        _settle(rows, start, k, head.length - k, -1.0, rows[start + slot].cell - k)
-    if head.length > k and _in_cell(rows, start, k) > _in_cell(rows, start, 0):
+        _settle(rows, start, k, size - k, -1.0, rows[start + slot].cell - k)
+    if size > k and _in_cell(rows, start, k) > _in_cell(rows, start, 0):
         _swap(rows, start, 0, k)
         _settle(rows, start, 0, k, 1.0, 0)
-        _settle(rows, start, k, head.length - k, -1.0, 0)
+        _settle(rows, start, k, size - k, -1.0, 0)
 
 
 @njit(cache=True)

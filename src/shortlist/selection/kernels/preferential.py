@@ -38,7 +38,7 @@ def ranked(
 ) -> tuple[Records, Ints]:
     """The rows afterwards, and the rank of each offer that is delivered, 0 for the others."""
     ranks = np.zeros(places.size, np.int32)
-    new = np.zeros(1, rows.dtype)[0]
+    made = np.empty(1, rows.dtype)  # kept as an array: a record alone would not keep its memory
     for offer in range(places.size):
         place, now = places[offer], times[offer]
         head = heads[place]
@@ -46,6 +46,7 @@ def ranked(
             _drop_ended(rows, head, now)
         if scores[offer] < head.floor:
             continue
+        new = made[0]
         new.score = scores[offer]
         new.end = _end(head, now, expiries[offer], refreshes[offer])
         new.publication = publications[offer]

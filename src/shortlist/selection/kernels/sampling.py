@@ -4,13 +4,14 @@ from typing import Any
 
 from numba import njit
 
-from shortlist.selection.kernels.novelty_memory import Memory, row_of
+from shortlist.selection.kernels.novelty_memory import Ints, Memory, row_of
 
 
 @njit(cache=True)
-def chance_of(memory: Memory, place: int, at: int) -> float:
-    """Of the subscription in a row, before the present match counts."""
+def chance_of(memory: Memory, place: int, subscription: int) -> float:
+    """Before the present match counts."""
     head, samples = memory.counts.heads[place], memory.samples.heads[place]
+    at = row_of(memory.counts.rows, head, subscription)
     row = memory.samples.rows[samples.start + at]
     if not head.is_eager:
         return _lazy_chance(head, samples, row)
@@ -20,7 +21,7 @@ def chance_of(memory: Memory, place: int, at: int) -> float:
     if row.matches > 1:
         span = memory.pairs.rows[zero + row.last].t - memory.pairs.rows[zero + row.first].t
     total = min(head.t - 1, head.period)
-    return _chance(head, row.matches, span, samples.matched, total)
+    return _chance(head, row.matches, span, samples.matching, total)
 
 
 @njit(cache=True)
@@ -31,14 +32,14 @@ def _lazy_chance(head: Any, samples: Any, row: Any) -> float:
     if row.last > ended:
         kept: float = row.chance
         return kept
-    return _chance(head, row.matches, row.last - row.first, samples.matched_before, ended)
+    return _chance(head, row.matches, row.last - row.first, samples.matching_before, ended)
 
 
 @njit(cache=True)
-def _chance(head: Any, matches: int, span: int, matched: int, total: int) -> float:
+def _chance(head: Any, matches: int, span: int, matching: int, total: int) -> float:
     if matches < 2:
         return 1.0
-    share = head.rate / matched
+    share: float = head.rate / matching
     frequency = matches / total
     if frequency < share:
         return 1.0
@@ -48,53 +49,60 @@ def _chance(head: Any, matches: int, span: int, matched: int, total: int) -> flo
 
 
 @njit(cache=True)
-def count_match(memory: Memory, place: int, at: int) -> None:
-    """The present match of the subscription in a row counts."""
+def count_matches(memory: Memory, place: int, subscriptions: Ints, first: int, end: int) -> None:
+    """The present match counts for the subscriptions from `first` to `end`."""
     head, samples = memory.counts.heads[place], memory.samples.heads[place]
-    row = memory.samples.rows[samples.start + at]
-    if not head.is_eager:
-        row.chance = _lazy_chance(head, samples, row)
-    now = _add_pair(memory, place, at) if head.is_eager else head.t
-    if row.matches == 0:
-        row.first = now
-        samples.matched += 1
-    row.last = now
-    row.matches += 1
+    for member in range(first, end):
+        at = row_of(memory.counts.rows, head, subscriptions[member])
+        row = memory.samples.rows[samples.start + at]
+        if head.is_eager:
+            now = _add_pair(memory, place, subscriptions[member], row)
+        else:
+            now = head.t
+            row.chance = _lazy_chance(head, samples, row)
+        if row.matches == 0:
+            row.first = now
+            samples.matching += 1
+        row.last = now
+        row.matches += 1
     samples.touched = 1
+    if head.is_eager:
+        _drop_old_pairs(memory, place)
+    elif head.t % head.period == 0:
+        samples.matching_before = samples.matching
 
 
 @njit(cache=True)
-def _add_pair(memory: Memory, place: int, at: int) -> int:
+def _add_pair(memory: Memory, place: int, subscription: int, sample: Any) -> int:
     """Its number among all pairs that there were."""
     head, pairs = memory.counts.heads[place], memory.pairs.heads[place]
-    number: int = pairs.passed + pairs.length
-    new = memory.pairs.rows[pairs.start + pairs.length]
+    number: int = pairs.passed + pairs.back
+    new = memory.pairs.rows[pairs.start + pairs.back]
     new.t = head.t
-    new.subscription = memory.counts.rows[head.start + at].subscription
+    new.subscription = subscription
     new.gap = 0
-    sample = memory.samples.rows[memory.samples.heads[place].start + at]
     if sample.matches > 0:
         previous = pairs.start + sample.last - pairs.passed
         memory.pairs.rows[previous].gap = number - sample.last
-    pairs.length += 1
+    pairs.back += 1
     pairs.touched = 1
     return number
 
 
 @njit(cache=True)
-def drop_old_pairs(memory: Memory, place: int) -> None:
+def _drop_old_pairs(memory: Memory, place: int) -> None:
     """Pairs of matches that are not among the last of a period count no longer."""
     head, pairs = memory.counts.heads[place], memory.pairs.heads[place]
     samples = memory.samples.heads[place]
-    while pairs.front < pairs.length:
+    while pairs.front < pairs.back:
         pair = memory.pairs.rows[pairs.start + pairs.front]
         if pair.t > head.t - head.period:
             break
         if pair.subscription >= 0:
-            at = row_of(memory.counts, place, pair.subscription)
+            at = row_of(memory.counts.rows, head, pair.subscription)
             row = memory.samples.rows[samples.start + at]
             row.matches -= 1
             row.first += pair.gap
-            samples.matched -= row.matches == 0
+            samples.matching -= row.matches == 0
             pair.subscription = -1
         pairs.front += 1

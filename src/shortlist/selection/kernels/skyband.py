@@ -4,7 +4,7 @@ A row that has k better ones which leave no earlier is dominated: it never comes
 They must name its own subscription, whose cancellation takes them and the row together.
 """
 
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
@@ -13,7 +13,13 @@ from numba import njit
 from shortlist.selection.bulk.offers import NEVER, Offers
 from shortlist.selection.kernels.arena import Longs, Records
 from shortlist.selection.kernels.largest import keep_largest
-from shortlist.selection.kernels.window_rows import Floats, is_there, push_of
+from shortlist.selection.kernels.window_rows import (
+    Floats,
+    full_life_of,
+    in_order,
+    is_there,
+    push_of,
+)
 
 SLOTS = 64
 """The subscriptions that a sweep tells apart; a power of two."""
@@ -27,23 +33,20 @@ def undominated(
 
     In a count window only what never expires dominates: it leaves when it is pushed out.
     """
-    by_subscription = np.arange(length)
     if _several_subscriptions(rows, start, length):
-        subscriptions = np.empty(length, np.int32)
-        for at in range(length):
-            subscriptions[at] = rows[start + at].subscription
-        by_subscription = np.argsort(subscriptions, kind="mergesort")
+        order = in_order(rows, start, length, True)
+    else:
+        order = np.arange(start, start + length)
     stays = np.zeros(length, np.bool_)
-    last_ends, size, subscription = np.empty(k, np.int64), 0, -1
-    for at in by_subscription:
-        row = start + at
+    last_ends, size, subscription = np.empty(min(k, length), np.int64), 0, -1
+    for row in order:
         if not is_there(rows, row, now, matches):
             continue
         if rows[row].subscription != subscription:
             subscription, size = rows[row].subscription, 0
         end = push_of(rows, row) if counted else rows[row].end
-        stays[at] = size < k or end > last_ends[0]
-        if stays[at] and (not counted or rows[row].end == NEVER):
+        stays[row - start] = size < k or end > last_ends[0]
+        if stays[row - start] and (not counted or rows[row].end == NEVER):
             size = keep_largest(last_ends, size, end)
     return packed(rows, start, stays)
 
@@ -92,46 +95,59 @@ def sweep_for(k: int) -> Sweep:
 
 @njit(cache=True)
 def swept(
+    head: Any,
     offers: Offers,
     keys: Floats,
     first: int,
     stop: int,
     floor: float,
-    k: int,
-    span: int,
     sweep: Sweep,
     kept: Longs,
 ) -> int:
     """Writes down, from the last to the first, the offers of a run that may matter.
 
     Left out is what is under the floor and has k better ones behind it that name its subscription
-    and whose stay only the window ends, so that they leave no earlier. The answer is the number of
+    and whose stay only the window ends, so that they leave no earlier. Where there is a bar, only
+    what is under it is left out, and what is above it is counted. The answer is the number of
     those kept.
     """
-    sweep.owners[:] = -1
-    found, subscription, slot = 0, -1, 0
-    is_owner, cut = False, -np.inf
+    named, publications = offers.named, offers.publications
+    times, expiries = offers.times, offers.expiries
+    owners, sizes, oldest, best = sweep
+    k, span, bar = min(head.k, stop - first), head.span, head.bar
+    if bar > -np.inf:
+        floor = -np.inf
+    owners[:] = -1
+    found, dropped, above, subscription, slot = 0, 0, 0, -1, 0
+    is_owner, is_full, mine, cut = False, False, best[0, :k], bar
     for offer in range(stop - 1, first - 1, -1):
-        if offers.named[offer] != subscription:
-            subscription = offers.named[offer]
+        if named[offer] != subscription:
+            subscription = named[offer]
             slot = subscription & (SLOTS - 1)
-            if sweep.owners[slot] < 0:
-                sweep.owners[slot] = subscription
-                sweep.sizes[slot] = 0
-                sweep.oldest[slot] = NEVER
-            is_owner = sweep.owners[slot] == subscription
-            full = is_owner and sweep.sizes[slot] == k
-            cut = min(floor, sweep.best[slot, 0]) if full else -np.inf
+            if owners[slot] < 0:
+                owners[slot] = subscription
+                sizes[slot] = 0
+                oldest[slot] = NEVER
+            is_owner, mine = owners[slot] == subscription, best[slot, :k]
+            is_full = is_owner and sizes[slot] == k
+            cut = max(bar, min(floor, mine[0])) if is_full else bar
         key = keys[offer]
         if key < cut:
+            dropped += key < bar
             continue
-        if key == cut and key < floor and offers.publications[offer] < sweep.oldest[slot]:
+        if is_full and key == mine[0] and key < floor and publications[offer] < oldest[slot]:
             continue
         kept[found] = offer
         found += 1
-        if is_owner and offers.expiries[offer] >= min(NEVER, offers.times[offer] + span):
-            sweep.sizes[slot] = keep_largest(sweep.best[slot, :k], sweep.sizes[slot], key)
-            sweep.oldest[slot] = min(sweep.oldest[slot], offers.publications[offer])
-            if sweep.sizes[slot] == k:
-                cut = min(floor, sweep.best[slot, 0])
+        if expiries[offer] < full_life_of(times[offer], span):
+            continue
+        above += 1
+        if is_owner:
+            sizes[slot] = keep_largest(mine, sizes[slot], key)
+            oldest[slot] = min(oldest[slot], publications[offer])
+            if sizes[slot] == k:
+                is_full = True
+                cut = max(bar, min(floor, mine[0]))
+    head.dropped += dropped
+    head.above_bar += above
     return found

@@ -8,6 +8,7 @@ from numba import njit
 from shortlist.selection.bulk.offers import NEVER
 from shortlist.selection.kernels.arena import Longs, Records
 from shortlist.selection.kernels.chances import judge_until
+from shortlist.selection.kernels.largest import first_not_under
 from shortlist.selection.kernels.skyband import packed
 from shortlist.selection.kernels.window_rows import (
     DEGREES,
@@ -40,7 +41,7 @@ class Outbox(NamedTuple):
 
     records: Records
     """With room for all."""
-    count: Longs
+    made: Longs
     """How many there are, as an array of one."""
     offsets: Longs
     """Where the breakpoints of each place start and end; none for places beyond."""
@@ -49,9 +50,7 @@ class Outbox(NamedTuple):
 
 
 @njit(cache=True)
-def fill(
-    heads: Records, rows: Records, place: int, now: int, arrival: int, outbox: Outbox
-) -> None:
+def fill(heads: Records, rows: Records, place: int, now: int, arrival: int, outbox: Outbox) -> None:
     """Delivers what is among the k best and never was delivered, and looks who leaves next."""
     head = heads[place]
     next_due = next_push = NEVER
@@ -61,12 +60,12 @@ def fill(
         if not held.marks & DELIVERED:
             held.marks |= DELIVERED
             head.touched = 1
-            new = outbox.records[outbox.count[0]]
-            outbox.count[0] += 1
+            new = outbox.records[outbox.made[0]]
+            outbox.made[0] += 1
             new.place = place
             new.time = now
             new.publication = held.publication
-            new.score = score_at(heads, rows, place, row, now)
+            new.score = score_at(rows, row, head, now)
             new.named = held.subscription
             new.possibility = held.possibility / DEGREES
             new.necessity = held.necessity / DEGREES
@@ -89,8 +88,10 @@ def fill(
 def _crosses(outbox: Outbox, place: int, old: float, new: float) -> bool:
     if place + 1 >= outbox.offsets.size:
         return False
-    mine = outbox.breakpoints[outbox.offsets[place] : outbox.offsets[place + 1]]
-    return bool(np.searchsorted(mine, old) != np.searchsorted(mine, new))
+    first, stop = outbox.offsets[place], outbox.offsets[place + 1]
+    breakpoints, low, high = outbox.breakpoints, min(old, new), max(old, new)
+    crossed = first_not_under(breakpoints, first, stop, low)
+    return bool(crossed < stop and breakpoints[crossed] < high)
 
 
 @njit(cache=True)
@@ -105,9 +106,10 @@ def advance_place(heads: Records, rows: Records, place: int, before: int, outbox
 
 @njit(cache=True)
 def advance_places(
-    heads: Records, rows: Records, places: Longs, before: int, outbox: Outbox
+    heads: Records, rows: Records, places: Longs, befores: Longs, outbox: Outbox
 ) -> None:
-    for place in places:
+    """All departures of some places, each before an instant of its own."""
+    for place, before in zip(places, befores):  # noqa: B905 (numba's zip is never strict)
         advance_place(heads, rows, place, before, outbox)
 
 
@@ -126,6 +128,7 @@ def cancel(
     if kept < head.length:
         head.length = kept
         head.touched = 1
-    # what has left unseen is now among the first
+    head.bar = -np.inf  # it counted on what is gone
+    # what has left unseen may be among the first now
     leave(heads, rows, place, time, head.matches)
     fill(heads, rows, place, time, NOBODY, outbox)

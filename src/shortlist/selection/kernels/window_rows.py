@@ -4,6 +4,9 @@ The rows of a place stand in order of rank: by key, the higher first, then by pu
 recent first. A row that has left may still stand behind the k best.
 """
 
+from collections.abc import Callable
+from typing import Any
+
 import numpy as np
 import numpy.typing as npt
 from numba import njit
@@ -28,6 +31,9 @@ WINDOW_HEAD = [
     ("cell_changes", "i4"),
     ("allowed", "f8"),  # drop what enters with a smaller probability
     ("next_judgement", "i8"),
+    ("bar", "f8"),  # what comes before that with a smaller key is dropped
+    ("above_bar", "i8"),  # how many that last were seen to come above it
+    ("seen_since", "i8"),  # since when, on the clock
     ("dropped", "i8"),
 ]
 WINDOW_ROW = [
@@ -41,8 +47,11 @@ WINDOW_ROW = [
     ("marks", "u1"),
 ]
 PUSHED = [("push", "i8")]  # the match that pushes it out of a count window
-FADING_HEAD = [("half_life", "i8")]
-FADING = [("score", "f8"), ("appeared", "i8")]  # what its score of an instant is computed from
+FADING_HEAD = [
+    ("half_life", "i8"),
+    ("base", "f8"),  # 2.0: with a constant the compiler takes exp2, which is not always pow
+]
+FADING = [("score", "f8"), ("appeared", "i8")]
 
 DELIVERED = 1
 LASTING = 2
@@ -51,120 +60,85 @@ DEGREES = 1e9
 """Degrees have nine decimals."""
 
 
-def push_of(rows: Records, row: int) -> int:
-    """The match that pushes a row out, `NEVER` where matches are not counted."""
-    raise NotImplementedError  # for kernels only, as what follows
+def _chosen_by(field: str, present: Callable[..., Any], absent: Callable[..., Any]) -> Any:
+    """A function for kernels that is one of two, by whether the rows have a field."""
+
+    def chosen(rows: Records, *others: Any) -> Any:
+        raise NotImplementedError  # only kernels call it
+
+    overload(chosen, strict=False)(
+        lambda rows, *others: present if field in rows.dtype.fields else absent
+    )
+    return chosen
 
 
-@overload(push_of)
-def _push_of(rows, row):  # type: ignore[no-untyped-def]
-    if "push" in rows.dtype.fields:
-        return lambda rows, row: rows[row].push
-    return lambda rows, row: NEVER
+def _write_push(rows: Records, row: int, push: int) -> None:
+    rows[row].push = push
 
 
-def score_at(heads: Records, rows: Records, place: int, row: int, now: int) -> float:
-    """The score of a row at an instant: its key, unless scores fade."""
-    raise NotImplementedError
+def _write_score(rows: Records, row: int, score: float, appeared: int) -> None:
+    rows[row].score = score
+    rows[row].appeared = appeared
 
 
-@overload(score_at)
-def _score_at(heads, rows, place, row, now):  # type: ignore[no-untyped-def]
-    if "appeared" in rows.dtype.fields:
-        return lambda heads, rows, place, row, now: round9(
-            rows[row].score * 2.0 ** (-(now - rows[row].appeared) / heads[place].half_life)
-        )
-    return lambda heads, rows, place, row, now: rows[row].key
+def _faded(rows: Records, row: int, head: Any, now: int) -> Any:
+    age = now - rows[row].appeared
+    return round9(rows[row].score * head.base ** (-age / head.half_life))
 
 
-def write_push(rows: Records, row: int, push: int) -> None:
-    """Says which match pushes a row out, where matches are counted."""
-    raise NotImplementedError
-
-
-@overload(write_push)
-def _write_push(rows, row, push):  # type: ignore[no-untyped-def]
-    if "push" not in rows.dtype.fields:
-        return lambda rows, row, push: None
-
-    def write(rows, row, push):  # type: ignore[no-untyped-def]
-        rows[row].push = push
-
-    return write
-
-
-def write_score(rows: Records, row: int, score: float, appeared: int) -> None:
-    """Says what the score of an instant is computed from, where scores fade."""
-    raise NotImplementedError
-
-
-@overload(write_score)
-def _write_score(rows, row, score, appeared):  # type: ignore[no-untyped-def]
-    if "appeared" not in rows.dtype.fields:
-        return lambda rows, row, score, appeared: None
-
-    def write(rows, row, score, appeared):  # type: ignore[no-untyped-def]
-        rows[row].score = score
-        rows[row].appeared = appeared
-
-    return write
+push_of = _chosen_by("push", lambda rows, row: rows[row].push, lambda rows, row: NEVER)
+score_at = _chosen_by("score", _faded, lambda rows, row, head, now: rows[row].key)
+write_push = _chosen_by("push", _write_push, lambda rows, row, push: None)
+write_score = _chosen_by("score", _write_score, lambda rows, row, score, appeared: None)
 
 
 @njit(cache=True)
-def write_row(
-    heads: Records,
-    place: int,
-    rows: Records,
-    row: int,
-    offers: Offers,
-    keys: Floats,
-    offer: int,
-    number: int,
+def full_life_of(came: int, span: int) -> int:
+    """When the window ends the stay of what came at an instant."""
+    return NEVER if span == NEVER else came + span
+
+
+@njit(cache=True)
+def write_rows(
+    head: Any, rows: Records, offers: Offers, keys: Floats, which: Longs, earlier: int
 ) -> None:
-    """Makes a row of an offer that is the so-and-so-many-th match of a place."""
-    new = rows[row]
-    full_life = min(NEVER, offers.times[offer] + heads[place].span)
-    expiry = offers.expiries[offer]
-    new.key = keys[offer]
-    new.end = min(full_life, expiry)
-    new.publication = offers.publications[offer]
-    new.subscription = offers.named[offer]
-    new.possibility = np.uint32(np.rint(offers.possibilities[offer] * DEGREES))
-    new.necessity = np.uint32(np.rint(offers.necessities[offer] * DEGREES))
-    new.matched = offers.matched[offer]
-    new.marks = LASTING if expiry >= full_life else 0
-    write_push(rows, row, number + heads[place].count)
-    write_score(rows, row, offers.scores[offer], offers.appeared[offer])
+    """Makes rows of some offers to a place; the first offer is its match after the earlier ones."""
+    times, expiries, publications = offers.times, offers.expiries, offers.publications
+    named, matched = offers.named, offers.matched
+    possibilities, necessities = offers.possibilities, offers.necessities
+    scores, appeared = offers.scores, offers.appeared
+    for row in range(which.size):
+        offer, new = which[row], rows[row]
+        full_life = full_life_of(times[offer], head.span)
+        new.key = keys[offer]
+        new.end = min(full_life, expiries[offer])
+        new.publication = publications[offer]
+        new.subscription = named[offer]
+        new.possibility = np.uint32(np.rint(possibilities[offer] * DEGREES))
+        new.necessity = np.uint32(np.rint(necessities[offer] * DEGREES))
+        new.matched = matched[offer]
+        new.marks = LASTING if expiries[offer] >= full_life else 0
+        write_push(rows, row, earlier + offer + 1 + head.count)
+        write_score(rows, row, scores[offer], appeared[offer])
 
 
 @njit(cache=True)
 def outranks(rows: Records, row: int, key: float, publication: int) -> bool:
     """Whether a row is better than a publication with a key."""
     held = rows[row]
-    return held.key > key or (held.key == key and held.publication > publication)
+    return bool(held.key > key or (held.key == key and held.publication > publication))
 
 
 @njit(cache=True)
-def enter(
-    heads: Records,
-    rows: Records,
-    tail: Longs,
-    place: int,
-    offers: Offers,
-    keys: Floats,
-    offer: int,
-    number: int,
-) -> Records:
-    """Puts an offer among the rows of a place; the answer is the rows, as of `with_room`."""
+def enter(heads: Records, rows: Records, tail: Longs, place: int, new: Any) -> Records:
+    """Puts a row among those of a place; the answer is the rows, as of `with_room`."""
     rows = with_room(rows, heads, tail, place, heads[place].length + 1)
     head = heads[place]
     row = head.start + head.length
-    while row > head.start and not outranks(
-        rows, row - 1, keys[offer], offers.publications[offer]
-    ):
+    while row > head.start and not outranks(rows, row - 1, new.key, new.publication):
         rows[row] = rows[row - 1]
         row -= 1
-    write_row(heads, place, rows, row, offers, keys, offer, number)
+    rows[row] = new
     head.length += 1
     head.touched = 1
     return rows
@@ -173,7 +147,7 @@ def enter(
 @njit(cache=True)
 def is_there(rows: Records, row: int, now: int, matches: int) -> bool:
     """Whether a row is still in the window at an instant, after so many matches."""
-    return rows[row].end > now and push_of(rows, row) > matches
+    return bool(rows[row].end > now and push_of(rows, row) > matches)
 
 
 @njit(cache=True)
@@ -193,3 +167,45 @@ def leave(heads: Records, rows: Records, place: int, now: int, matches: int) -> 
         head.length -= row - kept
         for later in range(row, end):
             rows[later - (row - kept)] = rows[later]
+
+
+@njit(cache=True)
+def merged_by_rank(rows: Records, fresh: Records) -> Records:
+    """Rows in order of rank together with some in any order."""
+    merged = np.empty(rows.size + fresh.size, rows.dtype)
+    order = in_order(fresh, 0, fresh.size, False)
+    row = new = 0
+    for at in range(merged.size):
+        if new == order.size or (
+            row < rows.size
+            and outranks(rows, row, fresh[order[new]].key, fresh[order[new]].publication)
+        ):
+            merged[at] = rows[row]
+            row += 1
+        else:
+            merged[at] = fresh[order[new]]
+            new += 1
+    return merged
+
+
+@njit(cache=True)
+def in_order(rows: Records, start: int, length: int, by_subscription: bool) -> Longs:
+    """Where some rows stand, the best first, or those of one subscription together (Shellsort)."""
+    order = np.arange(start, start + length)
+    gap = length // 2
+    while gap > 0:
+        for sorted_so_far in range(gap, length):
+            at, row = sorted_so_far, order[sorted_so_far]
+            while at >= gap and _stands_before(rows, row, order[at - gap], by_subscription):
+                order[at] = order[at - gap]
+                at -= gap
+            order[at] = row
+        gap = gap * 5 // 11 if gap != 2 else 1
+    return order
+
+
+@njit(cache=True)
+def _stands_before(rows: Records, row: int, other: int, by_subscription: bool) -> bool:
+    if by_subscription and rows[row].subscription != rows[other].subscription:
+        return bool(rows[row].subscription < rows[other].subscription)
+    return outranks(rows, row, rows[other].key, rows[other].publication)

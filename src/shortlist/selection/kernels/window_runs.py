@@ -12,6 +12,7 @@ from numba import njit
 from shortlist.selection.bulk.offers import Offers
 from shortlist.selection.kernels.arena import Longs, Records, with_room
 from shortlist.selection.kernels.chances import judge, judge_until, stride_of
+from shortlist.selection.kernels.largest import first_not_under
 from shortlist.selection.kernels.skyband import Sweep, sweep_for, swept, undominated
 from shortlist.selection.kernels.window import NOBODY, PLACED, Outbox, advance_place, fill
 from shortlist.selection.kernels.window_rows import (
@@ -19,8 +20,8 @@ from shortlist.selection.kernels.window_rows import (
     enter,
     is_there,
     leave,
-    outranks,
-    write_row,
+    merged_by_rank,
+    write_rows,
 )
 
 SLACK = 8
@@ -57,13 +58,13 @@ def arrive(
         k = max(k, heads[place].k)
         first = stop
     outbox = Outbox(np.empty(most, PLACED), np.zeros(1, np.int64), offsets, breakpoints)
-    arrivals = Arrivals(offers, keys, sweep_for(k), np.empty(longest, np.int64))
+    arrivals = Arrivals(offers, keys, sweep_for(min(k, longest)), np.empty(longest, np.int64))
     first = 0
     while first < keys.size:
         stop = run_end(offers.places, first)
         rows = play_run(heads, rows, tail, arrivals, first, stop, piece, outbox)
         first = stop
-    return rows, outbox.records[: outbox.count[0]].copy()
+    return rows, outbox.records[: outbox.made[0]].copy()
 
 
 @njit(cache=True)
@@ -121,8 +122,8 @@ def _until_judgement(heads: Records, place: int, times: Longs, first: int, stop:
         return stop
     if head.count > 0:
         stride = stride_of(heads, place)
-        return first + stride - head.matches % stride
-    return first + np.searchsorted(times[first:stop], head.next_judgement)
+        return int(first + stride - head.matches % stride)
+    return first_not_under(times, first, stop, head.next_judgement)
 
 
 @njit(cache=True)
@@ -177,8 +178,8 @@ def play_piece(
     place = offers.places[first]
     head = heads[place]
     matches = head.matches
-    kept = arrivals.kept
-    found = swept(offers, keys, first, stop, floor, head.k, head.span, arrivals.sweep, kept)
+    kept, new = arrivals.kept, np.empty(1, rows.dtype)
+    found = swept(head, offers, keys, first, stop, floor, arrivals.sweep, kept)
     left = found
     while True:
         while left > 0 and keys[kept[left - 1]] < floor:
@@ -199,7 +200,8 @@ def play_piece(
             if step == contender:
                 left -= 1
                 arrival = offers.publications[step]
-                rows = enter(heads, rows, tail, place, offers, keys, step, number)
+                write_rows(head, new, offers, keys, kept[left : left + 1], matches - first)
+                rows = enter(heads, rows, tail, place, new[0])
             leave(heads, rows, place, times[step], number)
             fill(heads, rows, place, times[step], arrival, outbox)
             prune_if_grown(heads, rows, place, times[step], number)
@@ -217,19 +219,17 @@ def play_piece(
 
 
 @njit(cache=True)
-def _matches_at(
-    heads: Records, place: int, times: Longs, first: int, stop: int, now: int
-) -> int:
+def _matches_at(heads: Records, place: int, times: Longs, first: int, stop: int, now: int) -> int:
     """How many matches a count window has seen when a departure of an instant is filled.
 
     If offers come at that instant, the first of them is there already.
     """
     if heads[place].count == 0:
         return 0
-    came = np.searchsorted(times[first:stop], now)
-    if first + came < stop and times[first + came] == now:
-        came += 1
-    return heads[place].matches + came
+    offer = first_not_under(times, first, stop, now)
+    if offer < stop and times[offer] == now:
+        offer += 1
+    return int(heads[place].matches + offer - first)
 
 
 @njit(cache=True)
@@ -257,46 +257,20 @@ def hide(
     place = offers.places[first]
     head = heads[place]
     now, matches = offers.times[stop - 1], head.matches + stop - first
+    fresh = np.empty(hidden, rows.dtype)
+    write_rows(head, fresh, offers, keys, kept[:hidden], head.matches - first)
     if hidden <= SLACK:
-        for offer in kept[:hidden]:
-            number = head.matches + offer - first + 1
-            rows = enter(heads, rows, tail, place, offers, keys, offer, number)
+        for new in fresh:
+            rows = enter(heads, rows, tail, place, new)
         prune_if_grown(heads, rows, place, now, matches)
         return rows
-    merged = np.empty(head.length + hidden, rows.dtype)
-    at, row, end = 0, head.start, head.start + head.length
-    for offer in _by_rank(arrivals, hidden):
-        while row < end and outranks(rows, row, keys[offer], offers.publications[offer]):
-            merged[at] = rows[row]
-            at, row = at + 1, row + 1
-        number = head.matches + offer - first + 1
-        write_row(heads, place, merged, at, offers, keys, offer, number)
-        at += 1
-    merged[at:] = rows[row:end]
+    merged = merged_by_rank(rows[head.start : head.start + head.length], fresh)
     length = undominated(merged, 0, merged.size, head.k, head.count > 0, now, matches)
     head.length = 0
     rows = with_room(rows, heads, tail, place, length)
-    rows[head.start : head.start + length] = merged[:length]
+    for at in range(length):
+        rows[head.start + at] = merged[at]
     head.length = length
     head.pruned = length
     head.touched = 1
     return rows
-
-
-@njit(cache=True)
-def _by_rank(arrivals: Arrivals, hidden: int) -> Longs:
-    """The first offers kept, the best first."""
-    offers = arrivals.kept[:hidden]
-    keys, publications = arrivals.keys, arrivals.offers.publications
-    order = offers[np.argsort(-keys[offers], kind="mergesort")]
-    for at in range(1, hidden):  # among equal keys they are in order already, or nearly
-        offer, place = order[at], at
-        while (
-            place > 0
-            and keys[order[place - 1]] == keys[offer]
-            and publications[order[place - 1]] < publications[offer]
-        ):
-            order[place] = order[place - 1]
-            place -= 1
-        order[place] = offer
-    return order

@@ -1,0 +1,52 @@
+"""Fresh scores in bulk: windows whose scores halve with each half-life."""
+
+from typing import Any, ClassVar
+
+import numpy as np
+
+from shortlist.matching.blocks import Floats
+from shortlist.scoring.match_sets import MatchSets
+from shortlist.selection.bulk.arena import Fields
+from shortlist.selection.bulk.offers import Offers, Placements
+from shortlist.selection.bulk.window import WindowBank, window_settings
+from shortlist.selection.kernels.fading import lasting_keys
+from shortlist.selection.kernels.window_rows import (
+    FADING,
+    FADING_HEAD,
+    PUSHED,
+    WINDOW_HEAD,
+    WINDOW_ROW,
+)
+
+
+class FreshBank(WindowBank):
+    """Time windows and endless ones. All scores fade alike, so that the order never changes."""
+
+    head: ClassVar[Fields] = [*FADING_HEAD, *WINDOW_HEAD]
+    row: ClassVar[Fields] = [*FADING, *WINDOW_ROW]
+
+    def open(self, shortlist: str, policy: Any) -> int:
+        settings = window_settings(policy)
+        return self._arena.open(**settings, half_life=policy.half_life, base=2.0)
+
+    def arrive(self, offers: Offers, sets: MatchSets) -> Placements:
+        """What has no score above 0 does not enter, but time runs on to its instant."""
+        enters = offers.scores > 0.0
+        entering = offers.kept(enters)
+        placements = self._arrive(entering, self._keys(entering))
+        if enters.all():
+            return placements
+        refused = offers.kept(np.flatnonzero(~enters)[::-1])
+        places, last = np.unique(refused.places, return_index=True)
+        later = self._advance(places.astype(np.int64), refused.times[last])
+        return Placements.joined([placements, later])
+
+    def _keys(self, offers: Offers) -> Floats:
+        half_lives = self._arena.heads["half_life"][offers.places]
+        return lasting_keys(offers.scores, offers.appeared, half_lives)
+
+
+class CountFreshBank(FreshBank):
+    """Count windows: each row also knows which match pushes it out."""
+
+    row: ClassVar[Fields] = [*PUSHED, *FreshBank.row]

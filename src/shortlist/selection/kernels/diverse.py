@@ -1,0 +1,145 @@
+"""The policy `diverse` for many places: arrivals, departures and cancellations."""
+
+from typing import NamedTuple
+
+import numpy as np
+from numba import njit
+
+from shortlist.selection.bulk.offers import NEVER, Offers
+from shortlist.selection.kernels.arena import Longs, Records
+from shortlist.selection.kernels.diverse_choice import NO_STEP, choose_from, step_won
+from shortlist.selection.kernels.diverse_pruning import prune_if_grown
+from shortlist.selection.kernels.diverse_rows import enter, put_in_order
+from shortlist.selection.kernels.points import Points
+from shortlist.selection.kernels.skyband import packed
+from shortlist.selection.kernels.window_rows import DEGREES, DELIVERED, is_there
+
+NOBODY = np.int64(-1)
+"""Of a type, so that what is called with it is compiled once."""
+
+
+class Outbox(NamedTuple):
+    """Where placements go: records, with room for all, and how many there are."""
+
+    records: Records
+    count: Longs
+
+
+@njit(cache=True)
+def arrive(
+    heads: Records, rows: Records, tail: Longs, offers: Offers, points: Points, outbox: Outbox
+) -> Records:
+    """Offers one after the other; the answer is the rows, as of `with_room`."""
+    for offer in range(offers.places.size):
+        place, now = np.int64(offers.places[offer]), offers.times[offer]
+        advance_place(heads, rows, place, now, points, outbox)
+        head = heads[place]
+        head.matches += 1
+        score, publication = offers.scores[offer], np.int64(offers.publications[offer])
+        left = _first_that_left(heads, rows, place, now)
+        won = step_won(heads, rows, place, score, publication, min(left, head.chosen), points)
+        rows = enter(heads, rows, tail, place, offers, offer)
+        if min(left, won) < NO_STEP:
+            _choose_and_fill(
+                heads, rows, place, min(left, won), now, publication, points, outbox
+            )
+        prune_if_grown(heads, rows, place, now, points)
+    return rows
+
+
+@njit(cache=True)
+def advance(
+    heads: Records, rows: Records, places: Longs, before: int, points: Points, outbox: Outbox
+) -> None:
+    """All departures before an instant."""
+    for place in places:
+        advance_place(heads, rows, place, before, points, outbox)
+
+
+@njit(cache=True)
+def advance_place(
+    heads: Records, rows: Records, place: int, before: int, points: Points, outbox: Outbox
+) -> None:
+    """The departures of one place, each filled at its own instant."""
+    while heads[place].next_due < before:
+        now = heads[place].next_due
+        left = _first_that_left(heads, rows, place, now)
+        _choose_and_fill(heads, rows, place, left, now, NOBODY, points, outbox)
+
+
+@njit(cache=True)
+def cancel(
+    heads: Records,
+    rows: Records,
+    place: int,
+    subscription: int,
+    time: int,
+    points: Points,
+    outbox: Outbox,
+) -> None:
+    """What names a subscription leaves, after what is due at or before the instant."""
+    advance_place(heads, rows, place, time + 1, points, outbox)
+    head = heads[place]
+    put_in_order(heads, rows, place, head.chosen)
+    stays = np.empty(head.length, np.bool_)
+    for at in range(head.length):
+        stays[at] = rows[head.start + at].subscription != subscription
+    step = 0
+    while step < head.chosen and stays[step]:
+        step += 1
+    is_chosen_one_gone = step < head.chosen
+    head.chosen = np.sum(stays[: head.chosen])
+    kept = packed(rows, head.start, stays)
+    if kept < head.length:
+        head.length = head.ranked = kept
+        head.touched = 1
+    if is_chosen_one_gone:
+        _choose_and_fill(heads, rows, place, step, time, NOBODY, points, outbox)
+
+
+@njit(cache=True)
+def _first_that_left(heads: Records, rows: Records, place: int, now: int) -> int:
+    """The step of the first of the chosen that is no longer in the window, or `NO_STEP`."""
+    head = heads[place]
+    if head.next_due > now and head.next_push > head.matches:
+        return NO_STEP
+    for step in range(head.chosen):
+        if not is_there(rows, head.start + step, now, head.matches):
+            return step
+    return NO_STEP
+
+
+@njit(cache=True)
+def _choose_and_fill(
+    heads: Records,
+    rows: Records,
+    place: int,
+    step: int,
+    now: int,
+    arrival: int,
+    points: Points,
+    outbox: Outbox,
+) -> None:
+    """Chooses from a step on anew, and delivers those of the chosen that never were delivered."""
+    choose_from(heads, rows, place, step, now, points)
+    head = heads[place]
+    head.next_due = head.next_push = NEVER
+    for rank in range(head.chosen):
+        held = rows[head.start + rank]
+        head.next_due = min(head.next_due, held.end)
+        head.next_push = min(head.next_push, held.push)
+        if held.marks & DELIVERED:
+            continue
+        held.marks |= DELIVERED
+        new = outbox.records[outbox.count[0]]
+        outbox.count[0] += 1
+        new.place = place
+        new.time = now
+        new.publication = held.publication
+        new.score = held.key
+        new.named = held.subscription
+        new.possibility = held.possibility / DEGREES
+        new.necessity = held.necessity / DEGREES
+        new.rank = rank + 1
+        new.promoted = held.publication != arrival
+        new.matched = held.matched

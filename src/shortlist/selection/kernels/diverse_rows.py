@@ -1,0 +1,102 @@
+"""The rows of diverse windows: the chosen, then the ranked, then newcomers in no order.
+
+The chosen stand in order of choice, the ranked by score, the higher first, then by publication, the
+more recent first. A row that has left may still stand behind the chosen.
+"""
+
+import numpy as np
+from numba import njit
+
+from shortlist.matching.kernels.rounding import round9
+from shortlist.selection.bulk.offers import Offers
+from shortlist.selection.kernels.arena import Longs, Records, with_room
+from shortlist.selection.kernels.window_rows import (
+    DEGREES,
+    WINDOW_ROW,
+    full_life_of,
+    merged_by_rank,
+)
+
+HEAD = [
+    ("k", "i4"),
+    ("weight", "f8"),
+    ("span", "i8"),  # the length of a time window, or NEVER
+    ("count", "i8"),  # the length of a count window, or NEVER
+    ("matches", "i8"),  # so far
+    ("chosen", "i4"),  # how many rows are
+    ("ranked", "i4"),  # how many rows are no newcomers
+    ("next_due", "i8"),  # the first instant at which one of the chosen leaves
+    ("next_push", "i8"),  # the first match that pushes out one of the chosen
+    ("pruned", "i4"),  # how many rows the last pruning left
+]
+ROW = [
+    *WINDOW_ROW,  # the key is the score
+    ("push", "i8"),  # the match that pushes it out of a count window
+    ("value", "f8"),  # what it was worth when it was chosen
+]
+
+
+@njit(cache=True)
+def value_of(weight: float, score: float, nearest: float) -> float:
+    """What one is worth whose nearest of those chosen before is so far away."""
+    return round9((1.0 - weight) * score + weight * nearest)
+
+
+@njit(cache=True)
+def enter(
+    heads: Records, rows: Records, tail: Longs, place: int, offers: Offers, offer: int
+) -> Records:
+    """Makes an offer the last row of a place; the answer is the rows, as of `with_room`."""
+    rows = with_room(rows, heads, tail, place, heads[place].length + 1)
+    head = heads[place]
+    new = rows[head.start + head.length]
+    new.key = offers.scores[offer]
+    new.end = min(full_life_of(offers.times[offer], head.span), offers.expiries[offer])
+    new.push = full_life_of(head.matches, head.count)
+    new.publication = offers.publications[offer]
+    new.subscription = offers.named[offer]
+    new.possibility = np.uint32(np.rint(offers.possibilities[offer] * DEGREES))
+    new.necessity = np.uint32(np.rint(offers.necessities[offer] * DEGREES))
+    new.matched = offers.matched[offer]
+    new.marks = 0
+    new.value = 0.0
+    head.length += 1
+    head.touched = 1
+    return rows
+
+
+@njit(cache=True)
+def put_in_order(heads: Records, rows: Records, place: int, step: int) -> None:
+    """Puts the newcomers, and those chosen at a step or later, among the ranked."""
+    head = heads[place]
+    ranked = rows[head.start + head.chosen : head.start + head.ranked]
+    given_up = head.chosen - step
+    others = np.empty(given_up + head.length - head.ranked, rows.dtype)
+    others[:given_up] = rows[head.start + step : head.start + head.chosen]
+    others[given_up:] = rows[head.start + head.ranked : head.start + head.length]
+    if others.size > 0:
+        rows[head.start + step : head.start + head.length] = merged_by_rank(ranked, others)
+    head.chosen, head.ranked = step, head.length
+
+
+@njit(cache=True)
+def bring_forward(heads: Records, rows: Records, place: int, picked: Longs) -> None:
+    """Makes some of the ranked the next of the chosen, in this order."""
+    head = heads[place]
+    first = head.start + head.chosen
+    held = np.empty(picked.size, rows.dtype)
+    last = first - 1
+    for pick in range(picked.size):
+        held[pick] = rows[picked[pick]]
+        last = max(last, picked[pick])
+    is_picked = np.zeros(last + 1 - first, np.bool_)
+    for pick in range(picked.size):
+        is_picked[picked[pick] - first] = True
+    to = last
+    for row in range(last, first - 1, -1):
+        if not is_picked[row - first]:
+            rows[to] = rows[row]
+            to -= 1
+    for pick in range(picked.size):
+        rows[first + pick] = held[pick]
+    head.chosen += picked.size

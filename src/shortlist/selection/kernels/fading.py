@@ -1,0 +1,23 @@
+"""Keys of scores that fade, which do not."""
+
+import math
+
+import numpy as np
+import numpy.typing as npt
+from numba import njit
+
+Floats = npt.NDArray[np.float64]
+Longs = npt.NDArray[np.int64]
+
+
+@njit(cache=True)
+def lasting_keys(scores: Floats, appeared: Longs, half_lives: Longs) -> Floats:
+    """Logarithms of scores, counted from one instant for all: they rank as what they fade to.
+
+    >>> lasting_keys(np.array([8.0, 4.0]), np.array([0, 10]), np.array([5, 5])).tolist()
+    [3.0, 4.0]
+    """
+    keys = np.empty(scores.size)
+    for at in range(scores.size):
+        keys[at] = math.log2(scores[at]) + appeared[at] / half_lives[at]
+    return keys

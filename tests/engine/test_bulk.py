@@ -1,0 +1,65 @@
+"""The engine in bulk against the plain one, on drawn registries and timelines."""
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from shortlist.engine.engine import Engine, Result
+from shortlist.engine.replay import read_items
+from shortlist.intake.files import registry_from_documents
+from shortlist.matching.scan import Scan
+from shortlist.model.settings import Settings
+from tests.strategies import SECOND, cuts, drawn, registries, registry, seeded, timeline, timelines
+
+
+def plain(made, settings, items):
+    return Engine(made, settings, matcher=Scan).process(items, last=True)
+
+
+def in_bulk(made, settings, batches, saved):
+    """Batch after batch; `saved` says after each whether the state is taken out and in again."""
+    engine, total = Engine(made, settings), Result()
+    base, changes = engine.snapshot(), []
+    for number, batch in enumerate([*batches, []]):
+        result = engine.process(batch, last=number == len(batches))
+        total.deliveries += result.deliveries
+        total.rejects += result.rejects
+        how = saved(number)
+        if how == "snapshot":
+            base, changes = engine.snapshot(), []
+        elif how == "changes":
+            changes.append(engine.changes())
+        if how:
+            engine = Engine.restore(base, settings, changes)
+    return total, engine
+
+
+def everything_of(result):
+    deliveries = sorted(result.deliveries, key=lambda delivery: delivery.order)
+    return deliveries, sorted(result.rejects, key=lambda reject: reject.position)
+
+
+@pytest.mark.parametrize("part", range(4))
+def test_the_same_deliveries_whatever_the_batches_and_saves(part):
+    for seed in range(250 * part, 250 * (part + 1)):
+        pick = seeded(seed)
+        made = registry_from_documents(registry(pick))
+        settings = Settings(lateness=pick([None, 0, 0, 1 * SECOND]))
+        items, _ = read_items(made, timeline(pick, 60), settings)
+        expected = plain(made, settings, items)
+        found, engine = in_bulk(
+            made,
+            settings,
+            cuts(pick, items),
+            saved=lambda number, pick=pick: pick([None, None, "snapshot", "changes", "changes"]),
+        )
+        assert everything_of(found) == everything_of(expected), seed
+
+
+@given(registries(), timelines(), st.data())
+def test_drawn_ones_shrink(document, lines, data):
+    made, settings = registry_from_documents(document), Settings(lateness=0)
+    items, _ = read_items(made, lines, settings)
+    batches = data.draw(drawn(cuts)(items))
+    found, _ = in_bulk(made, settings, batches, saved=lambda number: None)
+    assert everything_of(found) == everything_of(plain(made, settings, items))
