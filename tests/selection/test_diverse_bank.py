@@ -15,7 +15,7 @@ from shortlist.selection.bulk.diverse import DiverseBank
 from shortlist.selection.bulk.offers import NEVER, UNSET, Offers
 from shortlist.selection.bulk.publications import Publications
 from tests.selection.duels import duel
-from tests.selector_calls import candidate, diverse
+from tests.selector_calls import RENT, candidate, diverse
 from tests.strategies import examples, seeded
 
 TIMELINES = 1_000
@@ -132,7 +132,7 @@ def large_window(pick):
 
 
 def close_candidate(pick, time, position, scale):
-    """As `candidate`, mostly with one subscription, and with scores that values hardly tell apart."""
+    """As `candidate`, mostly of one subscription, and with scores that values hardly tell apart."""
     one = candidate(pick, time, position, scale)
     score = pick([0, 1, 2, 3]) / 2 + pick(range(4)) * 1e-9
     named = one.named._replace(subscription=pick("aaaab"), score=score)
@@ -141,23 +141,36 @@ def close_candidate(pick, time, position, scale):
     return replace(one, publication=publication, score=score, named=named, matches=(named,))
 
 
-def spread_candidate(pick, time, position, scale):
-    """As `close_candidate`, with values and scores that seldom tie."""
-    one = close_candidate(pick, time, position, scale)
-    score = pick(range(10_000)) / 1000
-    data = {"area": pick(range(20)) / 7, "flat": {"rent": pick(range(100)) / 13}}
-    return replace(
-        one,
-        publication=replace(one.publication, data=data),
-        score=score,
-        named=one.named._replace(score=score),
-    )
-
-
-@pytest.mark.parametrize("draw_candidate", [candidate, close_candidate, spread_candidate])
+@pytest.mark.parametrize("draw_candidate", [candidate, close_candidate])
 def test_equals_plain_selectors_where_rows_are_pruned(draw_candidate):
     for seed in range(60):
         meet(seed, draw_candidate, most=400, shortlists=2, draw_policy=large_window)
+
+
+def by_rent(pick):
+    return Diverse(
+        k=pick([2, 3, 4]),
+        window=pick([None, Span(300)]),
+        over=(Aspect(RENT, 1.0),),
+        weight=pick([0.3, 0.5, 0.7]),
+    )
+
+
+def spread_candidate(pick, time, position, scale):
+    """Seldom ties; the best leave soon, so that others come to be chosen among those that stay."""
+    one = candidate(pick, time, position, scale)
+    expiry = pick([None, None, None, time + pick(range(1, 40))])
+    score = pick(range(1000)) / 1000 + (0.0 if expiry is None else 0.5)
+    named = one.named._replace(subscription="a", score=score)
+    publication = replace(
+        one.publication, expiry=expiry, data={"flat": {"rent": pick(range(1000)) / 1000}}
+    )
+    return replace(one, publication=publication, score=score, named=named, matches=(named,))
+
+
+def test_equals_plain_selectors_where_distances_prune():
+    for seed in range(100):
+        meet(seed, spread_candidate, most=400, shortlists=1, draw_policy=by_rent)
 
 
 AREA = Aspect(("area",), None)

@@ -1,6 +1,5 @@
 """The banks of windows place what plain selectors place, and keep little."""
 
-import numpy as np
 import pytest
 
 from shortlist.model.policy import Fresh, Span, Window

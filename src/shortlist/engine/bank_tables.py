@@ -8,7 +8,7 @@ import pyarrow as pa
 
 from shortlist.matching.blocks import Ints, Longs
 from shortlist.scoring.match_sets import NO_SETS, MatchSets
-from shortlist.selection.bulk.arena import Arena
+from shortlist.selection.bulk.arena import Arena, translated
 from shortlist.selection.bulk.base import Bank
 from shortlist.selection.bulk.selecting import BulkSelecting
 from shortlist.selection.kernels.arena import HEAD, Records
@@ -48,7 +48,9 @@ def bank_tables(selecting: BulkSelecting, names: Names, *, only_changes: bool) -
     return tables
 
 
-def load_banks(selecting: BulkSelecting, names: Names, tables: Mapping[str, pa.RecordBatch]) -> None:
+def load_banks(
+    selecting: BulkSelecting, names: Names, tables: Mapping[str, pa.RecordBatch]
+) -> None:
     """Puts what tables say in the place of what shortlists hold; those are open already."""
     sets = _sets(tables["sets"], names) if "sets" in tables else NO_SETS
     kept = selecting.sets.keep(np.arange(sets.offsets.size - 1, dtype=np.int32), sets)
@@ -106,9 +108,7 @@ def _rows_table(
     arena: Arena, places: Longs, selecting: BulkSelecting, names: Names
 ) -> pa.RecordBatch:
     rows = arena.rows[arena.rows_of_all(places)]
-    columns: dict[str, Records | pa.Array] = {
-        name: rows[name] for name in rows.dtype.names or ()
-    }
+    columns: dict[str, Records | pa.Array] = {name: rows[name] for name in rows.dtype.names or ()}
     if "publication" in columns:
         columns["publication"] = selecting.publications.facts["serial"][rows["publication"]]
     if "subscription" in columns:
@@ -127,9 +127,8 @@ def _rows(
             columns[name] = _numpy(table, name)
     if "publication" in columns:
         columns["publication"] = selecting.publications.numbers(columns["publication"])
-    if "matched" in columns and kept.size:
-        is_set = columns["matched"] >= 0
-        columns["matched"] = np.where(is_set, kept[columns["matched"]], columns["matched"])
+    if "matched" in columns:
+        columns["matched"] = translated(columns["matched"], kept)
     return columns
 
 

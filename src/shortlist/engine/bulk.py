@@ -16,6 +16,7 @@ from shortlist.model.delivery import Delivery
 from shortlist.model.settings import Limits
 from shortlist.model.shortlist import Shortlist
 from shortlist.model.vocabulary import Vocabulary
+from shortlist.scoring.combined import Expected
 from shortlist.selection.bulk.offers import Offers, Placements
 from shortlist.selection.bulk.selecting import BulkSelecting
 
@@ -53,11 +54,13 @@ class BulkHalves:
         """The same as columns, with numbers that hold until the next call."""
         self.selecting.sweep()
         reads = [admitted.read for admitted in block]
-        combined, sets = self.matching.combined(Block.of_readers(reads))
+        combined, sets, left_out = self.matching.combined(
+            Block.of_readers(reads), self._expected(block)
+        )
         is_chosen = self.matching.is_chosen(block, combined)
         if not is_chosen.all():
             combined = combined.kept(is_chosen)
-        self.counts["matched"] += combined.scores.size
+        self.counts["matched"] += combined.scores.size + left_out
         publications = self.selecting.publications
         first = publications.add([admitted.publication for admitted in block])
         facts = publications.facts[first:][combined.publications]
@@ -128,6 +131,14 @@ class BulkHalves:
                 )
             )
         return found
+
+    def _expected(self, block: Sequence[Admitted]) -> Expected | None:
+        """What publications must reach to matter; who is chosen for one depends on all of them."""
+        if not self.matching.combining.expects or any(admitted.inducement for admitted in block):
+            return None
+        last = block[-1].publication.time
+        lasts = np.array([admitted.publication.expiry is None for admitted in block])
+        return Expected(*self.selecting.expected(last), lasts)
 
     def _counted(self, placed: Placements) -> Placements:
         promotions = int(placed.promoted.sum())

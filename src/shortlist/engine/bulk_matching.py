@@ -12,7 +12,7 @@ from shortlist.matching.index.index import Index
 from shortlist.model.settings import Limits
 from shortlist.model.subscription import Subscription
 from shortlist.model.vocabulary import Vocabulary
-from shortlist.scoring.combined import BlockCombining, Combined
+from shortlist.scoring.combined import BlockCombining, Combined, Expected
 from shortlist.scoring.match_sets import MatchSets
 from shortlist.scoring.numbers import Numbers
 from shortlist.selection.audience import Nomination
@@ -41,15 +41,20 @@ class BulkMatching(LiveRegistry):
         assert subscription is not None
         return subscription
 
-    def combined(self, block: Block) -> tuple[Combined, MatchSets]:
-        """The candidates of a block's publications, in order of shortlist and publication."""
+    def combined(
+        self, block: Block, expected: Expected | None = None
+    ) -> tuple[Combined, MatchSets, int]:
+        """The candidates of a block's publications, in order of shortlist and publication.
+
+        Where it is known what they must reach to matter, so many others are left out.
+        """
         self.census.observe(block)
         matches = self._index.match_block(block, unconditional=False)
-        return self.combining.combined(block, matches)
+        return self.combining.combined(block, matches, expected)
 
     def nominations(self, block: Sequence[Admitted]) -> list[list[Nomination]]:
         """The k best candidates of each publication, by its publisher's own score."""
-        combined, _ = self.combined(Block.of_readers([admitted.read for admitted in block]))
+        combined, *_ = self.combined(Block.of_readers([admitted.read for admitted in block]))
         nominations: list[list[Nomination]] = [[] for _ in block]
         for place, candidates in _of_each(range(len(block)), combined):
             some = combined.kept(candidates)

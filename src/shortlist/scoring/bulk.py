@@ -26,12 +26,14 @@ from shortlist.model.settings import Limits
 from shortlist.model.subscription import Subscription
 from shortlist.model.vocabulary import Vocabulary
 from shortlist.scoring.kernels.findings import Findings
-from shortlist.scoring.kernels.layout import Floats, Ints, Kind
+from shortlist.scoring.kernels.hopeful import Hopes, hopeful_in_block
+from shortlist.scoring.kernels.layout import Bools, Floats, Ints, Kind
 from shortlist.scoring.kernels.programs import Pairs, score_pairs
 from shortlist.scoring.readings import Readings
 from shortlist.scoring.searches import SEARCHES
 from shortlist.scoring.stored import StoredScores
 
+DISTANCES = (Kind.NEAREST, Kind.NEAREST_AT_WORST)
 NO_FLOORS = np.empty(0)
 NOTHING = Findings(np.empty(0, np.int32), np.empty(0, np.int32), np.empty(0))
 
@@ -125,6 +127,23 @@ class BulkScores:
                 evaluated += count
         self._count(block.size * subscriptions.size, evaluated)
         return Findings(*map(np.concatenate, zip(*found, strict=True)))
+
+    def measures_distance(self, subscription: int) -> bool:
+        """Whether a score is minus a distance and nothing else, without a threshold of its own."""
+        stored = self._scores.arrays
+        is_distance = stored.kinds[stored.templates[subscription]] in DISTANCES
+        return bool(is_distance and stored.least[subscription] == -np.inf)
+
+    def hopeful_in_block(self, block: Block, hopes: Hopes, lasts: Bools) -> tuple[Findings, int]:
+        """Of distances what can matter to the k best of what came last, and how many have a score.
+
+        `lasts` says which publications leave no earlier than those before them.
+        """
+        readings = self._read(block)
+        readings.read(self._scores.templates_of(hopes.subscriptions))
+        found, scored = hopeful_in_block(self._scores.arrays, readings.published, hopes, lasts)
+        self._count(block.size * hopes.subscriptions.size, found.scores.size)
+        return found, scored
 
     def _read(self, block: Block) -> Readings:
         if self._readings is None or not self._readings.are_of(block):

@@ -12,7 +12,7 @@ from shortlist.model.settings import Limits
 from shortlist.model.shortlist import Combine
 from shortlist.model.subscription import Subscription
 from shortlist.model.vocabulary import Vocabulary
-from shortlist.scoring.blocks import scored_pairs
+from shortlist.scoring.blocks import NO_ARRIVALS, Arrivals, certain, scored_pairs
 from shortlist.scoring.bulk import BulkScores
 from shortlist.scoring.candidates import Scoring
 from shortlist.scoring.kernels.combining import (
@@ -24,6 +24,7 @@ from shortlist.scoring.kernels.combining import (
     ordered,
     survey,
 )
+from shortlist.scoring.kernels.hopeful import Hopes
 from shortlist.scoring.match_sets import MatchSets
 from shortlist.scoring.numbering import with_length
 from shortlist.scoring.numbers import Numbers
@@ -59,6 +60,17 @@ class Combined(NamedTuple):
         return Combined._make(column[which] for column in self)
 
 
+class Expected(NamedTuple):
+    """What publications of a block must reach to matter to shortlists, as `Hopes` has it."""
+
+    floors: Floats
+    """By shortlist."""
+    ks: Ints
+    """By shortlist, -1 where every publication matters."""
+    lasts: Bools
+    """By publication: it leaves no earlier than those before it."""
+
+
 def asks_for_sets(policy: Policy) -> bool:
     """Whether a policy has to know all subscriptions that a publication matches."""
     return any(isinstance(each, Novelty) for each in policies_of(policy))
@@ -82,7 +94,9 @@ class BlockCombining:
         self.subscriptions: list[Subscription | None] = []
         self.refreshes: Longs = np.zeros(8, np.int64)
         """By subscription, `UNSET` for those without."""
-        self._unconditional: set[int] = set()
+        self._unconditional: dict[int, None] = {}
+        self._is_near: Bools = np.zeros(8, np.bool_)
+        """By subscription: it wants the nearest of everything, for a shortlist of its own."""
         self._members = Members(
             shortlists=np.zeros(8, np.int32),
             ranks=np.zeros(8, np.int32),
@@ -104,7 +118,7 @@ class BlockCombining:
         self.refreshes[number] = UNSET if subscription.refresh is None else subscription.refresh
         self._members.weights[number] = subscription.weight
         if subscription.where is None:
-            self._unconditional.add(number)
+            self._unconditional[number] = None
         self._changed[subscription.shortlist_id] = None
 
     def remove(self, number: int) -> None:
@@ -112,15 +126,40 @@ class BlockCombining:
         self._scores.remove(number)
         self._changed[self._subscription(number).shortlist_id] = None
         self.subscriptions[number] = None
-        self._unconditional.discard(number)
+        self._unconditional.pop(number, None)
+        self._is_near[number] = False
 
-    def combined(self, block: Block, matches: Matches) -> tuple[Combined, MatchSets]:
+    @property
+    def expects(self) -> bool:
+        """Whether it is of use to know what publications must reach."""
+        self._catch_up()
+        return bool(self._is_near.any())
+
+    def combined(
+        self, block: Block, matches: Matches, expected: Expected | None = None
+    ) -> tuple[Combined, MatchSets, int]:
         """A row for each publication and shortlist that has a score there.
 
-        Sets hold the matches of shortlists that ask for them, where there are several.
+        Sets hold the matches of shortlists that ask for them, where there are several. The number
+        is that of rows that were left out, since they cannot matter.
         """
         self._catch_up()
-        found = scored_pairs(self._scores, block, matches, self._unconditional)
+        everyone = np.fromiter(self._unconditional, np.int32, len(self._unconditional))
+        left_out, hopeful = 0, NO_ARRIVALS
+        if expected is not None:
+            shortlists = self._members.shortlists[everyone]
+            is_hopeful = self._is_near[everyone] & (expected.ks[shortlists] >= 0)
+            hopes = Hopes(
+                everyone[is_hopeful],
+                expected.floors[shortlists[is_hopeful]],
+                expected.ks[shortlists[is_hopeful]],
+            )
+            everyone = everyone[~is_hopeful]
+            near, scored = self._scores.hopeful_in_block(block, hopes, expected.lasts)
+            hopeful, left_out = certain(near), scored - near.scores.size
+        found = scored_pairs(self._scores, block, matches, everyone)
+        if hopeful.scores.size:
+            found = Arrivals.joined([found, hopeful])
         publication_bits = (block.size - 1).bit_length()
         rank_bits = (self._most_members - 1).bit_length()
         pairs = ordered(self._members, *found, publication_bits, rank_bits)
@@ -136,7 +175,7 @@ class BlockCombining:
             necessities=named.necessities,
             matched=matched,
         )
-        return combined, sets
+        return combined, sets, left_out
 
     def _left_out(self, pairs: Ordered, crowds: list[int]) -> Bools:
         """Which pairs of crowds, each from one place to another, are not the most specific ones."""
@@ -181,6 +220,13 @@ class BlockCombining:
             self._members.shortlists[number] = shortlist
             self._members.ranks[number] = rank
             self._members.levels[number] = level or 0
+            self._is_near[number] = (
+                len(members) == 1
+                and level is None
+                and known.combine not in ("mean", "sum")
+                and number in self._unconditional
+                and self._scores.measures_distance(number)
+            )
 
     def _subscription(self, number: int) -> Subscription:
         subscription = self.subscriptions[number]
@@ -190,4 +236,5 @@ class BlockCombining:
     def _reserve(self, number: int) -> None:
         self.subscriptions += [None] * (number + 1 - len(self.subscriptions))
         self.refreshes = with_length(self.refreshes, number + 1)
+        self._is_near = with_length(self._is_near, number + 1)
         self._members = Members._make(with_length(array, number + 1) for array in self._members)

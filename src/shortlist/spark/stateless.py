@@ -78,7 +78,7 @@ class Ready:
     limits: Limits
     scores: BulkScores | None
     """None where no subscription has a score: it is the possibility then."""
-    unconditional: Sequence[int]
+    unconditional: Ints
     recipients: Recipients
     ranks: Ints
     """The place of each one's shortlist in the order of ids."""
@@ -115,7 +115,9 @@ class Ready:
             vocabulary=vocabulary,
             limits=limits,
             scores=scores if any(map(_has_score, subscriptions)) else None,
-            unconditional=[n for n, one in enumerate(subscriptions) if one.where is None],
+            unconditional=np.array(
+                [n for n, one in enumerate(subscriptions) if one.where is None], np.int32
+            ),
             recipients=Recipients.of(
                 [subscription.id for subscription in subscriptions],
                 shortlists,

@@ -5,7 +5,7 @@ from typing import Any
 
 import numpy as np
 
-from shortlist.matching.blocks import Longs
+from shortlist.matching.blocks import Ints, Longs
 from shortlist.selection.bulk.tables import grown
 from shortlist.selection.kernels.arena import HEAD, OWNED, Records, with_room
 
@@ -69,7 +69,9 @@ class Arena:
         self.heads["touched"][place] = 1
         self.rows_of(place)[:] = rows
 
-    def load(self, places: Longs, heads: Mapping[str, Records], rows: Mapping[str, Records]) -> None:
+    def load(
+        self, places: Longs, heads: Mapping[str, Records], rows: Mapping[str, Records]
+    ) -> None:
         """Replaces what many places hold by columns of heads, `length` among them, and of rows."""
         for place, length in zip(places.tolist(), heads["length"].tolist(), strict=True):
             self.heads["length"][place] = 0
@@ -101,8 +103,7 @@ class Arena:
     def renumber(self, name: str, numbers: Longs) -> None:
         """Puts numbers[n] for every number n in a field of all rows."""
         rows = self._in_use()
-        known = self.rows[name][rows]
-        self.rows[name][rows] = np.where(known >= 0, numbers[known], known)
+        self.rows[name][rows] = translated(self.rows[name][rows], numbers)
 
     def _in_use(self) -> Longs:
         return self.rows_of_all(np.flatnonzero(self.heads["length"]))
@@ -110,6 +111,15 @@ class Arena:
     @property
     def nbytes(self) -> int:
         return self.heads.nbytes + self.rows.nbytes
+
+
+def translated(known: Records, numbers: Longs | Ints) -> Records:
+    """numbers[n] for every n; -1 stays what it is.
+
+    >>> translated(np.array([1, -1]), np.array([8, 9]))
+    array([ 9, -1])
+    """
+    return np.append(numbers, -1)[known]
 
 
 def sweep(arenas: Iterable[Arena], name: str, count: int) -> Longs:

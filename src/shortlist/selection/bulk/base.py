@@ -1,11 +1,33 @@
 """The protocol of banks: many shortlists of one kind of policy, each at a place of its own."""
 
 from collections.abc import Sequence
-from typing import Any, Protocol
+from typing import Any, NamedTuple, Protocol, runtime_checkable
 
+from shortlist.matching.blocks import Floats, Ints, Longs
 from shortlist.scoring.match_sets import MatchSets
 from shortlist.selection.bulk.arena import Arena
 from shortlist.selection.bulk.offers import Offers, Placements
+
+
+class Expectations(NamedTuple):
+    """What offers up to an instant must reach at places, for whoever computes scores in bulk.
+
+    One under the floor may be left out if k later ones up to then, which leave no earlier, are
+    better; with k = 0 the floor alone decides.
+    """
+
+    places: Longs
+    floors: Floats
+    ks: Ints
+
+
+@runtime_checkable
+class Expectant(Protocol):
+    """A bank that can tell; its floors are scores."""
+
+    def expected(self, until: int) -> Expectations:
+        """For every place where some offers do not matter."""
+        ...
 
 
 class Bank(Protocol):

@@ -59,9 +59,7 @@ class DiverseBank:
             )
             outbox = self._outbox(np.unique(here.places), here.places.size)
             points = table.points(here.publications)
-            arena.rows = kernels.arrive(
-                arena.heads, arena.rows, arena.tail, here, points, outbox
-            )
+            arena.rows = kernels.arrive(arena.heads, arena.rows, arena.tail, here, points, outbox)
             placed.append(_placements(outbox))
         return Placements.joined(placed)
 
@@ -88,9 +86,7 @@ class DiverseBank:
         arena, placed = self._arena, [NO_PLACEMENTS]
         for table, which in self._by_space(places):
             outbox = self._outbox(places[which])
-            kernels.advance(
-                arena.heads, arena.rows, places[which], before, table.points(), outbox
-            )
+            kernels.advance(arena.heads, arena.rows, places[which], before, table.points(), outbox)
             placed.append(_placements(outbox))
         return Placements.joined(placed)
 
@@ -115,5 +111,5 @@ class DiverseBank:
 
 
 def _placements(outbox: kernels.Outbox) -> Placements:
-    records = outbox.records[: outbox.count[0]]
+    records = outbox.records[: outbox.used[0]]
     return Placements._make(np.ascontiguousarray(records[name]) for name in PLACED.names or ())

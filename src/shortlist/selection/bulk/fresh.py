@@ -7,6 +7,7 @@ import numpy as np
 from shortlist.matching.blocks import Floats
 from shortlist.scoring.match_sets import MatchSets
 from shortlist.selection.bulk.arena import Fields
+from shortlist.selection.bulk.base import Expectations
 from shortlist.selection.bulk.offers import Offers, Placements
 from shortlist.selection.bulk.window import WindowBank, window_settings
 from shortlist.selection.kernels.fading import lasting_keys
@@ -40,6 +41,10 @@ class FreshBank(WindowBank):
         places, last = np.unique(refused.places, return_index=True)
         later = self._advance(places.astype(np.int64), refused.times[last])
         return Placements.joined([placements, later])
+
+    def expected(self, until: int) -> Expectations:
+        """None: keys are no scores."""
+        return Expectations(np.empty(0, np.int64), np.empty(0), np.empty(0, np.int32))
 
     def _keys(self, offers: Offers) -> Floats:
         half_lives = self._arena.heads["half_life"][offers.places]

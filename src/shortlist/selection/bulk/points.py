@@ -1,4 +1,4 @@
-"""Where publications lie in the space of a policy's attributes, for all shortlists that share it."""
+"""Where publications lie in the space of some attributes, for all shortlists that share it."""
 
 from collections.abc import Hashable, Sequence
 from typing import Any

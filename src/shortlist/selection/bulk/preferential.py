@@ -7,6 +7,7 @@ import numpy as np
 from shortlist.model.policy import TopK
 from shortlist.scoring.match_sets import MatchSets
 from shortlist.selection.bulk.arena import Arena
+from shortlist.selection.bulk.base import Expectations
 from shortlist.selection.bulk.offers import NEVER, NO_PLACEMENTS, UNSET, Offers, Placements
 from shortlist.selection.kernels.preferential import HEAD, ROW, ranked
 
@@ -60,6 +61,11 @@ class PreferentialBank:
             promoted=np.zeros(delivered.size, np.bool_),
             matched=kept.matched,
         )
+
+    def expected(self, until: int) -> Expectations:
+        heads = self._arena.heads
+        places = np.flatnonzero(heads["is_open"] & (heads["until"] > until))
+        return Expectations(places, heads["floor"][places], np.zeros(places.size, np.int32))
 
     def advance(self, before: int) -> Placements:
         return NO_PLACEMENTS

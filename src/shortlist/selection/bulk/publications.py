@@ -4,8 +4,8 @@ from collections.abc import Iterable, Sequence
 
 import numpy as np
 
-from shortlist.model.publication import Publication
 from shortlist.matching.blocks import Longs
+from shortlist.model.publication import Publication
 from shortlist.selection.bulk.arena import Arena, sweep
 from shortlist.selection.bulk.offers import NEVER
 from shortlist.selection.bulk.tables import grown

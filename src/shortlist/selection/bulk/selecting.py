@@ -10,17 +10,18 @@ from typing import NamedTuple
 
 import numpy as np
 
-from shortlist.matching.blocks import Ints, Longs
+from shortlist.matching.blocks import Floats, Ints, Longs
 from shortlist.model.policy import Everything, SinglePolicy, policies_of
 from shortlist.model.shortlist import Shortlist
 from shortlist.scoring.match_sets import MatchSets
-from shortlist.selection.bulk.arena import Arena
+from shortlist.selection.bulk.arena import Arena, translated
 from shortlist.selection.bulk.banks import BANKS, bank_kind
-from shortlist.selection.bulk.base import Bank
+from shortlist.selection.bulk.base import Bank, Expectant
 from shortlist.selection.bulk.kept_sets import KeptSets
 from shortlist.selection.bulk.offers import NO_PLACEMENTS, Offers, Placements
 from shortlist.selection.bulk.publications import Publications
 from shortlist.selection.bulk.tables import Table
+
 
 class Stage(NamedTuple):
     """Where one policy of a shortlist is carried out; its level is its place in the chain."""
@@ -115,7 +116,7 @@ class BulkSelecting:
             for arena in bank.arenas:
                 if arena.holds("matched"):
                     known = arena.rows_of(place)["matched"]
-                    known[:] = np.where(known >= 0, numbers[known], known)
+                    known[:] = translated(known, numbers)
             return Placements.joined([due, bank.cancel(place, subscription, time)])
 
         return self._told(number, cancel)
@@ -140,6 +141,18 @@ class BulkSelecting:
             delivered, flow = self._passed_on(depth, delivered, flow)
             flow = Placements.joined([flow, level.advance(before)])
         return self._ranked(Placements.joined([delivered, flow]))
+
+    def expected(self, until: int) -> tuple[Floats, Ints]:
+        """What offers up to an instant must reach, by shortlist: a floor and a k, as `Hopes` has
+        it, -1 where every offer matters."""
+        depths = self._shortlists["depth"]
+        floors, ks = np.full(depths.size, -np.inf), np.full(depths.size, -1, np.int32)
+        for kind, bank in self.levels[0].banks.items() if self.levels else ():
+            if isinstance(bank, Expectant):
+                hopes = bank.expected(until)
+                owners = self.levels[0].owners(kind, hopes.places)
+                floors[owners], ks[owners] = hopes.floors, hopes.ks
+        return floors, np.where(depths == 1, ks, np.int32(-1))
 
     def sweep(self) -> None:
         """Forgets what no shortlist holds any more. Numbers of publications change."""

@@ -9,6 +9,7 @@ from shortlist.matching.blocks import Floats, Longs
 from shortlist.model.policy import Fresh, Span, Window
 from shortlist.scoring.match_sets import MatchSets
 from shortlist.selection.bulk.arena import Arena, Fields
+from shortlist.selection.bulk.base import Expectations
 from shortlist.selection.bulk.offers import NEVER, NO_OFFERS, Offers, Placements
 from shortlist.selection.kernels import window as kernels
 from shortlist.selection.kernels import window_runs
@@ -70,13 +71,20 @@ class WindowBank:
     def floors(self, places: Longs, until: int) -> Floats:
         """Keys under which an offer up to an instant does not come among the k best by then.
 
-        A caller of `arrive` may leave out an offer under its place's floor, if behind it in the
-        same call there are k better ones which name the same subscription, have no expiry within
-        the window, and are not themselves left out or are so for the same reason. -inf where
-        fewer than k rows stay that long, and where each offer must be seen.
+        A caller of `arrive` may leave out an offer under its place's floor, if the same call has,
+        behind it, k better ones for the place that name the same subscription and do not expire
+        within the window (these may be left out for the same reason). -inf where fewer than k
+        rows stay that long, and where each offer must be counted. `dropped` counts no offer that
+        was left out.
         """
         arena = self._arena
         return window_runs.floors(arena.heads, arena.rows, np.asarray(places, np.int64), until)
+
+    def expected(self, until: int) -> Expectations:
+        heads = self._arena.heads
+        sees_all = (heads["count"] > 0) | (heads["allowed"] > 0.0)
+        places = np.flatnonzero((heads["is_open"] == 1) & ~sees_all)
+        return Expectations(places, self.floors(places, until), heads["k"][places])
 
     def watch(self, place: int, breakpoints: Floats) -> None:
         """Counts in `cell_changes` how often a threshold moves across some of these keys.
@@ -92,7 +100,7 @@ class WindowBank:
     def _arrive(self, offers: Offers, keys: Floats) -> Placements:
         arena = self._arena
         columns = [
-            np.require(column, like.dtype, "CW")
+            np.require(column, like.dtype, ["C", "W"])
             for column, like in zip(offers, NO_OFFERS, strict=True)
         ]
         arena.rows, placed = window_runs.arrive(
@@ -100,7 +108,7 @@ class WindowBank:
             arena.rows,
             arena.tail,
             Offers(*columns),
-            np.require(keys, np.float64, "CW"),
+            np.require(keys, np.float64, ["C", "W"]),
             self._piece,
             *self._watched,
         )

@@ -8,7 +8,6 @@ from typing import Any
 import numpy as np
 from numba import njit
 
-from shortlist.selection.bulk.offers import NEVER
 from shortlist.selection.kernels.arena import Longs, Records
 from shortlist.selection.kernels.skyband import packed, undominated
 from shortlist.selection.kernels.window_rows import LASTING, push_of
@@ -80,17 +79,17 @@ def _keep_last(ends: Longs, size: int, end: int) -> int:
 
 
 @njit(cache=True)
-def judge(heads: Records, rows: Records, place: int, now: int) -> None:
+def judge(heads: Records, rows: Records, place: int, now: int, instant: int) -> None:
     """Drops the rows that are not likely enough to come among the k best, at a point of the clock.
 
-    What is dominated goes first, so that the outcome depends on nothing but the offers so far. The
-    bar is set for what comes before the next judgement, not even the last of which may be likely
-    to enter: where it was, if that is true there, or else at the best row behind which it is.
+    What has left by an instant and what is dominated goes first, so that the outcome depends on
+    nothing but the offers so far. The bar is set for what comes before the next judgement, not
+    even the last of which may be likely to enter: where it was, if that is true there, or else at
+    the best row behind which it is.
     """
     head = heads[place]
     counted, k, start = head.count > 0, head.k, head.start
-    instant, matches = (-NEVER, now) if counted else (now - 1, 0)
-    length = undominated(rows, start, head.length, k, counted, instant, matches)
+    length = undominated(rows, start, head.length, k, counted, instant, head.matches)
     window, stride = head.count if counted else head.span, stride_of(heads, place)
     last_end = now + stride + window
     stays = np.ones(length, np.bool_)
@@ -153,5 +152,5 @@ def judge_until(heads: Records, rows: Records, place: int, now: int) -> None:
             stride = stride_of(heads, place)
             head.next_judgement = (now // stride + 1) * stride
         else:
-            judge(heads, rows, place, head.next_judgement)
+            judge(heads, rows, place, head.next_judgement, head.next_judgement - 1)
             head.next_judgement += stride_of(heads, place)

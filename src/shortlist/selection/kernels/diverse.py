@@ -1,6 +1,6 @@
 """The policy `diverse` for many places: arrivals, departures and cancellations."""
 
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 from numba import njit
@@ -14,15 +14,17 @@ from shortlist.selection.kernels.points import Points
 from shortlist.selection.kernels.skyband import packed
 from shortlist.selection.kernels.window_rows import DEGREES, DELIVERED, is_there
 
-NOBODY = np.int64(-1)
-"""Of a type, so that what is called with it is compiled once."""
+NOBODY: Any = np.int64(-1)
+"""No literal: what is called with one is compiled once more."""
 
 
 class Outbox(NamedTuple):
-    """Where placements go: records, with room for all, and how many there are."""
+    """Where placements go."""
 
     records: Records
-    count: Longs
+    """With room for all."""
+    used: Longs
+    """How many there are, as an array of one."""
 
 
 @njit(cache=True)
@@ -31,18 +33,16 @@ def arrive(
 ) -> Records:
     """Offers one after the other; the answer is the rows, as of `with_room`."""
     for offer in range(offers.places.size):
-        place, now = np.int64(offers.places[offer]), offers.times[offer]
+        place, now = int(offers.places[offer]), offers.times[offer]
         advance_place(heads, rows, place, now, points, outbox)
         head = heads[place]
         head.matches += 1
-        score, publication = offers.scores[offer], np.int64(offers.publications[offer])
+        score, publication = offers.scores[offer], int(offers.publications[offer])
         left = _first_that_left(heads, rows, place, now)
         won = step_won(heads, rows, place, score, publication, min(left, head.chosen), points)
         rows = enter(heads, rows, tail, place, offers, offer)
         if min(left, won) < NO_STEP:
-            _choose_and_fill(
-                heads, rows, place, min(left, won), now, publication, points, outbox
-            )
+            _choose_and_fill(heads, rows, place, min(left, won), now, publication, points, outbox)
         prune_if_grown(heads, rows, place, now, points)
     return rows
 
@@ -131,8 +131,8 @@ def _choose_and_fill(
         if held.marks & DELIVERED:
             continue
         held.marks |= DELIVERED
-        new = outbox.records[outbox.count[0]]
-        outbox.count[0] += 1
+        new = outbox.records[outbox.used[0]]
+        outbox.used[0] += 1
         new.place = place
         new.time = now
         new.publication = held.publication

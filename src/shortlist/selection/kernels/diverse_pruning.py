@@ -22,7 +22,7 @@ Bools = npt.NDArray[np.bool_]
 LEAST = 16
 """So many rows may come before that is looked into."""
 BEST = 24
-"""So many rows are looked at for each that may be hopeless: the best beat most that can be beaten."""
+"""So many rows are looked at for each that may be hopeless: the best beat most of them."""
 ROUNDING, RELATIVE_ROUNDING = 1e-8, 1e-15
 """More than what the values and the distances of two rows lose by rounding."""
 
@@ -99,7 +99,7 @@ def _drop_those_with_better_alike(rivals: Rivals, chosen: int, stays: Bools) -> 
 def _drop_those_with_k_better(
     rivals: Rivals, chosen: int, weight: float, k: int, points: Points, stays: Bools
 ) -> None:
-    """Looks at the chosen and at the best of the others."""
+    """Looks at the chosen and at the best of the others; one alike may count: it alone suffices."""
     found_classes = np.empty(k, np.int32)
     for at in range(chosen, stays.size):
         found = 0
@@ -107,8 +107,7 @@ def _drop_those_with_k_better(
             continue
         for better in range(min(at, chosen + k + BEST)):
             if (
-                rivals.classes[better] != rivals.classes[at]
-                and _leaves_no_earlier(rivals, better, at)
+                _leaves_no_earlier(rivals, better, at)
                 and rivals.classes[better] not in found_classes[:found]
                 and _beats(rivals, better, at, weight, points)
             ):
@@ -122,7 +121,7 @@ def _drop_those_with_k_better(
 @njit(cache=True)
 def _leaves_no_earlier(rivals: Rivals, one: int, other: int) -> bool:
     """Neither by time, nor by matches, nor by a cancellation."""
-    return (
+    return bool(
         rivals.ends[one] >= rivals.ends[other]
         and rivals.pushes[one] >= rivals.pushes[other]
         and rivals.subscriptions[one] == rivals.subscriptions[other]
@@ -146,7 +145,7 @@ def _beats(rivals: Rivals, one: int, other: int, weight: float, points: Points) 
 def _beats_alike(rivals: Rivals, one: int, other: int) -> bool:
     """Whether one is worth more than another for which the chosen always are equally far away."""
     if rivals.publications[one] > rivals.publications[other]:
-        return rivals.shares[one] >= rivals.shares[other]
+        return bool(rivals.shares[one] >= rivals.shares[other])
     return _is_ahead(rivals, one, other, 0.0)
 
 
@@ -155,4 +154,4 @@ def _is_ahead(rivals: Rivals, one: int, other: int, distances: float) -> bool:
     """Whether scores make up for so much in distances, however values are rounded."""
     share, other_share = rivals.shares[one], rivals.shares[other]
     margin = ROUNDING + RELATIVE_ROUNDING * (abs(share) + abs(other_share))
-    return share - other_share > distances + margin
+    return bool(share - other_share > distances + margin)

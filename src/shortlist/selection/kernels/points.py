@@ -17,7 +17,7 @@ class Points(NamedTuple):
     """By number of publication."""
 
     coordinates: Floats
-    """One for each attribute, NaN where a number is absent; without a scale equal for equal values."""
+    """One for each attribute: NaN where a number is absent; equal for equal values if unscaled."""
     classes: Ints
     """Equal for those that do not differ."""
     scales: Floats

@@ -148,6 +148,7 @@ def swept(
             if sizes[slot] == k:
                 is_full = True
                 cut = max(bar, min(floor, mine[0]))
-    head.dropped += dropped
-    head.above_bar += above
+    if bar > -np.inf:
+        head.dropped += dropped
+        head.above_bar += above
     return found

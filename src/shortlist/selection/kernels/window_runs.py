@@ -109,7 +109,7 @@ def play_run(
             floor = floor_of(heads, rows, place, times[end - 1], head.matches + end - first)
         rows = play_piece(heads, rows, tail, arrivals, first, end, floor, outbox)
         if head.allowed > 0.0 and head.count > 0 and head.matches % stride_of(heads, place) == 0:
-            judge(heads, rows, place, head.matches)
+            judge(heads, rows, place, head.matches, times[end - 1])
         first = end
     return rows
 
@@ -152,7 +152,11 @@ def floors(heads: Records, rows: Records, places: Longs, until: int) -> Floats:
     found = np.full(places.size, -np.inf)
     for at, place in enumerate(places):
         head = heads[place]
-        if head.count == 0 and (head.allowed == 0.0 or until < head.next_judgement):
+        if head.count > 0 or (head.allowed > 0.0 and until >= head.next_judgement):
+            continue
+        if head.bar > -np.inf:  # what is above it is counted
+            found[at] = head.bar
+        else:
             found[at] = floor_of(heads, rows, place, until, 0)
     return found
 
