@@ -442,8 +442,8 @@ class NaiveChain:
                 match for match in candidate.matches if match.subscription == shown.subscription
             )
             self.candidates[shown.position] = candidate
-            candidate = replace(candidate, score=shown.score, named=named)
-            for row in policy.arrive(candidate, shown.time):
+            comes = replace(candidate, score=shown.score, named=named)
+            for row in policy.arrive(comes, shown.time):
                 on_arrival = row.cause == shown.cause == "arrival"
                 cause = "arrival" if on_arrival else "promotion"
                 found += self.shown([row._replace(cause=cause)])

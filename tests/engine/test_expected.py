@@ -12,11 +12,12 @@ from tests.strategies import seeded
 
 POLICIES = [
     {"kind": "window", "k": 1, "window": 40},
-    {"kind": "window", "k": 2, "window": "40ms"},
+    {"kind": "window", "k": 2, "window": "12ms"},
     {"kind": "window", "k": 3, "window": "5ms"},
+    {"kind": "window", "k": 3, "window": "9ms"},
     {"kind": "window", "k": 2, "window": None},
     {"kind": "top-k", "k": 2},
-    {"kind": "top-k", "k": 2, "refresh": "20ms"},
+    {"kind": "top-k", "k": 2, "refresh": "6ms"},
     {"kind": "fresh", "k": 2, "window": "40ms", "half_life": "10ms"},
     [{"kind": "window", "k": 3, "window": "30ms"}, {"kind": "top-k", "k": 1, "refresh": "9ms"}],
 ]
@@ -32,8 +33,11 @@ def subscription(pick, number):
 
 
 def publication(pick, number, time):
-    coordinates = {"x": pick([*range(9), 1e200, None, "far"]), "y": pick([*range(5), 0.5])}
-    expiry = time + pick([1000, 7000]) if pick([False] * 9 + [True]) else None
+    coordinates = {
+        "x": pick([*range(9), *range(9), pick(range(90)) / 10, 1e200, None, "far"]),
+        "y": pick([*range(5), 0.5]),
+    }
+    expiry = time + pick([50, 1000, 7000]) if pick([False, True]) else None
     return Publication(
         id=f"p{number}", source="s", time=time, position=number, expiry=expiry, data=coordinates
     )
@@ -46,7 +50,7 @@ def test_left_out_or_not_the_deliveries_are_the_same(seed):
     if seed % 4 == 3:
         document["advertisements"] = [{"id": "a", "source": "s", "where": "x > 6", "k": 2}]
     registry = registry_from_documents(document)
-    times = np.cumsum(rng.integers(0, 500, 1200)).tolist()
+    times = np.cumsum(rng.integers(0, 30, 1500)).tolist()
     items = [publication(pick, number, time) for number, time in enumerate(times)]
     plain = Engine(registry, Settings(lateness=0), matcher=Scan)
     expected = plain.process(items, last=True).deliveries

@@ -44,7 +44,7 @@ def test_every_cut_gives_the_same(bank, sized):
         expires = draw.random(size) < draw.choice([0, 0.2])
         expiries = np.where(expires, times + draw.integers(1, 100, size), NEVER)
         scores = np.round(draw.random((places, size)), draw.choice([1, 3, 9]))
-        offers = offers_to(places_of(places), times, scores, expiries, draw.integers(0, 3, size))
+        offers = offers_to(np.arange(places), times, scores, expiries, draw.integers(0, 3, size))
         policy = Window(
             k=int(draw.integers(1, 6)),
             window=sized(int(draw.integers(5, 300))),
@@ -65,16 +65,12 @@ def test_every_cut_gives_the_same(bank, sized):
     assert dropped > 10_000
 
 
-def places_of(count):
-    return np.arange(count)
-
-
 @pytest.mark.parametrize(("bank", "sized"), KINDS)
 @pytest.mark.parametrize("error", [0.01, 0.001])
 def test_error_is_within_the_requested_one(bank, sized, error):
     size, places = 30_000, 6
     draw = np.random.default_rng(5)
-    offers = offers_to(places_of(places), np.arange(size), draw.random((places, size)))
+    offers = offers_to(np.arange(places), np.arange(size), draw.random((places, size)))
     cuts = range(1000, size, 1000)
     delivered, rows = [], []
     for allowed in (0.0, error):

@@ -11,7 +11,7 @@ from shortlist.selection.bulk.offers import NEVER, Placements
 from shortlist.selection.bulk.window import CountWindowBank, WindowBank
 from shortlist.selection.window import WindowSelector
 from tests.selection.streams import blocks_of, offers_to, rows_of
-from tests.selection.test_window_bank import drawn
+from tests.selection.windows import drawn
 from tests.strategies import seeded
 
 BREAKPOINTS = np.array([0.5, 1.0, 2.25, 4.0])

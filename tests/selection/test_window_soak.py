@@ -5,7 +5,7 @@ from itertools import count
 import pytest
 
 from tests.selection.duels import duel
-from tests.selection.test_window_bank import BANKS, PIECES, late, steady
+from tests.selection.windows import BANKS, PIECES, late, steady
 from tests.selector_calls import candidate
 
 WINDOWS = 100_000

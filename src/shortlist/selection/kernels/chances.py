@@ -30,7 +30,7 @@ def at_most(seen: int, during: float, ahead: float, most: int) -> float:
     They come at a steady rate of which nothing else is known: a negative binomial distribution.
 
     >>> at_most(0, 1.0, 1.0, 0), at_most(0, 1.0, 1.0, 1), round(at_most(9, 1.0, 2.0, 8), 6)
-    (0.5, 0.75, 0.021631)
+    (0.5, 0.75, 0.043348)
     """
     share = ahead / (during + ahead)
     term = (1.0 - share) ** (seen + 1)
