@@ -1,12 +1,12 @@
 """Windows in bulk, as the engine calls them: distances, then the bank."""
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 
 import numpy as np
 from numpy.typing import NDArray
 
-from shortlist.matching.blocks import Block, Floats, Longs
+from shortlist.matching.blocks import Block, Bools, Floats, Ints, Longs
 from shortlist.model.policy import Span, Window
 from shortlist.model.subscription import Subscription
 from shortlist.scoring.bulk import BulkScores
@@ -65,13 +65,18 @@ class Windows:
 
     def play(self, stream: Stream) -> Played:
         """All publications come."""
-        played, times = Played(), stream.times
-        for first, block in stream.blocks():
-            offers = self._offers(block, first, times)
+        played = Played()
+        for offers in self.offers(stream):
             played.placed.append(self._bank.arrive(offers, NO_SETS))
             played.offers += offers.scores.size
             played.lengths.append(self.heads["length"].copy())
         return played
+
+    def offers(self, stream: Stream) -> Iterator[Offers]:
+        """What the bank sees, block by block."""
+        times = stream.times
+        for first, block in stream.blocks():
+            yield self._offers(block, first, times)
 
     def emptied(self) -> Placements:
         """What is still placed when nothing comes any more."""
@@ -150,10 +155,16 @@ def cell_scores(point: NDArray[np.float64]) -> Floats:
     return np.unique(-np.sqrt(squares).round(9)) + 0.0
 
 
+def window_keys(places: Ints, publications: Ints, promoted: Bools) -> Longs:
+    """What tells placements apart: window, publication, and whether it came in later."""
+    return places.astype(np.int64) << 32 | publications.astype(np.int64) << 1 | promoted
+
+
 def keys_of(placements: Placements) -> Longs:
-    """What tells placements apart, ascending: window, publication, and whether it came later."""
-    keys = placements.places.astype(np.int64) << 32 | placements.publications.astype(np.int64) << 1
-    return np.sort(keys | placements.promoted)
+    """The same of all placements, ascending."""
+    return np.sort(
+        window_keys(placements.places, placements.publications, placements.promoted)
+    )
 
 
 def warm() -> None:

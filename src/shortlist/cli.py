@@ -15,9 +15,11 @@ import typer
 from rich.console import Console
 from rich.table import Table
 
+from shortlist.engine.engine import Engine
 from shortlist.engine.explanation import Question
 from shortlist.engine.explanation_text import explanation_lines
-from shortlist.engine.replay import replay
+from shortlist.engine.replay import read_items, replay
+from shortlist.engine.saved import UnusableState
 from shortlist.intake.files import read_registry
 from shortlist.intake.summary import summary
 from shortlist.intake.tables import NotATable, publication_lines
@@ -125,20 +127,61 @@ def run(
 @app.command()
 def check(
     registry: Annotated[Path, typer.Argument(help="A file or a folder.")],
+    publications: PublicationsPath = None,
+    *,
+    timeline: TimelinePath = None,
     limit: LimitFlags = None,
     as_json: AsJson = False,
 ) -> None:
-    """Validate a registry and say what is in it."""
-    limits = _limits(limit)
+    """Validate a registry and say what is in it; with an input, also what does not fit to it."""
+    settings = Settings(limits=_limits(limit))
+    warnings: list[str] = []
     with _errors():
-        found = summary(read_registry(registry, limits))
+        known = read_registry(registry, settings.limits)
+        found = summary(known)
+        if publications is not None or timeline is not None:
+            _, lines = _numbered_lines(_source(publications, timeline))
+            items, _ = read_items(known, lines, settings, commands=timeline is not None)
+            engine = Engine(known, settings)
+            engine.process(items, last=True)
+            warnings = engine.status()["warnings"]
     if as_json:
-        print(json.dumps(found))
+        print(json.dumps(found | ({"warnings": warnings} if warnings else {})))
         return
     table = Table("what", "count", title=str(registry.name), title_justify="left")
     for name, count in found.items():
         table.add_row(name, f"{count:,}")
     Console().print(table)
+    _warn(warnings)
+
+
+@app.command()
+def status(
+    snapshot: Annotated[Path, typer.Argument(help="What `Engine.snapshot` gave.")],
+    changes: Annotated[
+        list[Path] | None, typer.Argument(help="What `Engine.changes` gave since, in order.")
+    ] = None,
+    as_json: AsJson = False,
+) -> None:
+    """Say what a saved state holds."""
+    with _errors():
+        saved = [path.read_bytes() for path in [snapshot, *(changes or [])]]
+        engine = Engine.restore(saved[0], changes=saved[1:])
+    found = engine.status() | {"counts": engine.counts, "bytes saved": sum(map(len, saved))}
+    if as_json:
+        print(json.dumps(found))
+        return
+    table = Table("policy", "shortlists", "rows", "bytes", title=snapshot.name)
+    for column in table.columns[1:]:
+        column.justify = "right"
+    for kind, held in found["state"].items():
+        table.add_row(kind, *(f"{number:,}" for number in held.values()))
+    Console().print(table)
+    print(
+        f"{found['subscriptions']:,} subscriptions of {found['shortlists']:,} shortlists hold "
+        f"{found['publications held']:,} publications; {found['bytes saved']:,} bytes saved"
+    )
+    _warn(found["warnings"])
 
 
 @app.command()
@@ -270,7 +313,7 @@ def _errors() -> Iterator[None]:
         yield
     except InvalidRegistry as error:
         _fail([str(problem) for problem in error.problems])
-    except (NoInput, NotATable, NoUsableJavaError, OSError) as error:
+    except (NoInput, NotATable, NoUsableJavaError, UnusableState, OSError) as error:
         _fail([str(error)])
     except Exception as error:
         if not type(error).__module__.startswith(("pyspark.", "py4j.")):
@@ -288,6 +331,11 @@ def _fail(problems: list[str]) -> NoReturn:
     for problem in problems:
         print(problem, file=sys.stderr)
     raise typer.Exit(2)
+
+
+def _warn(warnings: list[str]) -> None:
+    for warning in warnings:
+        print(f"warning: {warning}", file=sys.stderr)
 
 
 def _print_report(report: dict[str, Any], rejects: Path) -> None:

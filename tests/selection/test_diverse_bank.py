@@ -169,8 +169,8 @@ def spread_candidate(pick, time, position, scale):
 
 
 def test_equals_plain_selectors_where_distances_prune():
-    for seed in range(100):
-        meet(seed, spread_candidate, most=400, shortlists=1, draw_policy=by_rent)
+    for seed in range(40):
+        meet(seed, spread_candidate, most=300, shortlists=1, draw_policy=by_rent)
 
 
 AREA = Aspect(("area",), None)

@@ -13,6 +13,7 @@ from shortlist.engine.ordering import Late, Ordering
 from shortlist.engine.plain import PlainHalves
 from shortlist.engine.saved import Saved, UnusableState
 from shortlist.engine.saving import Saving
+from shortlist.engine.status import status
 from shortlist.intake.files import registry_from_documents
 from shortlist.intake.roster import registry_commands
 from shortlist.matching.base import Matcher
@@ -115,6 +116,10 @@ class Engine:
         """Work done so far: matches, deliveries by cause, values of another type by attribute."""
         return self._halves.work
 
+    def status(self) -> dict[str, Any]:
+        """What is held, by kind of policy, and warnings for whoever runs it."""
+        return status(self._in_bulk)
+
     def snapshot(self) -> bytes:
         """Everything that `restore` needs to go on as if nothing had happened."""
         return self._saves.snapshot()
@@ -155,6 +160,12 @@ class Engine:
         for each in [saved, *map(Saved.of_bytes, changes)]:
             engine._saves.load(each)
         return engine
+
+    @property
+    def _in_bulk(self) -> BulkHalves:
+        if not isinstance(self._halves, BulkHalves):
+            raise ValueError("expected an engine in bulk, found a plain one")
+        return self._halves
 
     @property
     def _saves(self) -> Saving:

@@ -2,6 +2,7 @@
 
 from collections.abc import Sequence
 from decimal import Decimal
+from typing import NamedTuple
 
 import numpy as np
 
@@ -33,6 +34,14 @@ from shortlist.selection.kernels.order_statistics import HIGHEST_ROW, RECENT_ROW
 ALGORITHMS = {"threshold": THRESHOLD, "sampling": SAMPLING, "random": RANDOM}
 MOST = 2**62
 """A period as long as this does not end."""
+
+
+class Seen(NamedTuple):
+    """Matches, deliveries, and matches by subscription."""
+
+    matches: int
+    delivered: int
+    matches_of: dict[int, int]
 
 
 class NoveltyBank:
@@ -88,6 +97,12 @@ class NoveltyBank:
             promoted=np.zeros(delivered.size, np.bool_),
             matched=kept.matched,
         )
+
+    def seen(self, place: int) -> Seen:
+        """What came to a shortlist so far."""
+        head, rows = self._counts.heads[place], self._counts.rows_of(place)
+        matches_of = dict(zip(rows["subscription"].tolist(), rows["matches"].tolist(), strict=True))
+        return Seen(int(head["t"]), int(head["total"]), matches_of)
 
     def advance(self, before: int) -> Placements:
         return NO_PLACEMENTS

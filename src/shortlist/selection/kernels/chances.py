@@ -96,14 +96,13 @@ def judge(heads: Records, rows: Records, place: int, now: int, instant: int) -> 
     ends, size = np.empty(min(k, length), np.int64), 0
     lasting, lasting_size = np.empty(min(k, length), np.int64), 0
     old_bar, head.bar = head.bar, -np.inf
-    new_bar, new_since = -np.inf, 0
+    new_bar, new_since, since = -np.inf, 0, 0
     for at in range(length):
         row = start + at
         if size == k and rows[row].key < old_bar:
             _keep_bar(head, old_bar, ends, now, last_end, window)
             old_bar = -np.inf
         end = push_of(rows, row) if counted else rows[row].end
-        since = min(lasting[0] - window, now - stride)
         if at >= k and lasting_size == k:
             stays[at] = is_likely(ends, k, float(now - since), now, end, head.allowed)
         lasts = (rows[row].marks & LASTING) != 0
@@ -111,10 +110,13 @@ def judge(heads: Records, rows: Records, place: int, now: int, instant: int) -> 
             lasting_size = _keep_last(lasting, lasting_size, end)
         if lasts or not counted:
             size = _keep_last(ends, size, end)
-        if lasting_size == k and new_bar == -np.inf:
-            since = min(lasting[0] - window, now - stride)
-            if not is_likely(ends, k, float(now - since), now, last_end, head.allowed):
-                new_bar, new_since = rows[row].key, since
+        if lasting_size < k:
+            continue
+        since = min(lasting[0] - window, now - stride)
+        if new_bar == -np.inf and not is_likely(
+            ends, k, float(now - since), now, last_end, head.allowed
+        ):
+            new_bar, new_since = rows[row].key, since
     if size == k and old_bar > -np.inf:
         _keep_bar(head, old_bar, ends, now, last_end, window)
     if head.bar == -np.inf:

@@ -16,7 +16,7 @@ def keep_largest(heap: Any, size: int, number: Any) -> int:
     >>> heap, size = np.zeros(3), 0
     >>> for number in [4.0, 1.0, 3.0, 5.0, 2.0]:
     ...     size = keep_largest(heap, size, number)
-    >>> heap[0], size
+    >>> float(heap[0]), size
     (3.0, 3)
     """
     if size < heap.size:
