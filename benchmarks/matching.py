@@ -10,10 +10,11 @@ figure, then tables; writes the lines and a picture.
 """
 
 import argparse
-from collections.abc import Callable, Collection
 from pathlib import Path
 
-from common.measuring import GROWING, SKIPPABLE, USUAL, Measuring
+from common.arguments import DATA, RESULTS, filled, names
+from common.goals import GOALS
+from common.measuring import GROWING, SKIPPABLE, SPEEDS, USUAL, Measuring
 from common.mixes import MIXES
 from common.movies import COUNT, read_movies
 from common.picture import draw
@@ -21,9 +22,6 @@ from common.report import Report
 from rich.console import Console
 
 from shortlist.progress import Steps
-
-DATA = Path(__file__).parents[2] / "shared" / "data"
-RESULTS = Path(__file__).with_name("results")
 
 THOROUGH = {"sizes": [10_000, USUAL, 1_000_000], "films": COUNT, "patience": 3.0}
 QUICK = {"sizes": [2_000, 10_000], "films": 5_000, "patience": 0.3}
@@ -48,7 +46,7 @@ def main() -> None:
     asked.out.mkdir(exist_ok=True)
     report.write(asked.out / "matching.jsonl")
     draw(report, asked.out / "matching.png")
-    report.show()
+    report.show([SPEEDS], GOALS)
 
 
 def arguments() -> argparse.Namespace:
@@ -56,32 +54,17 @@ def arguments() -> argparse.Namespace:
         description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
     )
     parser.add_argument("--sizes", type=_sizes, help="how many subscriptions, comma-separated")
-    parser.add_argument("--mixes", type=_names(MIXES), default=list(MIXES), help=", ".join(MIXES))
+    parser.add_argument("--mixes", type=names(MIXES), default=list(MIXES), help=", ".join(MIXES))
     parser.add_argument("--films", type=int, help="how many of them at most")
     parser.add_argument("--data", type=Path, default=DATA, help="a folder with IMDB's films")
-    parser.add_argument("--skip", type=_names(SKIPPABLE), default=[], help=", ".join(SKIPPABLE))
+    parser.add_argument("--skip", type=names(SKIPPABLE), default=[], help=", ".join(SKIPPABLE))
     parser.add_argument("--out", type=Path, default=RESULTS, help="the folder of the results")
     parser.add_argument("--quick", action="store_true", help="small sizes, few films, fewer runs")
-    asked = parser.parse_args()
-    for name, value in (QUICK if asked.quick else THOROUGH).items():
-        if getattr(asked, name, None) is None:
-            setattr(asked, name, value)
-    return asked
+    return filled(parser.parse_args(), QUICK, THOROUGH)
 
 
 def _sizes(text: str) -> list[int]:
     return sorted(int(size) for size in text.split(","))
-
-
-def _names(known: Collection[str]) -> Callable[[str], list[str]]:
-    def names(text: str) -> list[str]:
-        found = text.split(",")
-        if unknown := set(found) - set(known):
-            expected = ", ".join(known)
-            raise argparse.ArgumentTypeError(f"expected some of {expected}, found {unknown.pop()}")
-        return found
-
-    return names
 
 
 if __name__ == "__main__":

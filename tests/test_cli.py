@@ -7,6 +7,9 @@ from pathlib import Path
 
 import pytest
 
+from shortlist import Engine, Settings, read_registry
+from shortlist.engine.replay import read_items
+
 CASE = Path(__file__).parent / "cases" / "windows"
 GOOD = {"id": "p1", "source": "s", "time": "2026-03-01T00:00:00Z", "data": {"x": 1}}
 
@@ -218,3 +221,60 @@ def test_what_spark_cannot_do_is_no_traceback(tmp_path, registry, publications):
     assert done.returncode == 2
     assert "Spark could not do it: " in done.stderr.splitlines()[-1]
     assert "Traceback" not in done.stderr
+
+
+@pytest.fixture
+def uneven(tmp_path):
+    """A feed whose rarest topic cannot have half of it, and 200 publications for it."""
+    registry, publications = tmp_path / "feed.yaml", tmp_path / "news.jsonl"
+    registry.write_text(
+        "shortlists:\n"
+        "- {id: feed, subscriber: you, policy: {kind: novelty, rate: 0.5, period: 10}}\n"
+        "subscriptions:\n"
+        "- {id: sport, shortlist: feed, where: \"topic = 'sport'\"}\n"
+        "- {id: opera, shortlist: feed, where: \"topic = 'opera'\"}\n"
+    )
+    news = [
+        GOOD | {"id": f"p{n}", "data": {"topic": "sport" if n % 40 else "opera"}}
+        for n in range(200)
+    ]
+    publications.write_text("".join(json.dumps(one) + "\n" for one in news))
+    return registry, publications
+
+
+WARNING = (
+    "shortlist 'feed': rate 0.5 is too high for equal shares of its 2 subscriptions: "
+    "expected at most 0.05, since 'opera' has 5 of 200 matches"
+)
+
+
+def test_check_warns_of_budgets_that_leave_no_equal_shares(uneven):
+    done = shortlist("check", *uneven)
+    assert (done.returncode, done.stderr) == (0, f"warning: {WARNING}\n")
+    assert json.loads(shortlist("check", *uneven, "--json").stdout)["warnings"] == [WARNING]
+    assert "warnings" not in json.loads(shortlist("check", uneven[0], "--json").stdout)
+
+
+def test_status_says_what_a_saved_state_holds(tmp_path, uneven):
+    registry = read_registry(uneven[0])
+    items, _ = read_items(registry, uneven[1].read_bytes().splitlines(), Settings(lateness=0))
+    engine = Engine(registry, Settings(lateness=0))
+    state, changes = tmp_path / "state", tmp_path / "changes"
+    engine.process(items[:150])
+    state.write_bytes(engine.snapshot())
+    engine.process(items[150:])
+    changes.write_bytes(engine.changes())
+    done = shortlist("status", state, changes)
+    assert (done.returncode, done.stderr) == (0, f"warning: {WARNING}\n")
+    assert "novelty" in done.stdout
+    found = json.loads(shortlist("status", state, changes, "--json").stdout)
+    assert found["counts"]["matched"] == 200
+    assert found["state"]["novelty"]["policies"] == 1
+    assert found["bytes saved"] == state.stat().st_size + changes.stat().st_size
+    refused = shortlist("status", changes)
+    assert (refused.returncode, refused.stderr) == (2, "expected a snapshot, found changes\n")
+    torn = tmp_path / "torn"
+    torn.write_bytes(state.read_bytes()[:-50])
+    refused = shortlist("status", torn)
+    assert refused.returncode == 2
+    assert refused.stderr.startswith("expected a whole state, found a damaged one")

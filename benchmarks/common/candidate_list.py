@@ -2,6 +2,9 @@
 
 Each arrival is put where it belongs. It counts at all below it, and what k newer ones have been
 put above is let go. All publications are looked at, and all candidates with each of them.
+
+Compiled anew in each process: numba's cache would mix up the names by which scripts and tests know
+this module.
 """
 
 import math
@@ -28,16 +31,11 @@ CANDIDATE = np.dtype(
 NEVER = 2**62
 
 
-@njit(cache=True)
+@njit(cache=False)
 def placed_one_by_one(
     points: Points, times: Longs, centre: NDArray[np.float64], span: int, k: int
 ) -> tuple[Longs, Bools]:
-    """The publications that enter one window, in that order, and which of them were promoted.
-
-    >>> corner, early = np.zeros(1), np.arange(4)
-    >>> placed_one_by_one(np.array([[0.1], [0.5], [0.3], [0.9]]), early, corner, 2, 1)
-    (array([0, 2, 3]), array([False, False,  True]))
-    """
+    """The publications that enter one window, in that order, and which of them were promoted."""
     placed, promoted = np.empty(times.size, np.int64), np.empty(times.size, np.bool_)
     made, held = 0, np.empty(64, CANDIDATE)
     length = 0
@@ -57,7 +55,7 @@ def placed_one_by_one(
     return placed[:made], promoted[:made]
 
 
-@njit(cache=True)
+@njit(cache=False)
 def _distance(point: NDArray[np.float64], centre: NDArray[np.float64]) -> float:
     squares = 0.0
     for axis in range(centre.size):
@@ -66,7 +64,7 @@ def _distance(point: NDArray[np.float64], centre: NDArray[np.float64]) -> float:
     return math.sqrt(squares)
 
 
-@njit(cache=True)
+@njit(cache=False)
 def _next_end(held: Records, best: int) -> int:
     end = NEVER
     for at in range(best):
@@ -74,7 +72,7 @@ def _next_end(held: Records, best: int) -> int:
     return end
 
 
-@njit(cache=True)
+@njit(cache=False)
 def _without_gone(held: Records, length: int, now: int) -> int:
     kept = 0
     for at in range(length):
@@ -85,7 +83,7 @@ def _without_gone(held: Records, length: int, now: int) -> int:
     return kept
 
 
-@njit(cache=True)
+@njit(cache=False)
 def _with(
     held: Records, length: int, score: float, publication: int, now: int, span: int, k: int
 ) -> int:
@@ -109,10 +107,8 @@ def _with(
     return kept + 1
 
 
-@njit(cache=True)
-def _fill(
-    held: Records, best: int, arrival: int, placed: Longs, promoted: Bools, made: int
-) -> int:
+@njit(cache=False)
+def _fill(held: Records, best: int, arrival: int, placed: Longs, promoted: Bools, made: int) -> int:
     """Delivers those of the best that never were; the answer is how many there are so far."""
     for at in range(best):
         if not held[at].is_delivered:

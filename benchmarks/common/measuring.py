@@ -19,7 +19,7 @@ from .mixes import draw_conditions
 from .movies import Movies
 from .numpy_scan import NumpyScan
 from .plain import agrees_with_plain
-from .report import Report
+from .report import Column, Different, Report, Sheet
 from .saving import saved
 from .timing import best_of, timed
 
@@ -42,9 +42,22 @@ ALONE = 500
 """Films that are matched one at a time."""
 NEWCOMERS = 12_800
 
-
-class Different(Exception):
-    """Two engines that should agree do not."""
+SPEEDS = Sheet(
+    "Shortlist's index on one core",
+    {"figure": "matching", "engine": "index"},
+    "mix",
+    [
+        Column("subscriptions", "subscriptions", "{:,}"),
+        Column("matches each", "matches_per_publication", "{:,.0f}"),
+        Column("publications/s", "publications_per_second", "{:,.0f}"),
+        Column("pairs/s", "pairs_per_second", "{:.2e}"),
+        Column("× NumPy", "ratio_to_numpy", "{:.1f}"),
+        Column("× DuckDB", "ratio_to_duckdb", "{:.1f}"),
+        Column("build s", "build_seconds", "{:.1f}"),
+        Column("bytes each", "bytes_per_subscription", "{:.0f}"),
+        Column("load s", "load_seconds", "{:.3f}"),
+    ],
+)
 
 
 @dataclass(frozen=True, slots=True)

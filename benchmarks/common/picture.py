@@ -45,7 +45,7 @@ def _draw_growth(axes: Any, report: Report) -> None:
     axes.set_xlabel("subscriptions", color=INK)
     axes.legend(frameon=False, fontsize=9)
     axes.set_title(f"Publications/s on one core, {MIX} mix", loc="left", color=INK)
-    _plain(axes, axes.xaxis, axes.yaxis)
+    plain(axes, axes.xaxis, axes.yaxis)
 
 
 def _draw_mixes(axes: Any, report: Report) -> None:
@@ -61,10 +61,11 @@ def _draw_mixes(axes: Any, report: Report) -> None:
     axes.set_yticks(range(len(mixes)), mixes)
     axes.set_ylim(len(mixes) - 0.5, -0.5)
     axes.set_title(f"Pairs decided a second, {size:,} subscriptions", loc="left", color=INK)
-    _plain(axes, axes.xaxis)
+    plain(axes, axes.xaxis)
 
 
-def _plain(axes: Any, *scales: Any) -> None:
+def plain(axes: Any, *scales: Any) -> None:
+    """Few lines; numbers on these scales have prefixes such as k and M."""
     from matplotlib.ticker import EngFormatter
 
     for scale in scales:

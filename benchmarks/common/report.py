@@ -2,30 +2,39 @@
 
 import json
 import os
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 from rich.console import Console
 from rich.table import Table
 
-from .goals import GOALS
+from .goals import Goal
 
 Row = dict[str, Any]
 
-COLUMNS = (
-    ("subscriptions", "subscriptions", "{:,}"),
-    ("matches each", "matches_per_publication", "{:,.0f}"),
-    ("publications/s", "publications_per_second", "{:,.0f}"),
-    ("pairs/s", "pairs_per_second", "{:.2e}"),
-    ("× NumPy", "ratio_to_numpy", "{:.1f}"),
-    ("× DuckDB", "ratio_to_duckdb", "{:.1f}"),
-    ("build s", "build_seconds", "{:.1f}"),
-    ("bytes each", "bytes_per_subscription", "{:.0f}"),
-    ("load s", "load_seconds", "{:.3f}"),
-)
-"""Of the table of speeds: header, fact and format."""
 WIDTH = 132
+
+
+class Different(Exception):
+    """Two that should agree do not."""
+
+
+class Column(NamedTuple):
+    """Of a table: where no number is, it stays empty."""
+
+    header: str
+    fact: str
+    form: str
+
+
+class Sheet(NamedTuple):
+    """A table of the figures that have some facts, one of which begins each line."""
+
+    title: str
+    facts: Mapping[str, Any]
+    name: str
+    columns: Sequence[Column]
 
 
 class Report:
@@ -43,6 +52,13 @@ class Report:
         print(json.dumps(row), flush=True)
         return row
 
+    def compared(self, same: bool, what: str, **facts: Any) -> None:
+        """Adds that two answers were compared, or raises `Different`."""
+        if not same:
+            told = ", ".join(f"{name} {value}" for name, value in facts.items())
+            raise Different(f"{what}: {told}")
+        self.add("equal", of=what, **facts)
+
     def of(self, facts: Mapping[str, Any]) -> list[Row]:
         """The figures that have these facts.
 
@@ -55,26 +71,29 @@ class Report:
     def write(self, file: Path) -> None:
         file.write_text("".join(f"{json.dumps(row)}\n" for row in self.rows))
 
-    def show(self) -> None:
+    def show(self, sheets: Sequence[Sheet], goals: Sequence[Goal]) -> None:
         console = Console(width=max(WIDTH, Console().width))
-        console.print(self._speeds())
-        console.print(self._goals())
+        for sheet in sheets:
+            console.print(self._table(sheet))
+        console.print(self._goals(goals))
 
-    def _speeds(self) -> Table:
-        table = Table("mix", title="Shortlist's index on one core", title_justify="left")
-        for header, _, _ in COLUMNS:
-            table.add_column(header, justify="right")
-        for row in self.of({"figure": "matching", "engine": "index"}):
-            cells = [form.format(row[key]) if key in row else "" for _, key, form in COLUMNS]
-            table.add_row(row["mix"], *cells)
+    def _table(self, sheet: Sheet) -> Table:
+        table = Table(sheet.name, title=sheet.title, title_justify="left")
+        for column in sheet.columns:
+            table.add_column(column.header, justify="right")
+        for row in self.of(sheet.facts):
+            cells = [
+                form.format(row[fact]) if fact in row else "" for _, fact, form in sheet.columns
+            ]
+            table.add_row(str(row[sheet.name]), *cells)
         return table
 
-    def _goals(self) -> Table:
+    def _goals(self, goals: Sequence[Goal]) -> Table:
         table = Table("figure", title="What was to be shown", title_justify="left")
         for header in ("goal", "measured"):
             table.add_column(header, justify="right")
         table.add_column()
-        for goal in GOALS:
+        for goal in goals:
             found = [row[goal.key] for row in self.of(goal.facts) if goal.key in row]
             for value in found:
                 met = "[green]met" if goal.is_met(value) else "[red]missed"

@@ -31,7 +31,7 @@ QUERY = """
 
 
 def candidate_list(stream: Stream, points: Points, policy: Window) -> tuple[Longs, float]:
-    """The placements as keys, and the seconds that it took."""
+    """The placements as keys, in any order, and the seconds that it took."""
     span, times = policy.window.micros, stream.times
     placed_one_by_one(stream.points[:1], times[:1], points[0], span, policy.k)  # compiles
     keys, spent = [], 0.0
@@ -61,8 +61,8 @@ def best_at_arrival(stream: Stream, points: Points, policy: Window) -> tuple[Lon
     database.execute("create table offers as from given")
     query = QUERY.format(span=policy.window.micros)
     found, seconds = core_timed(lambda: database.execute(query).fetchnumpy())
-    places, publications = found["place"], found["publication"]
-    return np.sort(window_keys(places, publications, np.zeros(places.size, np.bool_))), seconds
+    places, publications = np.asarray(found["place"]), np.asarray(found["publication"])
+    return window_keys(places, publications, np.zeros(places.size, np.bool_)), seconds
 
 
 def every_offer(stream: Stream, points: Points, policy: Window) -> Offers:
@@ -95,4 +95,4 @@ def _selected(selectors: list[WindowSelector], arrivals: list[tuple[int, Candida
         (place, placement.candidate.publication.position, placement.cause == "promotion")
         for place, placement in placed
     ]
-    return np.sort(window_keys(*map(np.array, zip(*rows, strict=True))))
+    return window_keys(*map(np.array, zip(*rows, strict=True)))

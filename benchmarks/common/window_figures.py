@@ -1,6 +1,6 @@
 """The figures of windows: the bank beside baselines, its growth, and what an error saves."""
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from functools import partial
 from typing import Any, NamedTuple
@@ -16,7 +16,7 @@ from .report import Report
 from .streams import MINUTE, Points, Stream, centres
 from .timing import core_timed
 from .window_baselines import best_at_arrival, candidate_list, sorted_list
-from .windows import Played, Windows, keys_of, window
+from .windows import Played, State, Windows, keys_of, window
 
 Baseline = Callable[[Stream, Points, Window], tuple[Longs, float]]
 
@@ -47,16 +47,17 @@ ERRORS = (1e-2, 1e-3, 1e-4)
 
 
 class Run(NamedTuple):
-    """Windows after all publications came and went."""
+    """What happened until the last arrival, and later."""
 
-    windows: Windows
     played: Played
-    later: Placements
     seconds: float
+    state: State
+    """At the last arrival."""
+    later: Placements
 
     @property
-    def keys(self) -> Longs:
-        return keys_of(Placements.joined([*self.played.placed, self.later]))
+    def placements(self) -> Placements:
+        return Placements.joined([*self.played.placed, self.later])
 
 
 @dataclass(frozen=True, slots=True)
@@ -86,9 +87,7 @@ class WindowFigures:
         with self.steps.step(f"windows, {stream.name}: the best of each"):
             facts = run_facts(stream, points, policy, played(stream, points, policy))
         ratio = facts["pairs_per_second"] / speed
-        self.report.add(
-            "windows", engine="bank", data=stream.name, **facts, ratio_to_duckdb=ratio
-        )
+        self.report.add("windows", engine="bank", data=stream.name, **facts, ratio_to_duckdb=ratio)
 
     def growth(self, stream: Stream) -> None:
         """One thing grows, the others stay."""
@@ -105,8 +104,13 @@ class WindowFigures:
         policy, points = window(), centres(min(WATCHED, self.subscriptions))
         with self.steps.step("windows: changes of grid cells"):
             run = played(stream, points, policy, watched=True)
-        changes = change_facts(run)
-        self.report.add("updates", data=stream.name, **setting(stream, points, policy), **changes)
+        self.report.add(
+            "updates",
+            data=stream.name,
+            **setting(stream, points, policy),
+            threshold_changes_per_subscription=run.state.mean("threshold_changes"),
+            cell_changes_per_subscription=run.state.mean("cell_changes"),
+        )
 
     def probabilistic(self, stream: Stream) -> None:
         """Errors that are allowed, beside the exact run; every offer is seen."""
@@ -123,20 +127,21 @@ class WindowFigures:
     def _probabilistic(
         self, stream: Stream, points: Points, policy: Window, run: Run, exact: Run
     ) -> None:
-        missing = np.setdiff1d(exact.keys, run.keys).size
-        extra = np.setdiff1d(run.keys, exact.keys).size
+        by_last_arrival = differences(run.played.placements, exact.played.placements)
+        missing, extra = differences(run.placements, exact.placements)
+        pairs = len(points) * len(stream)
         facts = run_facts(stream, points, policy, run)
         self.report.add(
             "probabilistic",
             data=stream.name,
             error=policy.error,
-            measured_error=(missing + extra) / (len(points) * len(stream)),
+            measured_error=(missing + extra) / pairs,
+            measured_error_by_last_arrival=sum(by_last_arrival) / pairs,
             missing=missing,
             extra=extra,
-            dropped_per_subscription=float(run.windows.heads["dropped"].mean()),
-            share_of_mean_rows=facts["mean_rows"] / _rows(exact.played).mean(),
+            dropped_per_subscription=run.state.mean("dropped"),
             **facts,
-            **change_facts(run),
+            cell_changes_per_subscription=run.state.mean("cell_changes"),
         )
 
     def _baseline(
@@ -152,7 +157,7 @@ class WindowFigures:
         points = centres(min(fraction.subscriptions, self.subscriptions))
         with self.steps.step(f"windows, {stream.name}: {name}"):
             keys, seconds = fraction.baseline(some, points, policy)
-        expected = comparable(played(some, points, policy).keys)
+        expected = comparable(keys_of(played(some, points, policy).placements))
         facts = setting(some, points, policy)
         same = np.array_equal(np.sort(keys), expected)
         self.report.compared(same, "windows", to=name, data=stream.name, **facts)
@@ -175,12 +180,12 @@ def played(
     every_offer: bool = False,
     watched: bool = False,
 ) -> Run:
-    """The seconds are those until the last arrival."""
+    """All publications come, then the windows empty."""
     windows = Windows(points, policy, every_offer)
     if watched:
         windows.watch(points)
     found, seconds = core_timed(partial(windows.play, stream))
-    return Run(windows, found, windows.emptied(), seconds)
+    return Run(found, seconds, windows.state(), windows.emptied())
 
 
 def setting(stream: Stream, points: Points, policy: Window) -> dict[str, Any]:
@@ -202,8 +207,8 @@ def speed_facts(stream: Stream, points: Points, seconds: float) -> dict[str, Any
 
 
 def run_facts(stream: Stream, points: Points, policy: Window, run: Run) -> dict[str, Any]:
-    windows, found, count = run.windows, run.played.placements, len(points)
-    rows = _rows(run.played)
+    found, count = run.played.placements, len(points)
+    rows = np.array(run.played.lengths)
     return {
         **setting(stream, points, policy),
         **speed_facts(stream, points, run.seconds),
@@ -213,18 +218,13 @@ def run_facts(stream: Stream, points: Points, policy: Window, run: Run) -> dict[
         "deliveries_once_emptied": (found.places.size + run.later.places.size) / count,
         "most_rows": int(rows.max()),
         "mean_rows": float(rows.mean()),
-        "bytes_per_subscription": windows.reserved_bytes / count,
-        "threshold_changes_per_subscription": float(windows.heads["threshold_changes"].mean()),
+        "bytes_per_subscription": run.state.reserved_bytes / count,
+        "held_bytes_per_subscription": run.state.held_bytes / count,
+        "threshold_changes_per_subscription": run.state.mean("threshold_changes"),
     }
 
 
-def change_facts(run: Run) -> dict[str, Any]:
-    heads = run.windows.heads
-    return {
-        "threshold_changes_per_subscription": float(heads["threshold_changes"].mean()),
-        "cell_changes_per_subscription": float(heads["cell_changes"].mean()),
-    }
-
-
-def _rows(found: Played) -> Longs:
-    return np.array(found.lengths)
+def differences(found: Placements, expected: Placements) -> tuple[int, int]:
+    """How many deliveries are missing, and how many too many; when they came does not count."""
+    some, others = (keys_of(placements) >> 1 for placements in (found, expected))
+    return np.setdiff1d(others, some).size, np.setdiff1d(some, others).size

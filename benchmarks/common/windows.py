@@ -2,6 +2,7 @@
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -17,7 +18,7 @@ from shortlist.selection.bulk.offers import NEVER, UNSET, Offers, Placements
 from shortlist.selection.bulk.window import WindowBank
 from shortlist.selection.kernels.arena import Records
 
-from .streams import AXES, BLOCK, MINUTE, VOCABULARY, Points, Stream
+from .streams import AXES, BLOCK, MINUTE, VOCABULARY, Points, Stream, uniform
 
 CELLS = 10
 """Of a regular grid, on each axis."""
@@ -41,13 +42,24 @@ class Played:
         return Placements.joined(self.placed)
 
 
+class State(NamedTuple):
+    """The heads of all windows, their bytes with those of all rows, and with the room for more."""
+
+    heads: Records
+    held_bytes: int
+    reserved_bytes: int
+
+    def mean(self, fact: str) -> float:
+        """Of what the heads tell."""
+        return float(self.heads[fact].mean())
+
+
 class Windows:
     """A window for each of some points: the nearer to it, the better.
 
     With `every_offer` the bank sees all pairs; else it does not see those of which it says that
     they make no difference.
 
-    >>> from .streams import uniform
     >>> windows = Windows(np.array([[0.5, 0.5, 0.5, 0.5]]), window(k=1))
     >>> windows.play(uniform(1_000)).placements.publications.tolist()
     [0, 1, 4, 7, 10, 73, 257, 495, 812]
@@ -69,7 +81,7 @@ class Windows:
         for offers in self.offers(stream):
             played.placed.append(self._bank.arrive(offers, NO_SETS))
             played.offers += offers.scores.size
-            played.lengths.append(self.heads["length"].copy())
+            played.lengths.append(self._bank.arenas[0].heads["length"][: self._numbers.size].copy())
         return played
 
     def offers(self, stream: Stream) -> Iterator[Offers]:
@@ -87,20 +99,12 @@ class Windows:
         for place, point in enumerate(points):
             self._bank.watch(place, cell_scores(point))
 
-    @property
-    def heads(self) -> Records:
-        return self._bank.arenas[0].heads[: self._numbers.size]
-
-    @property
-    def held_bytes(self) -> int:
-        """Of all heads and of the rows that are kept."""
-        rows = int(self.heads["length"].sum())
-        return self.heads.nbytes + rows * self._bank.arenas[0].rows.itemsize
-
-    @property
-    def reserved_bytes(self) -> int:
-        """The same, with the room for more."""
-        return sum(arena.nbytes for arena in self._bank.arenas)
+    def state(self) -> State:
+        """What is kept now."""
+        arena = self._bank.arenas[0]
+        heads = arena.heads[: self._numbers.size].copy()
+        held = heads.nbytes + int(heads["length"].sum()) * arena.rows.itemsize
+        return State(heads, held, arena.nbytes)
 
     def _offers(self, block: Block, first: int, times: Longs) -> Offers:
         last = int(times[first + block.size - 1])
@@ -162,15 +166,11 @@ def window_keys(places: Ints, publications: Ints, promoted: Bools) -> Longs:
 
 def keys_of(placements: Placements) -> Longs:
     """The same of all placements, ascending."""
-    return np.sort(
-        window_keys(placements.places, placements.publications, placements.promoted)
-    )
+    return np.sort(window_keys(placements.places, placements.publications, placements.promoted))
 
 
 def warm() -> None:
     """Compiles what is not compiled yet."""
-    from .streams import uniform
-
     stream = uniform(2 * BLOCK)
     for error in (0.0, 0.01):
         windows = Windows(stream.points[:2], window(k=2, minutes=1, error=error))

@@ -2,12 +2,26 @@
 
 import json
 import random
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from datetime import UTC, datetime
 from typing import Any
 
 GENRES = ("action", "animation", "comedy", "documentary", "drama", "romance", "short")
 START_SECONDS = 1_767_225_600
+POLICIES: Sequence[Any] = (
+    {"kind": "everything"},
+    {"kind": "top-k", "k": 5, "refresh": "1h"},
+    {"kind": "window", "k": 5, "window": "1h"},
+    {"kind": "novelty", "rate": 0.1, "period": 100},
+)
+MORE_POLICIES: Sequence[Any] = (
+    *POLICIES,
+    {"kind": "window", "k": 5, "window": 100},
+    {"kind": "fresh", "k": 5, "window": "1h", "half_life": "20m"},
+    {"kind": "diverse", "k": 5, "window": "1h", "over": {"genre": None, "year": 20}},
+    [POLICIES[2], POLICIES[3]],
+)
+"""Those that look further back, too, and a chain."""
 
 
 def film(draw: random.Random, number: int) -> dict[str, Any]:
@@ -34,10 +48,15 @@ def films(count: int, seed: int = 0) -> Iterator[str]:
         yield json.dumps(film(draw, number))
 
 
-def film_registry(count: int, seed: int = 1) -> dict[str, Any]:
+def film_registry(count: int, seed: int = 1, policies: Sequence[Any] = POLICIES) -> dict[str, Any]:
     """Subscriptions of two to five predicates, each with a policy of its own."""
     draw = random.Random(seed)
-    return {"subscriptions": [_subscription(draw, number) for number in range(count)]}
+    some = [_subscription(draw, number) for number in range(count)]
+    return {
+        "subscriptions": [
+            {**one, "policy": policies[number % len(policies)]} for number, one in enumerate(some)
+        ]
+    }
 
 
 def _subscription(draw: random.Random, number: int) -> dict[str, Any]:
@@ -52,17 +71,10 @@ def _subscription(draw: random.Random, number: int) -> dict[str, Any]:
         ],
         k=draw.randint(2, 5),
     )
-    policies = [
-        {"kind": "everything"},
-        {"kind": "top-k", "k": 5, "refresh": "1h"},
-        {"kind": "window", "k": 5, "window": "1h"},
-        {"kind": "novelty", "rate": 0.1, "period": 100},
-    ]
     return {
         "id": f"subscription-{number}",
         "where": " and ".join(predicates),
         "score": "rating / 10",
-        "policy": policies[number % len(policies)],
     }
 
 

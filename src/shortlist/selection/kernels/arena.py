@@ -45,7 +45,7 @@ def with_room(rows: Records, heads: Records, tail: Longs, place: int, needed: in
 @njit(cache=True)
 def padded(length: int) -> int:
     """Some more than so many rows, so that the next one seldom has to move them."""
-    return length + length // 8 + 1
+    return length + length // 16 + 1
 
 
 @njit(cache=True)
@@ -55,7 +55,7 @@ def repacked(rows: Records, heads: Records, tail: Longs, more: int) -> Records:
     for place in range(heads.size):
         if heads[place].capacity > 0:
             total += padded(heads[place].length)
-    packed = np.empty(total + max(total // 8, heads.size // 4) + more, rows.dtype)
+    packed = np.empty(total + max(total // 16, heads.size // 4) + more, rows.dtype)
     start = 0
     for place in range(heads.size):
         if heads[place].capacity > 0:

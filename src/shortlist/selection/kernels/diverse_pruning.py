@@ -20,9 +20,7 @@ from shortlist.selection.kernels.window_rows import is_there
 Bools = npt.NDArray[np.bool_]
 
 LEAST = 16
-"""So many rows may come before that is looked into."""
-BEST = 24
-"""So many rows are looked at for each that may be hopeless: the best beat most of them."""
+"""So few rows are not worth looking into, and so few are always looked at."""
 ROUNDING, RELATIVE_ROUNDING = 1e-8, 1e-15
 """More than what the values and the distances of two rows lose by rounding."""
 
@@ -101,11 +99,12 @@ def _drop_those_with_k_better(
 ) -> None:
     """Looks at the chosen and at the best of the others; one alike may count: it alone suffices."""
     found_classes = np.empty(k, np.int32)
+    most = chosen + k + LEAST + int(np.sqrt(stays.size))  # the best beat most of what can be
     for at in range(chosen, stays.size):
         found = 0
         if not stays[at]:
             continue
-        for better in range(min(at, chosen + k + BEST)):
+        for better in range(min(at, most)):
             if (
                 _leaves_no_earlier(rivals, better, at)
                 and rivals.classes[better] not in found_classes[:found]
