@@ -17,7 +17,7 @@ from shortlist.model.settings import Limits
 from shortlist.model.shortlist import Shortlist
 from shortlist.model.vocabulary import Vocabulary
 from shortlist.scoring.combined import Expected
-from shortlist.selection.bulk.offers import Offers, Placements
+from shortlist.selection.bulk.offers import Placements
 from shortlist.selection.bulk.selecting import BulkSelecting
 
 BLOCK = 512
@@ -61,23 +61,8 @@ class BulkHalves:
         if not is_chosen.all():
             combined = combined.kept(is_chosen)
         self.counts["matched"] += combined.scores.size + left_out
-        publications = self.selecting.publications
-        first = publications.add([admitted.publication for admitted in block])
-        facts = publications.facts[first:][combined.publications]
-        offers = Offers(
-            places=combined.shortlists,
-            times=facts["time"],
-            publications=combined.publications + np.int32(first),
-            appeared=facts["time"],
-            expiries=facts["expiry"],
-            scores=combined.scores,
-            named=combined.named,
-            possibilities=combined.possibilities,
-            necessities=combined.necessities,
-            refreshes=self.matching.combining.refreshes[combined.named],
-            matched=combined.matched,
-        )
-        return self._counted(self.selecting.arrive(offers, sets))
+        publications = [admitted.publication for admitted in block]
+        return self._counted(self.selecting.publish(publications, combined, sets))
 
     def advance(self, before: int) -> list[Delivery]:
         return self.deliveries(self.due(before))

@@ -18,8 +18,7 @@ VERSION_1 = b"\x78"
 
 
 def read_version_1(snapshot: bytes) -> Saved:
-    """The same as is saved today, but for what shortlists hold: these are plain states, in
-    `selecting`.
+    """As it would be saved today, but for what shortlists hold: plain states, in `selecting`.
 
     Raises `UnusableState` where the bytes are something else.
     """

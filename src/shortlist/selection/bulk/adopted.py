@@ -51,7 +51,8 @@ def publications_in(kind: str, state: Any) -> Iterator[Publication]:
 def adopt_top_k(bank: Bank, place: int, state: Sequence[Any], known: Known) -> None:
     """From rows of source, publication, score and end."""
     arena = bank.arenas[0]
-    # Where nothing but an expiry ends anything, what comes in order of score is delivered again.
+    # Of what comes in order of score nothing is refused; where the policy has neither refresh nor
+    # period, the ends stay what they are.
     again = PreferentialBank()
     replayed = again.open("", TopK(k=int(arena.heads["k"][place])))
     rows = sorted(state, key=lambda row: row[2])
@@ -96,12 +97,12 @@ def adopt_window(bank: Bank, place: int, state: Sequence[Any], known: Known) -> 
 
 def adopt_novelty(bank: Bank, place: int, state: Mapping[str, Any], known: Known) -> None:
     """From t, counts by subscription, and what is remembered of the period or the window."""
-    counts, deliveries = bank.arenas[0], bank.arenas[4]
+    counts, _, _, _, deliveries, _ = bank.arenas
     head, past = counts.heads[place], state["past"]
     counted = dict(sorted((known.subscription(name), name) for name in state["counts"]))
     delivered = [each["t"] for each in past if each["delivered"]]
     head["t"], head["threshold"], head["delivered"] = state["t"], state["threshold"], len(delivered)
-    # Nobody kept count: what was delivered to several subscriptions is counted several times.
+    # A guess: what was delivered to several subscriptions is counted several times.
     total = sum(each["deliveries"] for each in state["counts"].values())
     head["total"] = min(state["t"], total)
     facts = ("matches", "last_delivery" if head["is_interval"] else "deliveries", "used")
@@ -164,9 +165,9 @@ def _window_offers(state: Sequence[Any], known: Known) -> Offers:
 
 
 def _adopt_novelties(bank: Bank, place: int, novelties: Sequence[float]) -> None:
-    """Of the last matches: those of the period, or of the window, where each has its slot."""
-    _, _, highest, recent, _, _ = bank.arenas
-    head = bank.arenas[0].heads[place]
+    """Of the matches in the period, the highest; of those in the window, each in its slot."""
+    counts, _, highest, recent, _, _ = bank.arenas
+    head = counts.heads[place]
     quota = int(head["quota"])
     if not head["is_eager"]:
         highest.put(place, np.array(sorted(novelties)[-quota:], highest.rows.dtype))
@@ -194,7 +195,7 @@ def _adopt_samples(
     bank: Bank, place: int, state: Mapping[str, Any], counted: Collection[str]
 ) -> None:
     """Of all matches, by subscription in the order of the counts."""
-    samples, head = bank.arenas[1], bank.arenas[0].heads[place]
+    counts, samples, *_ = bank.arenas
     facts = ("matches", "first_match", "last_match")
     rows = [
         (*(state["counts"][name][fact] for fact in facts), state["chances"].get(name, 1.0))
@@ -202,7 +203,7 @@ def _adopt_samples(
     ]
     samples.put(place, np.array(rows, samples.rows.dtype))
     samples.heads["matching"][place] = len(counted)
-    samples.heads["matching_before"][place] = _matching_before(head, state)
+    samples.heads["matching_before"][place] = _matching_before(counts.heads[place], state)
 
 
 def _matching_before(head: Any, state: Mapping[str, Any]) -> int:

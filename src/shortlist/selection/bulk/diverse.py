@@ -53,8 +53,9 @@ class DiverseBank:
     def arrive(self, offers: Offers, sets: MatchSets) -> Placements:
         arena, placed = self._arena, [NO_PLACEMENTS]
         for table, which in self._by_space(offers.places):
+            # all whole numbers alike, so that kernels are compiled once
             here = Offers._make(
-                np.ascontiguousarray(column[which], like.dtype)
+                np.ascontiguousarray(column[which], np.result_type(like, np.int64))
                 for column, like in zip(offers, NO_OFFERS, strict=True)
             )
             outbox = self._outbox(np.unique(here.places), here.places.size)

@@ -84,18 +84,13 @@ class NoveltyBank:
             arena.rows = rows
         named, novelties = named_members(self._memory, arrivals)
         delivered = np.flatnonzero(named != REFUSED)
-        kept, members = offers.kept(delivered), named[delivered]
-        return Placements(
-            places=kept.places,
-            times=kept.times,
-            publications=kept.publications,
+        members = named[delivered]
+        placed = offers.kept(delivered).placed(np.zeros(delivered.size, np.int32))
+        return placed._replace(
             scores=novelties[delivered],
             named=arrivals.subscriptions[members],
             possibilities=np.concatenate([offers.possibilities, sets.possibilities])[members],
             necessities=np.concatenate([offers.necessities, sets.necessities])[members],
-            ranks=np.zeros(delivered.size, np.int32),
-            promoted=np.zeros(delivered.size, np.bool_),
-            matched=kept.matched,
         )
 
     def seen(self, place: int) -> Seen:

@@ -48,19 +48,7 @@ class PreferentialBank:
             offers.refreshes,
         )
         delivered = np.flatnonzero(ranks)
-        kept = offers.kept(delivered)
-        return Placements(
-            places=kept.places,
-            times=kept.times,
-            publications=kept.publications,
-            scores=kept.scores,
-            named=kept.named,
-            possibilities=kept.possibilities,
-            necessities=kept.necessities,
-            ranks=ranks[delivered],
-            promoted=np.zeros(delivered.size, np.bool_),
-            matched=kept.matched,
-        )
+        return offers.kept(delivered).placed(ranks[delivered])
 
     def expected(self, until: int) -> Expectations:
         heads = self._arena.heads

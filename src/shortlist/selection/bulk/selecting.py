@@ -5,14 +5,16 @@ policy; what one places is an offer to the next level, or a delivery behind the 
 everything one after the other, so that what an earlier one still places comes first.
 """
 
-from collections.abc import Callable, Iterator
-from typing import NamedTuple
+from collections.abc import Callable, Iterator, Sequence
+from typing import Any, NamedTuple
 
 import numpy as np
 
 from shortlist.matching.blocks import Floats, Ints, Longs
 from shortlist.model.policy import Everything, SinglePolicy, policies_of
+from shortlist.model.publication import Publication
 from shortlist.model.shortlist import Shortlist
+from shortlist.scoring.combined import Combined
 from shortlist.scoring.match_sets import MatchSets
 from shortlist.selection.bulk.arena import Arena, translated
 from shortlist.selection.bulk.banks import BANKS, bank_kind
@@ -121,18 +123,34 @@ class BulkSelecting:
 
         return self._told(number, cancel)
 
-    def arrive(self, offers: Offers, sets: MatchSets) -> Placements:
-        """Offers to shortlists; a shortlist's stand together, in the order in which they come."""
+    def publish(
+        self, publications: Sequence[Publication], combined: Combined, sets: MatchSets
+    ) -> Placements:
+        """Publications appear, in order, with the shortlists that match them."""
+        first = self.publications.add(publications)
+        offers = self._offers(
+            combined.publications + np.int32(first),
+            None,
+            places=combined.shortlists,
+            scores=combined.scores,
+            named=combined.named,
+            possibilities=combined.possibilities,
+            necessities=combined.necessities,
+            matched=combined.matched,
+        )
+        return self._ranked(self._arrived(offers, sets))
+
+    def _arrived(self, offers: Offers, sets: MatchSets) -> Placements:
         is_chained = self._shortlists["depth"][offers.places] > 1
         if not is_chained.any():
-            return self._ranked(self._chosen(offers, sets))
+            return self._chosen(offers, sets)
         chained = offers.kept(is_chained)
         chained = chained._replace(matched=self.sets.keep(chained.matched, sets))
         delivered = self._chosen(offers.kept(~is_chained), sets)
         flow = self.levels[0].arrive(chained, self.sets.sets)
         for depth in range(1, len(self.levels)):
             delivered, flow = self._passed_on(depth, delivered, flow)
-        return self._ranked(Placements.joined([delivered, flow]))
+        return Placements.joined([delivered, flow])
 
     def advance(self, before: int) -> Placements:
         """Everything that is due before an instant happens, in every shortlist."""
@@ -186,25 +204,34 @@ class BulkSelecting:
         flow = flow.kept(goes_on)
         if not flow.places.size:
             return delivered, NO_PLACEMENTS
-        placed = self.levels[depth].arrive(self._offers(flow), self.sets.sets)
+        placed = self.levels[depth].arrive(self._passed(flow), self.sets.sets)
         was_promoted = np.isin(_keys(placed), _keys(flow.kept(flow.promoted)))
         return delivered, placed._replace(promoted=placed.promoted | was_promoted)
 
-    def _offers(self, placed: Placements) -> Offers:
+    def _passed(self, placed: Placements) -> Offers:
         """What one level placed, as the next one takes it."""
-        facts = self.publications.facts[placed.publications]
-        return Offers(
+        return self._offers(
+            placed.publications,
+            placed.times,
             places=placed.places,
-            times=placed.times,
-            publications=placed.publications,
-            appeared=facts["time"],
-            expiries=facts["expiry"],
             scores=placed.scores,
             named=placed.named,
             possibilities=placed.possibilities,
             necessities=placed.necessities,
-            refreshes=self._refreshes()[placed.named],
             matched=placed.matched,
+        )
+
+    def _offers(self, publications: Ints, times: Longs | None, **columns: Any) -> Offers:
+        """Offers, with what is known of publications and subscriptions; without times, those at
+        which publications appeared."""
+        facts = self.publications.facts[publications]
+        return Offers(
+            publications=publications,
+            times=facts["time"] if times is None else times,
+            appeared=facts["time"],
+            expiries=facts["expiry"],
+            refreshes=self._refreshes()[columns["named"]],
+            **columns,
         )
 
     def _chosen(self, offers: Offers, sets: MatchSets) -> Placements:

@@ -33,11 +33,11 @@ def arrive(
 ) -> Records:
     """Offers one after the other; the answer is the rows, as of `with_room`."""
     for offer in range(offers.places.size):
-        place, now = int(offers.places[offer]), offers.times[offer]
+        place, now = offers.places[offer], offers.times[offer]
         advance_place(heads, rows, place, now, points, outbox)
         head = heads[place]
         head.matches += 1
-        score, publication = offers.scores[offer], int(offers.publications[offer])
+        score, publication = offers.scores[offer], offers.publications[offer]
         left = _first_that_left(heads, rows, place, now)
         won = step_won(heads, rows, place, score, publication, min(left, head.chosen), points)
         rows = enter(heads, rows, tail, place, offers, offer)
