@@ -1,16 +1,16 @@
 """What holds for every input, however it is cut, ordered, stored and spread."""
 
 import json
-import zlib
 from collections import Counter
 from dataclasses import replace
-from itertools import pairwise
+from itertools import islice, pairwise
 
 from hypothesis import given
 from hypothesis import strategies as st
 
 from shortlist.engine.engine import Engine, Result
 from shortlist.engine.replay import read_items, replay
+from shortlist.engine.saved import Saved
 from shortlist.intake.files import registry_from_documents
 from shortlist.model.delivery import Delivery
 from shortlist.model.policy import Span, policies_of
@@ -109,10 +109,20 @@ def test_a_snapshot_at_any_point_does_not_matter(document, lines, lateness, data
 
 def content(snapshot):
     """What a snapshot says, in whatever order it names what is live."""
-    document = json.loads(zlib.decompress(snapshot))
+    saved = Saved.of_bytes(snapshot)
+    document = {**saved.document, "number": None}
     for kind in ("shortlists", "subscriptions", "advertisements"):
         document["registry"][kind].sort(key=lambda made: made["id"])
-    return document
+    held = {}
+    for name, table in saved.tables.items():
+        if name.endswith(" heads"):
+            rows = iter(saved.tables[name.replace("heads", "rows")].to_pylist())
+            held[name] = {
+                head["shortlist"]: (head, sorted(map(str, islice(rows, head["length"]))))
+                for head in table.to_pylist()
+            }
+    others = ("publications", "accepted", "sets")
+    return document, held, {name: saved.tables[name] for name in others if name in saved.tables}
 
 
 @given(registries(), timelines(), st.integers(0, 10))

@@ -130,11 +130,12 @@ class Engine:
         In proportion to what is different now, not to what is kept: shortlists that nothing came to
         take no room.
 
-        >>> engine = Engine()
+        >>> prompt = Settings(lateness=0)
+        >>> engine = Engine(settings=prompt)
         >>> before = engine.snapshot()
         >>> some = [Publication(id="n1", source="cinema", time=0, position=1)]
         >>> _ = engine.process(some)
-        >>> Engine.restore(before, changes=[engine.changes()]).process(some).rejects
+        >>> Engine.restore(before, prompt, [engine.changes()]).process(some).rejects
         [Reject(position=1, reason='duplicate')]
         """
         return self._saves.changes()

@@ -7,12 +7,19 @@ from shortlist.model.rounding import rounded
 from shortlist.scoring.candidates import Candidate
 from shortlist.selection.window import Held, WindowSelector
 
+MOST = 10**300
+
+
+def half_life_of(policy: Fresh) -> float:
+    """In microseconds; one that doubles cannot hold is as good as endless."""
+    return float(min(policy.half_life, MOST))
+
 
 class FreshSelector(WindowSelector):
     """Since all scores decay alike, the order of two publications never changes."""
 
     def __init__(self, policy: Fresh, shortlist: str) -> None:
-        self._half_life = policy.half_life
+        self._half_life = half_life_of(policy)
         super().__init__(policy, shortlist)
 
     def _objection(self, candidate: Candidate) -> str | None:

@@ -10,6 +10,7 @@ from shortlist.selection.bulk.arena import Fields
 from shortlist.selection.bulk.base import Expectations
 from shortlist.selection.bulk.offers import Offers, Placements
 from shortlist.selection.bulk.window import WindowBank, window_settings
+from shortlist.selection.fresh import half_life_of
 from shortlist.selection.kernels.fading import lasting_keys
 from shortlist.selection.kernels.window_rows import (
     FADING,
@@ -28,7 +29,7 @@ class FreshBank(WindowBank):
 
     def open(self, shortlist: str, policy: Any) -> int:
         settings = window_settings(policy)
-        return self._arena.open(**settings, half_life=policy.half_life, base=2.0)
+        return self._arena.open(**settings, half_life=half_life_of(policy), base=2.0)
 
     def arrive(self, offers: Offers, sets: MatchSets) -> Placements:
         """What has no score above 0 does not enter, but time runs on to its instant."""

@@ -11,10 +11,10 @@ Longs = npt.NDArray[np.int64]
 
 
 @njit(cache=True)
-def lasting_keys(scores: Floats, appeared: Longs, half_lives: Longs) -> Floats:
+def lasting_keys(scores: Floats, appeared: Longs, half_lives: Floats) -> Floats:
     """Logarithms of scores, counted from one instant for all: they rank as what they fade to.
 
-    >>> lasting_keys(np.array([8.0, 4.0]), np.array([0, 10]), np.array([5, 5])).tolist()
+    >>> lasting_keys(np.array([8.0, 4.0]), np.array([0, 10]), np.array([5.0, 5.0])).tolist()
     [3.0, 4.0]
     """
     keys = np.empty(scores.size)

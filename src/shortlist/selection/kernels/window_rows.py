@@ -48,7 +48,7 @@ WINDOW_ROW = [
 ]
 PUSHED = [("push", "i8")]  # the match that pushes it out of a count window
 FADING_HEAD = [
-    ("half_life", "i8"),
+    ("half_life", "f8"),
     ("base", "f8"),  # 2.0: with a constant the compiler takes exp2, which is not always pow
 ]
 FADING = [("score", "f8"), ("appeared", "i8")]
