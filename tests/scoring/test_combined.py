@@ -91,7 +91,9 @@ class Both:
     def check(self, publications):
         readers = [VALUES.of(publication) for publication in publications]
         block = Block.of_readers(readers)
-        found = self.bulk.combined(block, self.index.match_block(block, unconditional=False))
+        matches = self.index.match_block(block, unconditional=False)
+        *found, left_out = self.bulk.combined(block, matches)
+        assert left_out == 0
         expected = self.plain_rows(publications, readers, self.index.match_block(block))
         assert repr(self.bulk_rows(*found)) == repr(expected)
 
@@ -249,6 +251,6 @@ def test_a_sum_that_is_not_finite_is_no_candidate():
     for name in "ab":
         both.add(Subscription(id=name, shortlist="S", score="1e308 * price"))
     block = Block.of_readers([VALUES.of(publication) for publication in priced(1, 0.5)])
-    found, _ = both.bulk.combined(block, both.index.match_block(block, unconditional=False))
+    found, *_ = both.bulk.combined(block, both.index.match_block(block, unconditional=False))
     assert found.publications.tolist() == [1]
     assert found.scores.tolist() == [1e308]

@@ -85,8 +85,7 @@ def spread_candidate(pick, time, position, scale):
         one,
         publication=replace(one.publication, expiry=expiry),
         score=score,
-        named=one.named._replace(score=score),
-        refresh=None,
+        named=one.named._replace(score=score, refresh=None),
     )
 
 

@@ -20,7 +20,7 @@ def equal_share_rates(matches: int, delivered: int, matches_of_each: list[int]) 
     """Of a shortlist with so many matches, deliveries, and matches of each subscription.
 
     >>> equal_share_rates(1000, 200, [700, 250, 50])
-    Rates(least=0.015, largest=0.15000000000000002)
+    Rates(least=0.015, largest=0.15)
     """
     members = len(matches_of_each)
     return Rates(members / max(delivered, 1), members * min(matches_of_each) / max(matches, 1))

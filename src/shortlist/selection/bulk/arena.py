@@ -22,7 +22,7 @@ class Arena:
     >>> arena = Arena(head=[("k", "i4")], row=[("score", "f8")])
     >>> place = arena.open(k=3)
     >>> arena.put(place, np.array([(0.5,), (0.25,)], arena.rows.dtype))
-    >>> arena.rows_of(place)["score"].tolist(), arena.heads["k"][place]
+    >>> arena.rows_of(place)["score"].tolist(), arena.heads["k"][place].item()
     ([0.5, 0.25], 3)
     """
 
