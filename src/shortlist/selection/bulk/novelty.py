@@ -85,7 +85,7 @@ class NoveltyBank:
         named, novelties = named_members(self._memory, arrivals)
         delivered = np.flatnonzero(named != REFUSED)
         members = named[delivered]
-        placed = offers.kept(delivered).placed(np.zeros(delivered.size, np.int32))
+        placed = offers.placed(delivered)
         return placed._replace(
             scores=novelties[delivered],
             named=arrivals.subscriptions[members],

@@ -41,19 +41,20 @@ class Offers(NamedTuple):
     def kept(self, which: Bools | Longs | slice) -> "Offers":
         return Offers._make(column[which] for column in self)
 
-    def placed(self, ranks: Ints) -> "Placements":
-        """All of them, as they come."""
+    def placed(self, which: Bools | Longs, ranks: Ints | None = None) -> "Placements":
+        """Some of them, as they come; without ranks, they have none."""
+        places = self.places[which]
         return Placements(
-            places=self.places,
-            times=self.times,
-            publications=self.publications,
-            scores=self.scores,
-            named=self.named,
-            possibilities=self.possibilities,
-            necessities=self.necessities,
-            ranks=ranks,
-            promoted=np.zeros(ranks.size, np.bool_),
-            matched=self.matched,
+            places=places,
+            times=self.times[which],
+            publications=self.publications[which],
+            scores=self.scores[which],
+            named=self.named[which],
+            possibilities=self.possibilities[which],
+            necessities=self.necessities[which],
+            ranks=np.zeros(places.size, np.int32) if ranks is None else ranks,
+            promoted=np.zeros(places.size, np.bool_),
+            matched=self.matched[which],
         )
 
 

@@ -48,7 +48,7 @@ class PreferentialBank:
             offers.refreshes,
         )
         delivered = np.flatnonzero(ranks)
-        return offers.kept(delivered).placed(ranks[delivered])
+        return offers.placed(delivered, ranks[delivered])
 
     def expected(self, until: int) -> Expectations:
         heads = self._arena.heads

@@ -239,8 +239,7 @@ class BulkSelecting:
         is_choosy = self._shortlists["depth"][offers.places] > 0
         if is_choosy.all():
             return self.levels[0].arrive(offers, sets) if offers.places.size else NO_PLACEMENTS
-        unchosen = offers.kept(~is_choosy)
-        every = unchosen.placed(np.zeros(unchosen.places.size, np.int32))
+        every = offers.placed(~is_choosy)
         if not is_choosy.any():
             return every
         return Placements.joined([every, self.levels[0].arrive(offers.kept(is_choosy), sets)])

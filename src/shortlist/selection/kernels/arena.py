@@ -55,7 +55,7 @@ def repacked(rows: Records, heads: Records, tail: Longs, more: int) -> Records:
     for place in range(heads.size):
         if heads[place].capacity > 0:
             total += padded(heads[place].length)
-    packed = np.empty(total + max(total // 16, heads.size // 4) + more, rows.dtype)
+    packed = np.empty(total + max(total // 16, heads.size) + more, rows.dtype)
     start = 0
     for place in range(heads.size):
         if heads[place].capacity > 0:
