@@ -58,7 +58,8 @@ class Level:
         for number, (kind, bank) in enumerate(self.banks.items(), start=1):
             is_here = stages["bank"] == number
             if is_here.any():
-                here = offers._replace(places=stages["place"]).kept(is_here)
+                here = offers._replace(places=stages["place"])
+                here = here if is_here.all() else here.kept(is_here)
                 placed.append(self.owned(kind, bank.arrive(here, sets)))
         return Placements.joined(placed)
 
@@ -119,6 +120,7 @@ class BulkSelecting:
                 if arena.holds("matched"):
                     known = arena.rows_of(place)["matched"]
                     known[:] = translated(known, numbers)
+                    arena.heads["touched"][place] = 1
             return Placements.joined([due, bank.cancel(place, subscription, time)])
 
         return self._told(number, cancel)
