@@ -12,9 +12,10 @@ from shortlist.model.publication import Publication
 from shortlist.model.shortlist import Shortlist
 from shortlist.scoring.candidates import Candidate
 from shortlist.scoring.combine import ScoredMatch
+from shortlist.scoring.combined import UNSET
 from shortlist.scoring.match_sets import ALONE, NO_SETS
 from shortlist.selection.bulk.base import Bank
-from shortlist.selection.bulk.offers import NEVER, UNSET, Offers, Placements
+from shortlist.selection.bulk.offers import NEVER, Offers, Placements
 from shortlist.selection.policies import selector
 
 from .timing import core_timed

@@ -41,7 +41,7 @@ class NumpyScan:
 
     def __init__(self, boxes: Boxes, chunk: int = CHUNK) -> None:
         # A subscription's boxes stay together, so that it is told once.
-        starts = np.unique(boxes.owners.searchsorted(boxes.owners[::chunk]))
+        starts = np.unique([0, *boxes.owners.searchsorted(boxes.owners[::chunk])])
         ends = [*starts[1:], len(boxes)]
         self._words = boxes.words
         self._attributes = tuple(boxes.bounds)

@@ -11,10 +11,11 @@ from shortlist.matching.blocks import Block, Bools, Floats, Ints, Longs
 from shortlist.model.policy import Span, Window
 from shortlist.model.subscription import Subscription
 from shortlist.scoring.bulk import BulkScores
+from shortlist.scoring.combined import UNSET
 from shortlist.scoring.kernels.findings import Findings
 from shortlist.scoring.kernels.hopeful import Hopes
 from shortlist.scoring.match_sets import ALONE, NO_SETS
-from shortlist.selection.bulk.offers import NEVER, UNSET, Offers, Placements
+from shortlist.selection.bulk.offers import NEVER, Offers, Placements
 from shortlist.selection.bulk.window import WindowBank
 from shortlist.selection.kernels.arena import Records
 

@@ -5,7 +5,7 @@ from math import inf
 
 import numpy as np
 import pytest
-from hypothesis import given
+from hypothesis import example, given
 from hypothesis import strategies as st
 
 from benchmarks.common.boxes import boxes_of
@@ -63,6 +63,7 @@ conditions = st.recursive(predicates, groups, max_leaves=6)
 
 
 @given(asked=st.lists(conditions, min_size=1, max_size=5))
+@example(asked=[All((Range("year", 2005, 2005), Not(Range("year", 2005, 2005))))])
 def test_boxes_are_the_condition(asked: list[Condition]) -> None:
     boxes, expected = boxes_of(asked), plain_matches(asked)
     for baseline in BASELINES:

@@ -6,8 +6,10 @@ from hypothesis import strategies as st
 
 from shortlist.engine.engine import Engine, Result
 from shortlist.engine.replay import read_items
+from shortlist.engine.saved import Saved
 from shortlist.intake.files import registry_from_documents
 from shortlist.matching.scan import Scan
+from shortlist.model.publication import Publication
 from shortlist.model.settings import Settings
 from tests.strategies import SECOND, cuts, drawn, registries, registry, seeded, timeline, timelines
 
@@ -63,3 +65,65 @@ def test_drawn_ones_shrink(document, lines, data):
     batches = data.draw(drawn(cuts)(items))
     found = in_bulk(made, settings, batches, saved=lambda number: None)
     assert everything_of(found) == everything_of(plain(made, settings, items))
+
+
+CHAINS = [
+    [{"kind": "window", "k": 1, "window": f"{seconds}s"} for seconds in (9, 6, 3)],
+    [
+        {"kind": "fresh", "k": 1, "window": "5s", "half_life": "2s"},
+        {"kind": "window", "k": 1, "window": "3s"},
+    ],
+    [{"kind": "window", "k": 2, "window": "5s"}, {"kind": "novelty", "rate": 0.5, "period": 3}],
+]
+
+
+@pytest.mark.parametrize(
+    "chain", CHAINS, ids=lambda chain: "-".join(each["kind"] for each in chain)
+)
+def test_shortlists_with_the_same_chain_keep_apart(chain):
+    """All of them place in one call, in whatever order, and each gets its own."""
+    for seed in range(60):
+        pick = seeded(seed)
+        subscriptions = [{"id": name, "score": name, "policy": chain} for name in "xyz"]
+        made = registry_from_documents({"subscriptions": subscriptions})
+        times = sorted(pick(range(30)) for _ in range(25))
+        items = [
+            Publication(
+                id=f"p{number}",
+                source="s",
+                time=time * SECOND,
+                position=number,
+                data={name: pick(range(-5, 9)) for name in "xyz"},
+            )
+            for number, time in enumerate(times)
+        ]
+        settings = Settings(lateness=0)
+        found = in_bulk(made, settings, cuts(pick, items), saved=lambda number: None)
+        assert everything_of(found) == everything_of(plain(made, settings, items)), seed
+
+
+def test_changes_hold_only_the_sets_that_they_need():
+    chain = [
+        {"kind": "window", "k": 1, "window": "5s"},
+        {"kind": "novelty", "rate": 1, "period": 3},
+    ]
+    document = {
+        "shortlists": [
+            {"id": f"l{number}", "subscriber": "u", "policy": chain} for number in range(50)
+        ],
+        "subscriptions": [
+            {"id": f"l{number}.{name}", "shortlist": f"l{number}", "where": f"n = {number}"}
+            for number in range(50)
+            for name in "ab"
+        ],
+    }
+    engine = Engine(registry_from_documents(document), Settings(lateness=0))
+    one = [
+        Publication(id=f"p{n}", source="s", time=n, position=n, data={"n": n % 50})
+        for n in range(51)
+    ]
+    engine.process(one[:50])
+    assert Saved.of_bytes(engine.snapshot()).tables["sets"].num_rows == 50
+    assert "sets" not in Saved.of_bytes(engine.changes()).tables
+    engine.process(one[50:])
+    assert Saved.of_bytes(engine.changes()).tables["sets"].num_rows == 1

@@ -5,8 +5,9 @@ from dataclasses import dataclass, field
 import numpy as np
 
 from shortlist.model.shortlist import Shortlist
+from shortlist.scoring.combined import UNSET
 from shortlist.scoring.match_sets import ALONE, MatchSets
-from shortlist.selection.bulk.offers import NEVER, UNSET, Offers
+from shortlist.selection.bulk.offers import NEVER, Offers
 from shortlist.selection.policies import selector
 from tests.selector_calls import END_OF_TIME, POLICIES, candidate
 from tests.strategies import seeded

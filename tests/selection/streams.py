@@ -2,8 +2,9 @@
 
 import numpy as np
 
+from shortlist.scoring.combined import UNSET
 from shortlist.scoring.match_sets import ALONE
-from shortlist.selection.bulk.offers import NEVER, UNSET, Offers
+from shortlist.selection.bulk.offers import NEVER, Offers
 
 
 def offers_to(places, times, scores, expiries=None, named=None):

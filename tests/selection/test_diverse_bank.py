@@ -10,9 +10,10 @@ from hypothesis import strategies as st
 from shortlist.model.aspects import Aspect
 from shortlist.model.policy import Diverse, Span
 from shortlist.model.publication import Publication
+from shortlist.scoring.combined import UNSET
 from shortlist.scoring.match_sets import ALONE, NO_SETS
 from shortlist.selection.bulk.diverse import DiverseBank
-from shortlist.selection.bulk.offers import NEVER, UNSET, Offers
+from shortlist.selection.bulk.offers import NEVER, Offers
 from shortlist.selection.bulk.publications import Publications
 from tests.selection.duels import duel
 from tests.selector_calls import RENT, candidate, diverse

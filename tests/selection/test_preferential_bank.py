@@ -8,8 +8,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from shortlist.model.policy import TopK
+from shortlist.scoring.combined import UNSET
 from shortlist.scoring.match_sets import ALONE, NO_SETS
-from shortlist.selection.bulk.offers import NEVER, UNSET, Offers
+from shortlist.selection.bulk.offers import NEVER, Offers
 from shortlist.selection.bulk.preferential import PreferentialBank
 from tests.selection.duels import duel
 from tests.selector_calls import candidate

@@ -7,7 +7,7 @@ import numpy as np
 import pyarrow as pa
 
 from shortlist.matching.blocks import Ints, Longs
-from shortlist.scoring.match_sets import NO_SETS, MatchSets
+from shortlist.scoring.match_sets import MatchSets
 from shortlist.selection.bulk.arena import Arena, translated
 from shortlist.selection.bulk.base import Bank
 from shortlist.selection.bulk.selecting import BulkSelecting
@@ -31,9 +31,6 @@ class Names(NamedTuple):
 def bank_tables(selecting: BulkSelecting, names: Names, *, only_changes: bool) -> Tables:
     """What shortlists hold, or those of them that have changed since the last call."""
     tables = {}
-    selecting.sets.sweep(selecting.arenas())
-    if selecting.sets.sets.subscriptions.size:
-        tables["sets"] = _sets_table(selecting.sets.sets, names)
     for depth, kind, bank in _banks(selecting):
         places = _touched(bank) if only_changes else np.flatnonzero(bank.arenas[0].heads["is_open"])
         if not places.size:
@@ -45,6 +42,9 @@ def bank_tables(selecting: BulkSelecting, names: Names, *, only_changes: bool) -
             tables[f"{depth} {kind} {number} heads"] = _table(heads, shortlist=shortlists)
             tables[f"{depth} {kind} {number} rows"] = _rows_table(arena, places, selecting, names)
             arena.heads["touched"] = 0
+    sets = _held(tables, "matched")
+    if sets.size:
+        tables["sets"] = _sets_table(selecting.sets.subset(sets), sets, names)
     return tables
 
 
@@ -52,8 +52,11 @@ def load_banks(
     selecting: BulkSelecting, names: Names, tables: Mapping[str, pa.RecordBatch]
 ) -> None:
     """Puts what tables say in the place of what shortlists hold; those are open already."""
-    sets = _sets(tables["sets"], names) if "sets" in tables else NO_SETS
-    kept = selecting.sets.keep(np.arange(sets.offsets.size - 1, dtype=np.int32), sets)
+    kept = np.empty(0, np.int32)
+    if "sets" in tables:
+        sets, numbers = _sets(tables["sets"], names)
+        kept = np.zeros(numbers.max() + 1, np.int32)
+        kept[numbers] = selecting.sets.keep(np.arange(numbers.size, dtype=np.int32), sets)
     for depth, kind, bank in _banks(selecting):
         for number, arena in enumerate(bank.arenas):
             heads = tables.get(f"{depth} {kind} {number} heads")
@@ -71,12 +74,14 @@ def load_banks(
 
 def held_serials(tables: Mapping[str, pa.RecordBatch]) -> Longs:
     """The publications that rows of these tables hold, by serial number."""
-    held = [
-        _numpy(table, "publication")
-        for table in tables.values()
-        if "publication" in table.schema.names
-    ]
-    return np.unique(np.concatenate([np.empty(0, np.int64), *held]))
+    return _held(tables, "publication")
+
+
+def _held(tables: Mapping[str, pa.RecordBatch], name: str) -> Longs:
+    """The different numbers in a field of all tables that have it, but for -1."""
+    held = [_numpy(table, name) for table in tables.values() if name in table.schema.names]
+    numbers = np.unique(np.concatenate([np.empty(0, np.int64), *held]))
+    return numbers[numbers >= 0]
 
 
 def _banks(selecting: BulkSelecting) -> Iterator[tuple[int, str, Bank]]:
@@ -150,7 +155,7 @@ def _numbered(column: pa.DictionaryArray, names: Names) -> Ints:
     return numbers
 
 
-def _sets_table(sets: MatchSets, names: Names) -> pa.RecordBatch:
+def _sets_table(sets: MatchSets, numbers: Longs, names: Names) -> pa.RecordBatch:
     offsets = pa.array(sets.offsets.astype(np.int32))
     columns = (
         _named(sets.subscriptions, names).cast(pa.string()),
@@ -159,19 +164,22 @@ def _sets_table(sets: MatchSets, names: Names) -> pa.RecordBatch:
     )
     titles = ("subscriptions", "possibilities", "necessities")
     return pa.record_batch(
-        {
+        {"number": pa.array(numbers)}
+        | {
             title: pa.ListArray.from_arrays(offsets, column)
             for title, column in zip(titles, columns, strict=True)
         }
     )
 
 
-def _sets(table: pa.RecordBatch, names: Names) -> MatchSets:
-    members, possibilities, necessities = table.columns
-    numbers = map(names.subscription_number, members.flatten().to_pylist())
-    return MatchSets(
+def _sets(table: pa.RecordBatch, names: Names) -> tuple[MatchSets, Longs]:
+    """Sets of matches, and the numbers that rows have for them."""
+    numbers, members, possibilities, necessities = table.columns
+    subscriptions = map(names.subscription_number, members.flatten().to_pylist())
+    sets = MatchSets(
         members.offsets.to_numpy().astype(np.int64),
-        np.fromiter(numbers, np.int32),
+        np.fromiter(subscriptions, np.int32),
         possibilities.flatten().to_numpy(),
         necessities.flatten().to_numpy(),
     )
+    return sets, numbers.to_numpy()

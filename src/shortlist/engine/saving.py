@@ -6,6 +6,7 @@ Each says which one it follows, so that none can be left out.
 """
 
 import json
+from collections import deque
 from collections.abc import Sequence
 from typing import Any
 
@@ -72,7 +73,7 @@ class Saving:
         serials = held_serials(tables)
         is_new = ~publications.facts["is_saved"][publications.numbers(serials)]
         document = {"follows": self._number, "commands": commands}
-        return self._saved(document, tables, serials[is_new], self._duplicates.news)
+        return self._saved(document, tables, serials[is_new], [*self._duplicates.news])
 
     def load(self, saved: Saved) -> None:
         """Takes a state in, or the changes that follow."""
@@ -127,7 +128,7 @@ class Saving:
         return saved
 
     def _begin(self, number: int) -> None:
-        self._number, self._commands, self._duplicates.news = number, [], []
+        self._number, self._commands, self._duplicates.news = number, [], deque()
 
     def _publication_table(self, serials: Longs) -> pa.RecordBatch:
         publications = self._halves.selecting.publications

@@ -37,7 +37,7 @@ HOWS: dict[Combine, How] = {
     "most_specific": How.MOST_SPECIFIC,
 }
 UNSET = -1
-"""A refresh that is not given."""
+"""A refresh that is not given: the policy's own counts."""
 REMEMBERED = 1024
 """Different sets of matches of one shortlist whose most specific ones are kept in mind."""
 

@@ -8,9 +8,10 @@ import numpy as np
 from shortlist.model.policy import TopK
 from shortlist.model.publication import Publication
 from shortlist.scoring.combine import ScoredMatch
+from shortlist.scoring.combined import UNSET
 from shortlist.scoring.match_sets import ALONE, NO_SETS
 from shortlist.selection.bulk.base import Bank
-from shortlist.selection.bulk.offers import NEVER, NO_OFFERS, UNSET, Offers
+from shortlist.selection.bulk.offers import NEVER, NO_OFFERS, Offers
 from shortlist.selection.bulk.preferential import PreferentialBank
 from shortlist.selection.kernels.chances import stride_of
 from shortlist.selection.kernels.novelty_memory import SAMPLING, THRESHOLD, Held, Memory

@@ -52,9 +52,13 @@ class Arena:
         self.heads = grown(self.heads, place + 1)
 
     def close(self, place: int) -> None:
+        self.vacate(place)
+        self._free.append(place)
+
+    def vacate(self, place: int) -> None:
+        """Lets go of what a place holds, which stays somebody's."""
         self.tail[OWNED] -= self.heads["capacity"][place]
         self.heads[place] = 0
-        self._free.append(place)
 
     def rows_of(self, place: int) -> Records:
         """What a place holds: a view."""

@@ -1,6 +1,6 @@
 """The sets of matches that publications carry along on their way through a chain of policies."""
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 
 import numpy as np
 
@@ -19,8 +19,8 @@ class KeptSets:
     >>> two = MatchSets(np.array([0, 2]), np.array([7, 8], np.int32), np.ones(2), np.ones(2))
     >>> kept.keep(np.array([-1, 0, 0], np.int32), two)
     array([-1,  0,  0], dtype=int32)
-    >>> kept.without(7), kept.sets.subscriptions
-    (array([1], dtype=int32), array([7, 8, 8], dtype=int32))
+    >>> kept.without(7, np.array([0, -1], np.int32)), kept.sets.subscriptions
+    (array([ 1, -1], dtype=int32), array([7, 8, 8], dtype=int32))
     """
 
     def __init__(self) -> None:
@@ -33,13 +33,7 @@ class KeptSets:
     def sets(self) -> MatchSets:
         """All of them."""
         if self._joined is None:
-            members = [np.frombuffer(each, np.int32) for each, _, _ in self._sets]
-            self._joined = MatchSets(
-                np.cumsum([0, *(each.size for each in members)]),
-                np.concatenate(members),
-                np.frombuffer(b"".join(high for _, high, _ in self._sets)),
-                np.frombuffer(b"".join(low for _, _, low in self._sets)),
-            )
+            self._joined = _joined(self._sets)
         return self._joined
 
     def keep(self, numbers: Ints, sets: MatchSets) -> Ints:
@@ -49,21 +43,27 @@ class KeptSets:
             kept[place] = number if number < 0 else self._number(sets, number)
         return kept
 
-    def without(self, subscription: int) -> Ints:
-        """For every number that of the same set without a subscription which goes."""
-        numbers = np.arange(len(self._sets), dtype=np.int32)
-        for number in numbers.tolist():
-            members, high, low = self._sets[number]
-            others = np.frombuffer(members, np.int32) != subscription
-            if not others.all():
-                numbers[number] = self._numbered(
+    def without(self, subscription: int, numbers: Ints) -> Ints:
+        """For each of these numbers that of the same set without a subscription which goes."""
+        known, places = np.unique(numbers, return_inverse=True)
+        for place, number in enumerate(known.tolist()):
+            if number >= 0:
+                members, high, low = self._sets[number]
+                others = np.frombuffer(members, np.int32) != subscription
+                known[place] = self._numbered(
                     (
                         np.frombuffer(members, np.int32)[others].tobytes(),
                         np.frombuffer(high)[others].tobytes(),
                         np.frombuffer(low)[others].tobytes(),
                     )
                 )
-        return numbers
+        changed: Ints = known[places]
+        return changed
+
+    def subset(self, numbers: Ints) -> MatchSets:
+        """Some of them, in this order."""
+        some = [self._sets[number] for number in numbers.tolist()]
+        return _joined(some)
 
     def _number(self, sets: MatchSets, number: int) -> int:
         first, end = sets.offsets[number], sets.offsets[number + 1]
@@ -93,3 +93,13 @@ class KeptSets:
         self._numbers = {key: number for number, key in enumerate(self._sets)}
         self._joined = None if self._sets else NO_SETS
         self._most = max(LEAST, 2 * len(self._sets))
+
+
+def _joined(some: Sequence[tuple[bytes, bytes, bytes]]) -> MatchSets:
+    members = [np.frombuffer(each, np.int32) for each, _, _ in some]
+    return MatchSets(
+        np.cumsum([0, *(each.size for each in members)]),
+        np.concatenate([np.empty(0, np.int32), *members]),
+        np.frombuffer(b"".join(high for _, high, _ in some)),
+        np.frombuffer(b"".join(low for _, _, low in some)),
+    )

@@ -11,7 +11,6 @@ from shortlist.scoring.match_sets import ALONE, MatchSets
 from shortlist.selection.bulk.arena import Arena
 from shortlist.selection.bulk.offers import NO_PLACEMENTS, Offers, Placements
 from shortlist.selection.draws import stream
-from shortlist.selection.kernels.arena import OWNED
 from shortlist.selection.kernels.novelty import REFUSED, named_members
 from shortlist.selection.kernels.novelty_memory import (
     COUNTS_HEAD,
@@ -120,7 +119,7 @@ class NoveltyBank:
     def close(self, place: int, time: int) -> Placements:
         self._counts.close(place)
         for arena in self._others:
-            _vacate(arena, place)
+            arena.vacate(place)
         return NO_PLACEMENTS
 
     @property
@@ -152,8 +151,3 @@ def _take_out(arena: Arena, place: int, at: int) -> None:
     rows[at:-1] = rows[at + 1 :]
     arena.heads["length"][place] -= 1
     arena.heads["touched"][place] = 1
-
-
-def _vacate(arena: Arena, place: int) -> None:
-    arena.tail[OWNED] -= arena.heads["capacity"][place]
-    arena.heads[place] = 0

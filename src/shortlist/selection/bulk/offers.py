@@ -9,8 +9,6 @@ from shortlist.matching.blocks import Bools, Floats, Ints, Longs
 
 NEVER = 2**62
 """An instant that does not come."""
-UNSET = -1
-"""A refresh that is not given: the policy's own counts."""
 
 
 class Offers(NamedTuple):

@@ -5,10 +5,11 @@ from collections.abc import Sequence
 import numpy as np
 
 from shortlist.model.policy import TopK
+from shortlist.scoring.combined import UNSET
 from shortlist.scoring.match_sets import MatchSets
 from shortlist.selection.bulk.arena import Arena
 from shortlist.selection.bulk.base import Expectations
-from shortlist.selection.bulk.offers import NEVER, NO_PLACEMENTS, UNSET, Offers, Placements
+from shortlist.selection.bulk.offers import NEVER, NO_PLACEMENTS, Offers, Placements
 from shortlist.selection.kernels.preferential import HEAD, ROW, ranked
 
 MOST = 2**31 - 1

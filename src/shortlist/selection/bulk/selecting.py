@@ -16,7 +16,7 @@ from shortlist.model.publication import Publication
 from shortlist.model.shortlist import Shortlist
 from shortlist.scoring.combined import Combined
 from shortlist.scoring.match_sets import MatchSets
-from shortlist.selection.bulk.arena import Arena, translated
+from shortlist.selection.bulk.arena import Arena
 from shortlist.selection.bulk.banks import BANKS, bank_kind
 from shortlist.selection.bulk.base import Bank, Expectant
 from shortlist.selection.bulk.kept_sets import KeptSets
@@ -111,7 +111,6 @@ class BulkSelecting:
         """A subscription of a shortlist goes."""
         if len(self.stages[number]) <= 1:
             return self._told(number, lambda bank, place: bank.cancel(place, subscription, time))
-        numbers = self.sets.without(subscription)
 
         def cancel(bank: Bank, place: int) -> Placements:
             # what was due takes the whole set of its matches along
@@ -119,7 +118,7 @@ class BulkSelecting:
             for arena in bank.arenas:
                 if arena.holds("matched"):
                     known = arena.rows_of(place)["matched"]
-                    known[:] = translated(known, numbers)
+                    known[:] = self.sets.without(subscription, known)
                     arena.heads["touched"][place] = 1
             return Placements.joined([due, bank.cancel(place, subscription, time)])
 
@@ -206,6 +205,8 @@ class BulkSelecting:
         flow = flow.kept(goes_on)
         if not flow.places.size:
             return delivered, NO_PLACEMENTS
+        # in order of time they are already; what comes to one shortlist has to stand together
+        flow = flow.kept(np.argsort(flow.places, kind="stable"))
         placed = self.levels[depth].arrive(self._passed(flow), self.sets.sets)
         was_promoted = np.isin(_keys(placed), _keys(flow.kept(flow.promoted)))
         return delivered, placed._replace(promoted=placed.promoted | was_promoted)

@@ -16,6 +16,8 @@ from shortlist.selection.kernels import window_runs
 from shortlist.selection.kernels.arena import Records
 from shortlist.selection.kernels.window_rows import PUSHED, WINDOW_HEAD, WINDOW_ROW
 
+MOST_JUDGED = 256
+"""With a larger k nothing is dropped by chance: that would take longer than it saves."""
 PIECE = 64
 """Offers of one place that go through their instants together, where little is known of them."""
 MOST = 2**31 - 1
@@ -42,7 +44,8 @@ class WindowBank:
 
     def open(self, shortlist: str, policy: Any) -> int:
         # what is missing lets something else in, which is wrong, too: each has half of the error
-        allowed = 0.0 if policy.window is None else policy.error / 2
+        is_exact = policy.window is None or policy.k > MOST_JUDGED
+        allowed = 0.0 if is_exact else policy.error / 2
         return self._arena.open(**window_settings(policy), allowed=allowed)
 
     def arrive(self, offers: Offers, sets: MatchSets) -> Placements:
@@ -145,7 +148,7 @@ def window_settings(policy: Window | Fresh) -> dict[str, Any]:
     return {
         "k": min(policy.k, MOST),
         "span": span if span < NEVER // 2 else NEVER,  # sums with times stay within 64 bits
-        "count": policy.window if isinstance(policy.window, int) else 0,
+        "count": min(policy.window, NEVER // 2) if isinstance(policy.window, int) else 0,
         "threshold": -np.inf,
         "next_due": NEVER,
         "next_push": NEVER,

@@ -153,6 +153,7 @@ def judge_until(heads: Records, rows: Records, place: int, now: int) -> None:
             head.bar = -np.inf
             stride = stride_of(heads, place)
             head.next_judgement = (now // stride + 1) * stride
+            head.touched = 1
         else:
             judge(heads, rows, place, head.next_judgement, head.next_judgement - 1)
             head.next_judgement += stride_of(heads, place)

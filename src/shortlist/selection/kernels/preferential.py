@@ -11,7 +11,8 @@ import numpy as np
 import numpy.typing as npt
 from numba import njit
 
-from shortlist.selection.bulk.offers import NEVER, UNSET
+from shortlist.scoring.combined import UNSET
+from shortlist.selection.bulk.offers import NEVER
 from shortlist.selection.kernels.arena import Longs, Records, insert, with_room
 
 Ints = npt.NDArray[np.int32]

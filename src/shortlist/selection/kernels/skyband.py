@@ -151,4 +151,5 @@ def swept(
     if bar > -np.inf:
         head.dropped += dropped
         head.above_bar += above
+        head.touched = 1
     return found

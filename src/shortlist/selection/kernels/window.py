@@ -125,10 +125,9 @@ def cancel(
     for at in range(head.length):
         stays[at] = rows[head.start + at].subscription != subscription
     kept = packed(rows, head.start, stays)
-    if kept < head.length:
-        head.length = kept
-        head.touched = 1
+    head.length = min(head.length, kept)
     head.bar = -np.inf  # it counted on what is gone
+    head.touched = 1
     # what has left unseen may be among the first now
     leave(heads, rows, place, time, head.matches)
     fill(heads, rows, place, time, NOBODY, outbox)
