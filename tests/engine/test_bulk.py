@@ -127,3 +127,42 @@ def test_changes_hold_only_the_sets_that_they_need():
     assert "sets" not in Saved.of_bytes(engine.changes()).tables
     engine.process(one[50:])
     assert Saved.of_bytes(engine.changes()).tables["sets"].num_rows == 1
+
+
+AGES = "99999999999999d"
+EXTREMES = [
+    {"kind": "top-k", "k": 3 * 10**9},
+    {"kind": "top-k", "k": 2, "refresh": AGES, "period": AGES},
+    {"kind": "window", "k": 3 * 10**9, "window": "5s"},
+    {"kind": "window", "k": 2, "window": AGES},
+    {"kind": "window", "k": 2, "window": 10**19},
+    {"kind": "window", "k": 2, "window": 2**63 - 1},
+    {"kind": "novelty", "rate": 0.001, "period": 10**15},
+    {"kind": "novelty", "rate": 1.0, "period": 10**12, "mode": "eager"},
+    {"kind": "fresh", "k": 2**31, "window": 10**19, "half_life": "1ms"},
+    {"kind": "fresh", "k": 2, "window": None, "half_life": AGES},
+    {"kind": "diverse", "k": 10**9, "window": None, "over": {"y": None}},
+    {"kind": "diverse", "k": 2, "window": 2**63, "over": {"x": 1e-300, "y": None}},
+]
+
+
+@pytest.mark.parametrize("policy", EXTREMES, ids=lambda policy: policy["kind"])
+def test_extreme_settings(policy):
+    subscription = {"id": "s", "score": "x / 10 + 1", "policy": policy}
+    made, settings = (
+        registry_from_documents({"subscriptions": [subscription]}),
+        Settings(lateness=0),
+    )
+    items = [
+        Publication(
+            id=f"p{n}",
+            source="s",
+            time=n * SECOND,
+            position=n,
+            data={"x": 7 * n % 11, "y": "abc"[n % 3]},
+        )
+        for n in range(40)
+    ]
+    batches = [items[:9], items[9:20], items[20:]]
+    found = in_bulk(made, settings, batches, saved=lambda number: "changes")
+    assert everything_of(found) == everything_of(plain(made, settings, items))
