@@ -278,3 +278,19 @@ def test_status_says_what_a_saved_state_holds(tmp_path, uneven):
     refused = shortlist("status", torn)
     assert refused.returncode == 2
     assert refused.stderr.startswith("expected a whole state, found a damaged one")
+
+
+def test_check_names_what_it_could_not_take(registry, publications):
+    done = shortlist("check", registry, publications)
+    assert done.returncode == 0
+    broken, repeated = done.stderr.splitlines()
+    assert broken.startswith("warning: publications.jsonl:2: not JSON")
+    assert repeated == "warning: publications.jsonl:3: duplicate"
+
+
+def test_check_of_very_bad_input_stays_short(tmp_path, registry):
+    path = tmp_path / "bad.jsonl"
+    path.write_text("broken\n" * 30)
+    warnings = json.loads(shortlist("check", registry, path, "--json").stdout)["warnings"]
+    assert len(warnings) == 11
+    assert warnings[-1] == "30 rejects in all"

@@ -37,6 +37,8 @@ app = typer.Typer(
     help="Relevance-ranked publish/subscribe: everyone gets a shortlist, not everything.",
 )
 notes = Console(stderr=True)
+FEW = 10
+"""Rejects that `check` names; `run` writes all of them."""
 
 RegistryPath = Annotated[
     Path | None, typer.Argument(help="A registry: a YAML or JSON file, or a folder.")
@@ -140,11 +142,15 @@ def check(
         known = read_registry(registry, settings.limits)
         found = summary(known)
         if publications is not None or timeline is not None:
-            _, lines = _numbered_lines(_source(publications, timeline))
-            items, _ = read_items(known, lines, settings, commands=timeline is not None)
+            places, lines = _numbered_lines(_source(publications, timeline))
+            items, unread = read_items(known, lines, settings, commands=timeline is not None)
             engine = Engine(known, settings)
-            engine.process(items, last=True)
-            warnings = engine.status()["warnings"]
+            rejects = [*unread, *engine.process(items, last=True).rejects]
+            warnings = [
+                *(f"{places[each.position - 1]}: {each.reason}" for each in rejects[:FEW]),
+                *([f"{len(rejects):,} rejects in all"] if len(rejects) > FEW else []),
+                *engine.status()["warnings"],
+            ]
     if as_json:
         print(json.dumps(found | ({"warnings": warnings} if warnings else {})))
         return

@@ -2,7 +2,6 @@
 
 from collections import Counter
 from collections.abc import Iterable
-from typing import Any
 
 from shortlist.model.delivery import Delivery
 from shortlist.model.shortlist import Shortlist
@@ -50,13 +49,6 @@ class PlainSelecting:
 
     def selector(self, shortlist: str) -> Selector:
         return self._selectors[shortlist]
-
-    def state(self) -> Any:
-        return {name: selecting.state() for name, selecting in self._selectors.items()}
-
-    def restore(self, state: Any) -> None:
-        for name, selected in state.items():
-            self._selectors[name].restore(selected)
 
     def _deliveries(self, name: str, placements: Iterable[Placement]) -> list[Delivery]:
         shortlist = self._shortlists[name]

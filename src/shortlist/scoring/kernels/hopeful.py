@@ -1,8 +1,8 @@
 """The publications of a block that can matter to the k best of what came last, by distance.
 
-Distances are computed for whole stretches of publications at once, which takes about as long as
-looking for the near ones; then one look from the newest to the oldest leaves out those that are too
-far for now and have k nearer ones behind them.
+Distances are computed for whole stretches of publications at once, since in several dimensions few
+are out of reach along one of them. Then one look from the newest to the oldest leaves out those
+that are too far for now and have k nearer ones behind them.
 """
 
 import math
