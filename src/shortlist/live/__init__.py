@@ -1,0 +1,1 @@
+"""One micro-batch after the other: what is read, decided, saved and committed, without Spark."""

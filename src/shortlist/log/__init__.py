@@ -1,0 +1,1 @@
+"""Durable logs behind one protocol: `sqlite:PATH` (embedded) and `nats://…` (JetStream)."""

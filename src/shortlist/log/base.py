@@ -1,0 +1,83 @@
+"""The protocol of durable logs: streams of entries, and registers that change by comparison."""
+
+from collections.abc import Iterator, Sequence
+from typing import NamedTuple, Protocol
+
+INPUT = "input"
+"""The stream of a timeline's lines: publications and commands; their offsets are positions."""
+DELIVERIES = "deliveries"
+"""The stream of deliveries, by shortlist."""
+REJECTS = "rejects"
+"""The stream of what was turned away."""
+DEPARTURES = "departures"
+"""The stream of what left shortlists, by shortlist."""
+
+
+class LogUnavailable(Exception):
+    """A log that cannot be reached, or cannot keep what it is given (its disk is full)."""
+
+
+class Moved(Exception):
+    """Somebody else was faster: a stream does not end, or a register does not stand, where the
+    caller said."""
+
+
+class Entry(NamedTuple):
+    """One entry of a stream."""
+
+    offset: int
+    """From 1, without gaps."""
+    appended: int
+    """When the log took it, in microseconds since 1970."""
+    content: bytes
+
+
+class Register(NamedTuple):
+    """A small value that is replaced as a whole."""
+
+    revision: int
+    """Grows with every change."""
+    content: bytes
+
+
+class Log(Protocol):
+    """What is acknowledged is durable: it survives the loss of power, not only of the process."""
+
+    def append(
+        self,
+        stream: str,
+        contents: Sequence[bytes],
+        *,
+        keys: Sequence[str] | None = None,
+        expected_end: int | None = None,
+    ) -> int:
+        """Adds entries, all or none; the offset of the last, once they are durable.
+
+        With `expected_end`, raises `Moved` unless the stream ended there. Entries may have a key
+        each, by which they can be found.
+        """
+        ...
+
+    def end(self, stream: str) -> int:
+        """The offset of the last entry, 0 if there is none."""
+        ...
+
+    def read(
+        self, stream: str, after: int, until: int | None = None, *, key: str | None = None
+    ) -> Iterator[Entry]:
+        """The entries behind an offset up to another one, or to the present end; as often as you
+        like."""
+        ...
+
+    def register(self, name: str) -> Register | None:
+        """A register, if somebody has set it."""
+        ...
+
+    def put(self, name: str, content: bytes, revision: int) -> int:
+        """Sets a register whose revision is known (0: it does not exist yet); the new revision.
+
+        Raises `Moved` if it is another one.
+        """
+        ...
+
+    def close(self) -> None: ...
