@@ -67,7 +67,7 @@ class Engine:
     ) -> None:
         registry = registry or Registry()
         self._settings = settings or Settings()
-        self._ordering = Ordering(self._settings.lateness)
+        self._ordering: Ordering[Item] = Ordering(self._settings.lateness)
         self._duplicates = Duplicates(self._settings.dedup)
         self._halves: BulkHalves | PlainHalves
         self._explainer: Explainer | None = None

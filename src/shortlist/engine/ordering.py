@@ -2,8 +2,7 @@
 
 import heapq
 from collections.abc import Iterator
-
-from shortlist.model.command import Item
+from typing import Generic, Protocol, TypeVar
 
 
 class Late(Exception):
@@ -21,7 +20,20 @@ def late_by(time: int, latest: int | None, lateness: int | None) -> str | None:
     return f"late by {(latest - lateness - time) / 1e6:g} s"
 
 
-class Ordering:
+class Timed(Protocol):
+    """What stands somewhere in the input and has a time."""
+
+    @property
+    def time(self) -> int: ...
+
+    @property
+    def position(self) -> int: ...
+
+
+T = TypeVar("T", bound=Timed)
+
+
+class Ordering(Generic[T]):
     """Releases items in order of (time, position).
 
     An item is late if its time is before the largest time at earlier positions, less `lateness`.
@@ -31,9 +43,9 @@ class Ordering:
     def __init__(self, lateness: int | None) -> None:
         self._lateness = lateness
         self._latest: int | None = None
-        self._waiting: list[tuple[int, int, Item]] = []
+        self._waiting: list[tuple[int, int, T]] = []
 
-    def push(self, item: Item) -> None:
+    def push(self, item: T) -> None:
         """Takes the next item of the input, or raises `Late`."""
         late = late_by(item.time, self._latest, self._lateness)
         if late is not None:
@@ -41,26 +53,38 @@ class Ordering:
         self._latest = item.time if self._latest is None else max(self._latest, item.time)
         heapq.heappush(self._waiting, (item.time, item.position, item))
 
-    def released(self) -> Iterator[Item]:
+    def released(self) -> Iterator[T]:
         """What no later item can come before."""
-        if self._latest is None or self._lateness is None:
-            return
-        while self._waiting and self._waiting[0][0] <= self._latest - self._lateness:
-            yield heapq.heappop(self._waiting)[2]
+        if self.reached is not None:
+            while self._waiting and self._waiting[0][0] <= self.reached:
+                yield heapq.heappop(self._waiting)[2]
 
-    def rest(self) -> Iterator[Item]:
+    def passed(self) -> Iterator[T]:
+        """What lies in the past: no later item can come at the same time either."""
+        if self.reached is not None:
+            while self._waiting and self._waiting[0][0] < self.reached:
+                yield heapq.heappop(self._waiting)[2]
+
+    def rest(self) -> Iterator[T]:
         """All that waits: the input has ended."""
         while self._waiting:
             yield heapq.heappop(self._waiting)[2]
 
     @property
+    def reached(self) -> int | None:
+        """The earliest time that a later item can have; None as long as it can have any."""
+        if self._latest is None or self._lateness is None:
+            return None
+        return self._latest - self._lateness
+
+    @property
     def latest(self) -> int | None:
         return self._latest
 
-    def waiting(self) -> list[Item]:
+    def waiting(self) -> list[T]:
         return [item for _, _, item in sorted(self._waiting, key=lambda entry: entry[:2])]
 
-    def restore(self, latest: int | None, waiting: list[Item]) -> None:
+    def restore(self, latest: int | None, waiting: list[T]) -> None:
         self._latest = latest
         self._waiting = [(item.time, item.position, item) for item in waiting]
         heapq.heapify(self._waiting)

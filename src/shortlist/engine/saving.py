@@ -21,7 +21,7 @@ from shortlist.engine.ordering import Ordering
 from shortlist.engine.saved import Saved, UnusableState
 from shortlist.intake.lines import ItemReader
 from shortlist.matching.blocks import Longs
-from shortlist.model.command import Command
+from shortlist.model.command import Command, Item
 from shortlist.model.publication import Publication
 
 PUBLICATION = pa.schema(
@@ -43,7 +43,7 @@ ACCEPTED = pa.schema({"time": pa.int64(), "source": pa.string(), "publication": 
 class Saving:
     """Keeps in mind what has happened since the last save, once there was one."""
 
-    def __init__(self, halves: BulkHalves, duplicates: Duplicates, ordering: Ordering) -> None:
+    def __init__(self, halves: BulkHalves, duplicates: Duplicates, ordering: Ordering[Item]) -> None:
         self._halves = halves
         self._duplicates = duplicates
         self._ordering = ordering

@@ -12,14 +12,15 @@ from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from shortlist.engine.arrow import Row
+from shortlist.engine.results import DELIVERY_COLUMNS, RESULTS
 from shortlist.intake.files import read_registry, registry_from_documents
 from shortlist.intake.tables import row_document
 from shortlist.model.command import Command
 from shortlist.model.registry import Registry
 from shortlist.model.settings import Limits, Settings
-from shortlist.spark.arrow import Row
 from shortlist.spark.ingest import admitted, carried_out, read_items, without_late
-from shortlist.spark.schemas import CHOSEN, DELIVERY_COLUMNS, NOMINATIONS, PARTS, RESULTS, ddl
+from shortlist.spark.schemas import CHOSEN, NOMINATIONS, PARTS, ddl
 from shortlist.spark.shards import Choose, Nominate, Select, Share, shares
 from shortlist.spark.sinks import parts_folder, put_in_order
 from shortlist.spark.sources import Lines, NoInput, read_table

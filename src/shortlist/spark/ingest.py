@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 
 import pyarrow as pa
 
+from shortlist.engine.arrow import Row, batches, rows
 from shortlist.engine.duplicates import Duplicates
 from shortlist.engine.ordering import late_by
 from shortlist.intake.lines import BadItem, ItemReader, parse_json
@@ -22,7 +23,6 @@ from shortlist.model.registry import Registry
 from shortlist.model.settings import Settings
 from shortlist.model.vocabulary import Vocabulary
 from shortlist.selection.audience import Advertisements
-from shortlist.spark.arrow import Row, batches, rows
 from shortlist.spark.schemas import ADMITTED, ITEMS, ddl
 from shortlist.spark.sources import Lines
 

@@ -40,27 +40,6 @@ NOMINATIONS = pa.schema(
 
 CHOSEN = pa.schema([("position", pa.int64()), ("shard", pa.int32()), ("shortlist", pa.string())])
 
-RESULTS = pa.schema(
-    [
-        ("id", pa.string()),
-        ("time", pa.timestamp("us", tz="UTC")),
-        ("shortlist", pa.string()),
-        ("subscriber", pa.string()),
-        ("source", pa.string()),
-        ("publication", pa.string()),
-        ("subscription", pa.string()),
-        ("score", pa.float64()),
-        ("possibility", pa.float64()),
-        ("necessity", pa.float64()),
-        ("rank", pa.int32()),
-        ("cause", pa.string()),
-        ("data", pa.string()),
-        ("position", pa.int64()),
-        ("note", pa.string()),
-    ]
-)
-"""Deliveries, and notes (JSON) beside them: a shard's counts, or explanations."""
-
 PARTS = pa.schema(
     [
         ("time", pa.int64()),
@@ -70,14 +49,6 @@ PARTS = pa.schema(
     ]
 )
 """Files of deliveries that tasks wrote, each with the place of its first publication."""
-
-DELIVERY_COLUMNS = tuple(name for name in RESULTS.names if name not in ("data", "position", "note"))
-
-
-def delivery_schema(with_data: bool) -> pa.Schema:
-    """The columns of deliveries in a file."""
-    names = [*DELIVERY_COLUMNS, *(["data"] if with_data else [])]
-    return pa.schema([RESULTS.field(name) for name in names])
 
 
 def ddl(schema: pa.Schema) -> str:

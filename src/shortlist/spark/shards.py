@@ -3,34 +3,34 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from itertools import chain, groupby
-from typing import Any
 
 import pyarrow as pa
 
 from shortlist.engine.admitted import Admitted
+from shortlist.engine.arrivals import as_rows, placed
+from shortlist.engine.arrow import Row, batches, rows
 from shortlist.engine.bulk import BLOCK, BulkHalves
 from shortlist.engine.bulk_matching import BulkMatching
 from shortlist.engine.engine import END_OF_TIME
 from shortlist.engine.explanation import Question
 from shortlist.engine.live import LiveRegistry
 from shortlist.engine.plain import PlainHalves
+from shortlist.engine.results import RESULTS, delivery_row
 from shortlist.intake.lines import reread
 from shortlist.intake.roster import Roster, registry_commands
+from shortlist.live.slots import shard_of
 from shortlist.matching.index.index import Index
 from shortlist.model.command import Advertise, Command, Subscribe
-from shortlist.model.delivery import Delivery, delivery_id
+from shortlist.model.delivery import Delivery
 from shortlist.model.registry import Registry
 from shortlist.model.settings import Limits
 from shortlist.model.vocabulary import Vocabulary
 from shortlist.selection.audience import Inducement, Nomination, chosen
-from shortlist.spark.arrivals import as_rows, placed
-from shortlist.spark.arrow import Row, batches, rows
 from shortlist.spark.progress import Progress
-from shortlist.spark.schemas import CHOSEN, NOMINATIONS, RESULTS
-from shortlist.spark.slots import shard_of
+from shortlist.spark.schemas import CHOSEN, NOMINATIONS
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -222,31 +222,5 @@ class _ShardRun:
         yield from batches(made, RESULTS)
 
 
-def delivery_row(delivery: Delivery, with_data: bool) -> Row:
-    """A delivery as a row of RESULTS."""
-    publication = delivery.publication
-    return (
-        delivery_id(delivery.shortlist, publication.source, publication.id),
-        delivery.time,
-        delivery.shortlist,
-        delivery.subscriber,
-        publication.source,
-        publication.id,
-        delivery.subscription,
-        delivery.score,
-        delivery.possibility,
-        delivery.necessity,
-        delivery.rank,
-        delivery.cause,
-        _json(publication.data) if with_data else None,
-        publication.position,
-        None,
-    )
-
-
 def _note(text: str) -> Row:
     return (*[None] * (len(RESULTS) - 1), text)
-
-
-def _json(data: Mapping[str, Any]) -> str:
-    return json.dumps(data, ensure_ascii=False)

@@ -14,9 +14,8 @@ from typing import TYPE_CHECKING
 import pyarrow as pa
 import pyarrow.parquet as pq
 
-from shortlist.model.times import format_time
-from shortlist.spark.arrow import Row, batches, rows
-from shortlist.spark.schemas import DELIVERY_COLUMNS, delivery_schema
+from shortlist.engine.arrow import Row, batches, rows
+from shortlist.engine.results import DELIVERY_COLUMNS, delivery_line, delivery_schema
 from shortlist.spark.sources import Places
 
 if TYPE_CHECKING:
@@ -36,15 +35,6 @@ class _Write:
 
     def __call__(self, arriving: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
         yield from batches(((self.line(row),) for row in rows(arriving)), LINES)
-
-
-def delivery_line(row: Row) -> str:
-    """A row of deliveries, with its time in microseconds, as a line of a file."""
-    document = dict(zip(DELIVERY_COLUMNS, row, strict=False))
-    document["time"] = format_time(document["time"])
-    line = json.dumps(document, ensure_ascii=False)
-    data = row[len(DELIVERY_COLUMNS)]
-    return line if data is None else f'{line[:-1]}, "data": {data}}}'
 
 
 @dataclass(frozen=True, slots=True)

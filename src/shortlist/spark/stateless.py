@@ -20,8 +20,11 @@ from typing import Any
 import numpy as np
 import pyarrow as pa
 
+from shortlist.engine.arrivals import Recipients, arrived, as_rows
+from shortlist.engine.arrow import Row, batches, rows
 from shortlist.engine.bulk import BLOCK
 from shortlist.engine.kernels.sorting import order_by
+from shortlist.engine.results import RESULTS
 from shortlist.intake.lines import reread
 from shortlist.matching.blocks import Block, Ints
 from shortlist.matching.census import TypeCensus
@@ -36,10 +39,8 @@ from shortlist.model.subscription import Subscription
 from shortlist.model.vocabulary import Vocabulary
 from shortlist.scoring.blocks import Arrivals, scored_pairs
 from shortlist.scoring.bulk import BulkScores
-from shortlist.spark.arrivals import Recipients, arrived, as_rows
-from shortlist.spark.arrow import Row, batches, rows
 from shortlist.spark.progress import Progress
-from shortlist.spark.schemas import PARTS, RESULTS
+from shortlist.spark.schemas import PARTS
 from shortlist.spark.sinks import DeliveryFile
 
 AT_ONCE = 2**20

@@ -13,11 +13,11 @@ import pyarrow as pa
 from shortlist.engine.bulk import BulkHalves
 from shortlist.engine.delivery_ids import delivery_ids, shortlist_texts
 from shortlist.engine.kernels.sha256 import Texts
+from shortlist.engine.results import RESULTS
 from shortlist.matching.blocks import Floats, Ints, Longs
 from shortlist.model.publication import Publication
 from shortlist.scoring.blocks import Arrivals
 from shortlist.selection.bulk.offers import Placements
-from shortlist.spark.schemas import RESULTS
 
 CAUSES = pa.array(["arrival", "promotion"])
 

@@ -1,0 +1,58 @@
+"""Immutable files in a folder: written once, under names that nobody else has."""
+
+import os
+import time
+import uuid
+from collections.abc import Container
+from pathlib import Path
+
+
+class Files:
+    """A folder that every machine of a deployment sees under the same path.
+
+    >>> import tempfile
+    >>> files = Files(tempfile.mkdtemp())
+    >>> name = files.write("state", b"all that is kept")
+    >>> files.read(name)
+    b'all that is kept'
+    """
+
+    def __init__(self, folder: str | Path) -> None:
+        self.folder = Path(folder)
+
+    def write(self, kind: str, content: bytes) -> str:
+        """The name of a new file; when this returns, its content is durable."""
+        name = f"{kind}-{uuid.uuid4().hex}"
+        self.folder.mkdir(parents=True, exist_ok=True)
+        with self.path(name).open("xb") as file:
+            file.write(content)
+            file.flush()
+            os.fsync(file.fileno())
+        folder = os.open(self.folder, os.O_RDONLY)
+        try:
+            os.fsync(folder)
+        finally:
+            os.close(folder)
+        return name
+
+    def read(self, name: str) -> bytes:
+        return self.path(name).read_bytes()
+
+    def path(self, name: str) -> Path:
+        return self.folder / name
+
+    def collect(self, needed: Container[str], retention: float) -> int:
+        """Removes what nobody needs and nobody has written for so many seconds; how many.
+
+        >>> import tempfile
+        >>> files = Files(tempfile.mkdtemp())
+        >>> old, new = files.write("state", b"old"), files.write("state", b"new")
+        >>> files.collect(needed={new}, retention=0), [path.name for path in files.folder.iterdir()]
+        (1, ['state-...'])
+        """
+        removed = 0
+        for path in self.folder.iterdir():
+            if path.name not in needed and path.stat().st_mtime <= time.time() - retention:
+                path.unlink(missing_ok=True)
+                removed += 1
+        return removed

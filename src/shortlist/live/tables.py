@@ -1,0 +1,79 @@
+"""Rows as Arrow files, and back."""
+
+from collections.abc import Iterable
+
+import pyarrow as pa
+
+from shortlist.engine.arrow import Row, batches
+
+PASSED = pa.schema(
+    {
+        "time": pa.int64(),
+        "position": pa.int64(),
+        "kind": pa.string(),
+        "shortlist": pa.string(),
+        "audience": pa.int64(),
+        "advertisement": pa.string(),
+        "line": pa.string(),
+    }
+)
+"""Items on their way to the shards, in order."""
+
+ACCEPTED = pa.schema({"time": pa.int64(), "source": pa.string(), "id": pa.string()})
+"""Publications that are not to come again."""
+
+WAITING = pa.schema(
+    {
+        "position": pa.int64(),
+        "kind": pa.string(),
+        "time": pa.int64(),
+        "source": pa.string(),
+        "id": pa.string(),
+        "dead": pa.bool_(),
+        "line": pa.string(),
+    }
+)
+"""Lines whose time has not passed yet."""
+
+REFUSALS = pa.schema(
+    {
+        "position": pa.int64(),
+        "line": pa.string(),
+        "reason": pa.string(),
+        "why": pa.string(),
+    }
+)
+
+COMMANDS = pa.schema({"position": pa.int64(), "line": pa.string()})
+
+SMALL = pa.ipc.IpcWriteOptions(compression="zstd")
+
+
+def table_of(rows: Iterable[Row], schema: pa.Schema) -> pa.Table:
+    """Rows as columns.
+
+    >>> table_of([(1, "a")], COMMANDS).to_pydict()
+    {'position': [1], 'line': ['a']}
+    """
+    return pa.Table.from_batches(batches(rows, schema), schema)
+
+
+def to_bytes(table: pa.Table) -> bytes:
+    sink = pa.BufferOutputStream()
+    with pa.ipc.new_stream(sink, table.schema, options=SMALL) as writer:
+        writer.write_table(table)
+    return bytes(sink.getvalue())
+
+
+def of_bytes(content: bytes) -> pa.Table:
+    """
+    >>> of_bytes(to_bytes(table_of([(1, "a")], COMMANDS))).to_pydict()
+    {'position': [1], 'line': ['a']}
+    """
+    with pa.ipc.open_stream(content) as reader:
+        return reader.read_all()
+
+
+def joined(tables: Iterable[pa.Table], schema: pa.Schema) -> pa.Table:
+    """All rows, one table after the other."""
+    return pa.concat_tables([schema.empty_table(), *tables])
