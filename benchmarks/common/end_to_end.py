@@ -20,7 +20,7 @@ import pyarrow.parquet as pq
 from shortlist.intake.files import read_registry
 from shortlist.spark import session
 from shortlist.spark.batch import Batch
-from shortlist.spark.schemas import DELIVERY_COLUMNS
+from shortlist.engine.results import DELIVERY_COLUMNS
 from shortlist.spark.sources import read_files
 
 from .boxes import boxes_of

@@ -74,8 +74,8 @@ class Admission:
     passed: list[Passed] = field(default_factory=list)
     refusals: list[Refusal] = field(default_factory=list)
     accepted: list[Accepted] = field(default_factory=list)
-    commands: list[tuple[int, str]] = field(default_factory=list)
-    """Those that change the registry: position and line."""
+    commands: list[tuple[int, str | None, str]] = field(default_factory=list)
+    """Those that were carried out: position, the only shortlist that they concern, line."""
     waiting: list[Arrived] = field(default_factory=list)
     """What came with this batch and is not passed on yet."""
     until: int | None = None
@@ -165,7 +165,7 @@ class Gate:
         found.passed.append(
             Passed(arrived.time, arrived.position, "command", shortlist, None, None, arrived.line)
         )
-        found.commands.append((arrived.position, arrived.line))
+        found.commands.append((arrived.position, shortlist, arrived.line))
         self._carry_out(command)
 
     def _let_in_publication(self, arrived: Arrived, found: Admission) -> Iterator[Passed]:

@@ -44,7 +44,20 @@ REFUSALS = pa.schema(
     }
 )
 
-COMMANDS = pa.schema({"position": pa.int64(), "line": pa.string()})
+COMMANDS = pa.schema({"position": pa.int64(), "shortlist": pa.string(), "line": pa.string()})
+"""Commands that were carried out; the shortlist is the only one that they concern."""
+
+NOMINATIONS = pa.schema(
+    {
+        "position": pa.int64(),
+        "audience": pa.int64(),
+        "shortlist": pa.string(),
+        "score": pa.float64(),
+    }
+)
+"""A publisher's candidates; a score that cannot be computed is null."""
+
+CHOSEN = pa.schema({"position": pa.int64(), "shortlist": pa.string()})
 
 SMALL = pa.ipc.IpcWriteOptions(compression="zstd")
 
@@ -52,8 +65,8 @@ SMALL = pa.ipc.IpcWriteOptions(compression="zstd")
 def table_of(rows: Iterable[Row], schema: pa.Schema) -> pa.Table:
     """Rows as columns.
 
-    >>> table_of([(1, "a")], COMMANDS).to_pydict()
-    {'position': [1], 'line': ['a']}
+    >>> table_of([(1, "a")], CHOSEN).to_pydict()
+    {'position': [1], 'shortlist': ['a']}
     """
     return pa.Table.from_batches(batches(rows, schema), schema)
 
@@ -67,8 +80,8 @@ def to_bytes(table: pa.Table) -> bytes:
 
 def of_bytes(content: bytes) -> pa.Table:
     """
-    >>> of_bytes(to_bytes(table_of([(1, "a")], COMMANDS))).to_pydict()
-    {'position': [1], 'line': ['a']}
+    >>> of_bytes(to_bytes(table_of([(1, "a")], CHOSEN))).to_pydict()
+    {'position': [1], 'shortlist': ['a']}
     """
     with pa.ipc.open_stream(content) as reader:
         return reader.read_all()

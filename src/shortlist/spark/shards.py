@@ -9,7 +9,7 @@ from itertools import chain, groupby
 
 import pyarrow as pa
 
-from shortlist.engine.admitted import Admitted
+from shortlist.engine.admitted import Admitted, readmitted
 from shortlist.engine.arrivals import as_rows, placed
 from shortlist.engine.arrow import Row, batches, rows
 from shortlist.engine.bulk import BLOCK, BulkHalves
@@ -19,7 +19,6 @@ from shortlist.engine.explanation import Question
 from shortlist.engine.live import LiveRegistry
 from shortlist.engine.plain import PlainHalves
 from shortlist.engine.results import RESULTS, delivery_row
-from shortlist.intake.lines import reread
 from shortlist.intake.roster import Roster, registry_commands
 from shortlist.live.slots import shard_of
 from shortlist.matching.index.index import Index
@@ -28,7 +27,7 @@ from shortlist.model.delivery import Delivery
 from shortlist.model.registry import Registry
 from shortlist.model.settings import Limits
 from shortlist.model.vocabulary import Vocabulary
-from shortlist.selection.audience import Inducement, Nomination, chosen
+from shortlist.selection.audience import Nomination, chosen
 from shortlist.spark.progress import Progress
 from shortlist.spark.schemas import CHOSEN, NOMINATIONS
 
@@ -130,11 +129,7 @@ class Nominate:
 def _admitted(matching: LiveRegistry, row: Row) -> Admitted:
     """A publication as it comes to a shard, with what was chosen for it there, if anything was."""
     _, time, position, line, audience, advertisement, allowed = row
-    publication = reread(line, position, time)
-    read = matching.read(publication)
-    if advertisement is None:
-        return Admitted(publication, read)
-    return Admitted(publication, read, Inducement(audience, advertisement), allowed or ())
+    return readmitted(matching, line, position, time, audience, advertisement, allowed)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -1,0 +1,312 @@
+"""The driver of a deployment: one batch after the other, each committed in one step."""
+
+import time
+import uuid
+from collections import Counter
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import dataclass, replace
+from typing import Protocol, TypeVar
+
+import pyarrow as pa
+
+from shortlist.engine.arrow import Row, rows
+from shortlist.live.audiences import Inquiry, nominated, reached
+from shortlist.live.deliveries import together
+from shortlist.live.files import Files
+from shortlist.live.gate import Accepted, Admission, Arrived, Gate, Refusal
+from shortlist.live.manifest import Chain, Manifest, Stored
+from shortlist.live.outlets import Outlet
+from shortlist.live.registry_state import empty_shards, read_registry_state, registry_state
+from shortlist.live.segments import Segments
+from shortlist.live.shard import Done, Work
+from shortlist.live.shard import run as run_shard
+from shortlist.live.tables import (
+    ACCEPTED,
+    COMMANDS,
+    NOMINATIONS,
+    PASSED,
+    REFUSALS,
+    WAITING,
+    joined,
+    of_bytes,
+    table_of,
+    to_bytes,
+)
+from shortlist.log.base import Register
+from shortlist.model.registry import Registry
+from shortlist.model.settings import Settings
+
+MANIFEST = "manifest"
+COLLECT_EVERY = 64
+"""Batches between two looks for files that nobody needs."""
+RETENTION = 600.0
+"""Seconds for which such files stay, for those who still read them."""
+
+
+class Registers(Protocol):
+    """Where manifests are committed: a log, or a folder."""
+
+    def register(self, name: str) -> Register | None: ...
+
+    def put(self, name: str, content: bytes, revision: int) -> int: ...
+
+
+W = TypeVar("W")
+D = TypeVar("D")
+
+
+class Run(Protocol):
+    """Has a task done for each of several shards, wherever."""
+
+    def __call__(self, task: Callable[[W], D], works: Sequence[W]) -> Sequence[D]: ...
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Report:
+    """What a batch led to."""
+
+    number: int
+    counts: Counter[str]
+    seconds: dict[str, float]
+    """What took how long."""
+    bytes_written: int
+    deliveries: pa.Table
+    refusals: pa.Table
+
+
+class Driver:
+    """Takes over where the manifest says; there is one at a time."""
+
+    def __init__(
+        self,
+        registers: Registers,
+        files: Files,
+        settings: Settings,
+        run: Run,
+        outlet: Outlet,
+        *,
+        with_data: bool = False,
+    ) -> None:
+        self._registers = registers
+        self._files = files
+        self._settings = settings
+        self._run = run
+        self._outlet = outlet
+        self._with_data = with_data
+        self._accepted = Segments(files, "accepted", ACCEPTED)
+        self._waiting = Segments(files, "waiting", WAITING)
+        committed = registers.register(MANIFEST)
+        if committed is None:
+            raise LookupError("expected a deployment, found nothing: begin one first")
+        self._revision = committed.revision
+        self.manifest = Manifest.of_bytes(committed.content)
+        self._gate = self._recalled_gate()
+        self._put_out()
+
+    def run_batch(
+        self, lines: Iterable[Row], *, batch: int | None = None, last: bool = False
+    ) -> Report:
+        """Takes the next lines, as rows of ITEMS, in order of position."""
+        clock = _Clock()
+        before, arriving = self.manifest, list(lines)
+        found = self._gate.admit(_readable(arriving), last)
+        found.refusals += _unreadable(arriving)
+        clock.lap("gate")
+        following = uuid.uuid4().hex if found.commands else before.registry.token
+        done = self._run(run_shard, self._works(found, following))
+        clock.lap("shards")
+        refusals = table_of(sorted(found.refusals), REFUSALS)
+        self.manifest = self._manifest(found, done, refusals, arriving, batch, last, following)
+        self._commit()
+        clock.lap("commit")
+        deliveries = self._put_out()
+        clock.lap("output")
+        if self.manifest.number % COLLECT_EVERY == 0:
+            self._files.collect({*before.files, *self.manifest.files}, RETENTION)
+        return Report(
+            number=self.manifest.number,
+            counts=_counts(found, done, refusals),
+            seconds=clock.laps,
+            bytes_written=_size({*self.manifest.files} - {*before.files}, self._files),
+            deliveries=deliveries,
+            refusals=refusals,
+        )
+
+    def _works(self, found: Admission, following: str) -> list[Work]:
+        passed = None
+        if found.passed:
+            passed = self._files.write("items", to_bytes(table_of(found.passed, PASSED)))
+        chosen = self._chosen(found, passed, following)
+        chains = self.manifest.shards
+        return [
+            Work(
+                folder=str(self._files.folder),
+                shard=shard,
+                shards=len(chains),
+                chain=chain,
+                until=found.until,
+                passed=passed,
+                chosen=chosen,
+                limits=self._settings.limits,
+                with_data=self._with_data,
+            )
+            for shard, chain in enumerate(chains)
+        ]
+
+    def _chosen(self, found: Admission, passed: str | None, following: str) -> str | None:
+        """Whom publishers with an audience reach, as a file."""
+        if passed is None or all(item.advertisement is None for item in found.passed):
+            return None
+        shards = len(self.manifest.shards)
+        inquiries = [
+            Inquiry(
+                folder=str(self._files.folder),
+                shard=shard,
+                shards=shards,
+                registry=self.manifest.registry,
+                following=following,
+                passed=passed,
+                limits=self._settings.limits,
+            )
+            for shard in range(shards)
+        ]
+        nominations = joined(self._tables(self._run(nominated, inquiries)), NOMINATIONS)
+        return self._files.write("chosen", to_bytes(reached(nominations)))
+
+    def _manifest(
+        self,
+        found: Admission,
+        done: Sequence[Done],
+        refusals: pa.Table,
+        arriving: Sequence[Row],
+        batch: int | None,
+        last: bool,
+        following: str,
+    ) -> Manifest:
+        before, reached = self.manifest, self._gate.ordering.reached
+        counts = Counter(before.counts) + _counts(found, done, refusals)
+        forgotten = None if reached is None else reached - self._settings.dedup + 1
+        positions = [row[0] for row in arriving if row[0] is not None]
+        delivered = tuple(one.deliveries for one in done if one.deliveries is not None)
+        return replace(
+            before,
+            number=before.number + 1,
+            position=max([before.position, *positions]),
+            latest=self._gate.ordering.latest,
+            registry=self._changed_registry(found, following),
+            accepted=self._accepted.extended(
+                before.accepted, table_of(found.accepted, ACCEPTED), forgotten
+            ),
+            waiting=self._waiting.extended(
+                () if last else before.waiting, table_of(found.waiting, WAITING), reached
+            ),
+            shards=tuple(one.chain for one in sorted(done, key=lambda one: one.shard)),
+            deliveries=before.deliveries.followed(sum(one.delivered for one in done), delivered),
+            rejects=before.rejects.followed(refusals.num_rows, self._written_refusals(refusals)),
+            counts=dict(counts),
+            batch=before.batch if batch is None else batch,
+            committed=time.time_ns() // 1000,
+            is_finished=last,
+        )
+
+    def _changed_registry(self, found: Admission, token: str) -> Chain:
+        chain = self.manifest.registry
+        if not found.commands:
+            return chain
+        if chain.is_long:
+            content = registry_state(self._gate.registry())
+            snapshot = Stored(self._files.write("registry", content), len(content))
+            return Chain(token=token, snapshot=snapshot)
+        content = to_bytes(table_of(found.commands, COMMANDS))
+        return chain.changed(token, Stored(self._files.write("commands", content), len(content)))
+
+    def _written_refusals(self, refusals: pa.Table) -> tuple[str, ...]:
+        if not refusals.num_rows:
+            return ()
+        return (self._files.write("refusals", to_bytes(refusals)),)
+
+    def _commit(self) -> None:
+        """Raises `Moved` where another driver has taken over: then nothing of this happened."""
+        self._revision = self._registers.put(MANIFEST, self.manifest.to_bytes(), self._revision)
+
+    def _put_out(self) -> pa.Table:
+        """Brings what the last batch led to where it belongs, if it is not there already."""
+        manifest = self.manifest
+        deliveries = together(self._tables(manifest.deliveries.files))
+        if deliveries.num_rows:
+            self._outlet.deliver(manifest.deliveries.before, deliveries)
+        for refusals in self._tables(manifest.rejects.files):
+            self._outlet.reject(manifest.rejects.before, refusals)
+        return deliveries
+
+    def _tables(self, names: Iterable[str]) -> Iterator[pa.Table]:
+        return (of_bytes(self._files.read(name)) for name in names)
+
+    def _recalled_gate(self) -> Gate:
+        manifest, files = self.manifest, self._files
+        content = files.read(manifest.registry.snapshot.name)
+        gate = Gate(read_registry_state(content, self._settings.limits), self._settings)
+        for change in manifest.registry.changes:
+            for position, _, line in rows(of_bytes(files.read(change.name)).to_batches()):
+                gate.follow(position, line)
+        gate.ordering.restore(manifest.latest, [])
+        reached = gate.ordering.reached
+        waiting = self._waiting.rows(manifest.waiting, reached)
+        accepted = self._accepted.rows(manifest.accepted)
+        gate.recall(
+            manifest.latest,
+            [Arrived(*row) for row in rows(waiting.to_batches())],
+            (Accepted(*row) for row in rows(accepted.to_batches())),
+        )
+        return gate
+
+
+def begin(registers: Registers, files: Files, registry: Registry, shards: int) -> None:
+    """Makes a deployment that has read nothing yet; raises `Moved` if there is one already."""
+    content = registry_state(registry)
+    manifest = Manifest(
+        id=uuid.uuid4().hex,
+        registry=_first_chain(files, "registry", content),
+        shards=tuple(
+            _first_chain(files, "snapshot", state) for state in empty_shards(registry, shards)
+        ),
+        committed=time.time_ns() // 1000,
+    )
+    registers.put(MANIFEST, manifest.to_bytes(), 0)
+
+
+def _first_chain(files: Files, kind: str, content: bytes) -> Chain:
+    return Chain(token=uuid.uuid4().hex, snapshot=Stored(files.write(kind, content), len(content)))
+
+
+class _Clock:
+    """Seconds from one lap to the next."""
+
+    def __init__(self) -> None:
+        self._since = time.monotonic()
+        self.laps: dict[str, float] = {}
+
+    def lap(self, name: str) -> None:
+        now = time.monotonic()
+        self.laps[name], self._since = now - self._since, now
+
+
+def _readable(arriving: Iterable[Row]) -> Iterator[Arrived]:
+    return (Arrived(*row[:7]) for row in arriving if row[1] != "reject")
+
+
+def _unreadable(arriving: Iterable[Row]) -> list[Refusal]:
+    return [Refusal(row[0], row[6], row[7], "unreadable") for row in arriving if row[1] == "reject"]
+
+
+def _counts(found: Admission, done: Sequence[Done], refusals: pa.Table) -> Counter[str]:
+    """What is counted, of one batch."""
+    counts = Counter(found.counts)
+    for one in done:
+        counts.update(one.counts)
+    counts.update(f"rejected: {why}" for why in refusals.column("why").to_pylist())
+    return counts
+
+
+def _size(names: Iterable[str], files: Files) -> int:
+    return sum(files.path(name).stat().st_size for name in names)

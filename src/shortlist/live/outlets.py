@@ -1,0 +1,75 @@
+"""Where the output of a batch goes once it is committed; putting it there twice is harmless."""
+
+import json
+from collections.abc import Sequence
+from typing import Protocol
+
+import pyarrow as pa
+
+from shortlist.log.base import DELIVERIES, REJECTS, Log
+
+
+class Outlet(Protocol):
+    """Takes what a batch led to, in order; `before` says how much there was before it."""
+
+    def deliver(self, before: int, deliveries: pa.Table) -> None:
+        """Rows of DELIVERED."""
+        ...
+
+    def reject(self, before: int, refusals: pa.Table) -> None:
+        """Rows of REFUSALS."""
+        ...
+
+
+class ForeignEntries(Exception):
+    """A stream that holds something else than what was written to it."""
+
+
+class LogOutlet:
+    """The streams of a log.
+
+    >>> from shortlist.log.opening import open_log
+    >>> from shortlist.live.tables import REFUSALS, table_of
+    >>> import tempfile
+    >>> log = open_log(f"sqlite:{tempfile.mkdtemp()}/log.db")
+    >>> refusals = table_of([(7, "{}", "expected an id", "unreadable")], REFUSALS)
+    >>> for _ in range(2):
+    ...     LogOutlet(log).reject(0, refusals)
+    >>> [entry.content for entry in log.read("rejects", 0)]
+    [b'{"line": "{}", "position": "7", "reason": "expected an id"}']
+    """
+
+    def __init__(self, log: Log) -> None:
+        self._log = log
+
+    def deliver(self, before: int, deliveries: pa.Table) -> None:
+        lines = [line.encode() for line in deliveries.column("line").to_pylist()]
+        self._put(DELIVERIES, before, lines, deliveries.column("shortlist").to_pylist())
+
+    def reject(self, before: int, refusals: pa.Table) -> None:
+        self._put(REJECTS, before, [reject_line(*row) for row in _texts(refusals)], None)
+
+    def _put(
+        self, stream: str, before: int, lines: Sequence[bytes], keys: Sequence[str] | None
+    ) -> None:
+        end = self._log.end(stream)
+        done = end - before
+        if not 0 <= done <= len(lines):
+            raise ForeignEntries(
+                f"{stream}: expected between {before} and {before + len(lines)} entries, "
+                f"found {end}: does somebody else write to it?"
+            )
+        if done < len(lines):
+            left = None if keys is None else keys[done:]
+            self._log.append(stream, lines[done:], keys=left, expected_end=end)
+
+
+def reject_line(position: int, line: str, reason: str) -> bytes:
+    """What was turned away, as a line of a file."""
+    document = {"line": line, "position": str(position), "reason": reason}
+    return json.dumps(document, ensure_ascii=False).encode()
+
+
+def _texts(refusals: pa.Table) -> list[tuple[int, str, str]]:
+    columns = [refusals.column(name).to_pylist() for name in ("position", "line", "reason")]
+    return list(zip(*columns, strict=True))

@@ -1,0 +1,69 @@
+"""The registry of a deployment as files: the gate's own, and each shard's part of it."""
+
+from collections.abc import Callable
+from typing import Any
+
+from shortlist.engine.items import registry_document
+from shortlist.engine.saved import Saved
+from shortlist.intake.files import registry_from_documents
+from shortlist.live.slots import shard_of
+from shortlist.model.registry import Registry
+from shortlist.model.settings import Limits
+
+Concerns = Callable[[str | None], bool]
+"""Whether what happens to a shortlist (None: to none in particular) has to be known somewhere."""
+
+
+def registry_state(registry: Registry) -> bytes:
+    """The whole registry, for the gate."""
+    return Saved({"registry": registry_document(registry)}).to_bytes()
+
+
+def read_registry_state(
+    content: bytes, limits: Limits, concerns: Concerns = lambda shortlist: True
+) -> Registry:
+    """The registry, or a part of it."""
+    document = Saved.of_bytes(content).document["registry"]
+    return registry_from_documents(_part(document, concerns), limits)
+
+
+def of_shard(shard: int, shards: int) -> Concerns:
+    """What a shard has to know."""
+    return lambda shortlist: shortlist is None or shard_of(shortlist, shards) == shard
+
+
+def empty_shards(registry: Registry, shards: int) -> list[bytes]:
+    """The states of shards that have seen nothing yet: each has its part of the registry.
+
+    >>> from shortlist.intake.files import registry_from_documents
+    >>> some = registry_from_documents({"subscriptions": [{"id": f"s{n}"} for n in range(9)]})
+    >>> states = [Saved.of_bytes(content) for content in empty_shards(some, 2)]
+    >>> [len(state.document["registry"]["subscriptions"]) for state in states]
+    [5, 4]
+    """
+    document = registry_document(registry)
+    parts = (_part(document, of_shard(shard, shards)) for shard in range(shards))
+    return [Saved(_nothing_yet(part)).to_bytes() for part in parts]
+
+
+def _part(document: dict[str, Any], concerns: Concerns) -> dict[str, Any]:
+    """Advertisements and the vocabulary are everybody's."""
+    return document | {
+        "shortlists": [each for each in document["shortlists"] if concerns(each["id"])],
+        "subscriptions": [
+            each
+            for each in document["subscriptions"]
+            if concerns(each.get("shortlist") or each["id"])
+        ],
+    }
+
+
+def _nothing_yet(registry: dict[str, Any]) -> dict[str, Any]:
+    return {
+        "registry": registry,
+        "number": 0,
+        "serials": 0,
+        "counts": {"other_type": {}},
+        "latest": None,
+        "waiting": [],
+    }
