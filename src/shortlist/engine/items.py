@@ -10,9 +10,11 @@ from shortlist.model.command import (
     Close,
     Item,
     Open,
+    Retract,
     Subscribe,
     Unadvertise,
     Unsubscribe,
+    Update,
 )
 from shortlist.model.paths import format_path
 from shortlist.model.publication import Publication
@@ -59,6 +61,8 @@ def _publication_document(publication: Publication) -> dict[str, Any]:
         document["expirytime"] = format_time(publication.expiry)
     if publication.audience is not None:
         document["audience"] = publication.audience
+    if publication.replaces is not None:
+        document["replaces"] = publication.replaces
     return document
 
 
@@ -76,6 +80,10 @@ def _verb(item: Item) -> dict[str, Any]:
             return {"advertise": _dump(ADVERTISEMENT, advertisement)}
         case Unadvertise(advertisement=name):
             return {"unadvertise": name}
+        case Update(kind=kind, id=name, changes=changes):
+            return {"update": {kind: name, **changes}}
+        case Retract(source=source, publication=name):
+            return {"retract": {"source": source, "id": name}}
     return {"heartbeat": True}
 
 

@@ -115,7 +115,7 @@ class Documents:
             message = f"expected at most {self.limits.nesting} levels of nesting, found more"
             self.problems.append(Problem(id=label(), message=message))
             return None
-        given = _without_nulls(document)
+        given = without_nulls(document)
         if isinstance(given, dict):
             self._sharing.share(given)
         try:
@@ -184,17 +184,17 @@ def _children(value: object) -> Collection[object]:
     return value if isinstance(value, list | tuple) else ()
 
 
-def _without_nulls(document: object) -> object:
+def without_nulls(document: object) -> object:
     """Null is absent, in every object; only a window and a policy's scales may be null."""
     if isinstance(document, list):
-        return [part if type(part) in PLAIN else _without_nulls(part) for part in document]
+        return [part if type(part) in PLAIN else without_nulls(part) for part in document]
     if not isinstance(document, Mapping):
         return document
     is_policy = "kind" in document
     return {
         name: value
         if type(value) in PLAIN or (is_policy and name == "over")
-        else _without_nulls(value)
+        else without_nulls(value)
         for name, value in document.items()
         if value is not None or name == "window"
     }

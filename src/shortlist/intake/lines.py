@@ -3,7 +3,7 @@
 import json
 import sys
 from collections.abc import Callable, Mapping
-from typing import Any
+from typing import Any, Literal
 
 from shortlist.intake.documents import Documents, Kind
 from shortlist.intake.json_text import NotJson, parse_bytes
@@ -14,9 +14,11 @@ from shortlist.model.command import (
     Heartbeat,
     Item,
     Open,
+    Retract,
     Subscribe,
     Unadvertise,
     Unsubscribe,
+    Update,
 )
 from shortlist.model.publication import Publication
 from shortlist.model.settings import Limits
@@ -38,7 +40,20 @@ NAMING: dict[str, tuple[Kind, Callable[..., Command]]] = {
 }
 """The commands that name one."""
 
-VERBS = ("subscribe", "unsubscribe", "open", "close", "advertise", "unadvertise", "heartbeat")
+UPDATED: tuple[Literal["subscription", "shortlist"], ...] = ("subscription", "shortlist")
+"""What can be updated."""
+
+VERBS = (
+    "subscribe",
+    "unsubscribe",
+    "open",
+    "close",
+    "update",
+    "advertise",
+    "unadvertise",
+    "retract",
+    "heartbeat",
+)
 
 LARGEST = sys.float_info.max
 
@@ -95,6 +110,7 @@ class ItemReader:
             type=None if document.get("type") is None else _text(document, "type"),
             expiry=None if document.get("expirytime") is None else _time(document, "expirytime"),
             audience=_audience(document.get("audience")),
+            replaces=None if document.get("replaces") is None else _text(document, "replaces"),
             data=_data(document.get("data"), self._limits),
         )
         version = document.get("specversion")
@@ -114,17 +130,19 @@ class ItemReader:
         place = {"time": _time(document, "time"), "position": position}
         if verb in MAKING:
             kind, command = MAKING[verb]
-            return command(**{kind: self._noun(kind, verb, document[verb])}, **place)
+            return command(**{kind: self._noun(kind, _object(document, verb))}, **place)
         if verb in NAMING:
             kind, command = NAMING[verb]
             return command(**{kind: _text(document, verb)}, **place)
+        if verb == "update":
+            return _update(_object(document, verb), place)
+        if verb == "retract":
+            return _retract(_object(document, verb), place)
         if document[verb] is not True:
             raise BadItem(f"{verb}: expected true, found {shown(document[verb])}")
         return Heartbeat(**place)
 
-    def _noun(self, kind: Kind, verb: str, content: object) -> Any:
-        if not isinstance(content, dict):
-            raise BadItem(f"{verb}: expected an object, found {shown(content)}")
+    def _noun(self, kind: Kind, content: Mapping[str, Any]) -> Any:
         documents = Documents(self._vocabulary, self._limits)
         noun = documents.read(kind, content)
         if noun is None:
@@ -148,6 +166,7 @@ def reread(line: str, position: int, time: int) -> Publication:
         type=document.get("type"),
         expiry=None if expiry is None else parse_time(expiry),
         audience=document.get("audience"),
+        replaces=document.get("replaces"),
         data=document.get("data") or {},
     )
 
@@ -165,6 +184,35 @@ def parse_json(line: str | bytes, limits: Limits) -> object:
         return parse_bytes(encoded)
     except NotJson as error:
         raise BadItem(f"not JSON: {error}") from None
+
+
+def _update(content: Mapping[str, Any], place: Mapping[str, int]) -> Update:
+    """What the changes come to is found out where the live noun is known."""
+    kinds = [kind for kind in UPDATED if content.get(kind) is not None]
+    if len(kinds) != 1:
+        found = " and ".join(kinds) or "neither"
+        raise BadItem(f"update: expected a subscription or a shortlist, found {found}")
+    kind = kinds[0]
+    if "id" in content:
+        raise BadItem("update: id: expected none, since ids do not change")
+    changes = {name: value for name, value in content.items() if name not in UPDATED}
+    if not changes:
+        raise BadItem("update: expected a field to change, found none")
+    return Update(kind=kind, id=_text(content, kind), changes=changes, **place)
+
+
+def _retract(content: Mapping[str, Any], place: Mapping[str, int]) -> Retract:
+    others = sorted(content.keys() - {"source", "id"})
+    if others:
+        raise BadItem(f"retract: {others[0]}: expected only source and id")
+    return Retract(source=_text(content, "source"), publication=_text(content, "id"), **place)
+
+
+def _object(document: Mapping[str, Any], field: str) -> Mapping[str, Any]:
+    value = document[field]
+    if not isinstance(value, dict):
+        raise BadItem(f"{field}: expected an object, found {shown(value)}")
+    return value
 
 
 def _text(document: Mapping[str, Any], field: str) -> str:

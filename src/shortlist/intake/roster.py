@@ -2,6 +2,7 @@
 
 from collections.abc import Container, Iterable, Iterator
 
+from shortlist.intake.updates import Updated, update_problems, updated
 from shortlist.model.advertisement import Advertisement
 from shortlist.model.command import (
     Advertise,
@@ -11,8 +12,10 @@ from shortlist.model.command import (
     Subscribe,
     Unadvertise,
     Unsubscribe,
+    Update,
 )
 from shortlist.model.registry import Registry
+from shortlist.model.settings import Limits
 from shortlist.model.shortlist import Shortlist
 from shortlist.model.subscription import Subscription
 from shortlist.model.vocabulary import Vocabulary
@@ -20,16 +23,23 @@ from shortlist.model.vocabulary import Vocabulary
 BEFORE_ALL_TIME = -(2**62)
 """When a registry's own entries were made."""
 
+OWN_FIELDS = ("subscriber", "policy", "combine")
+"""What a subscription says of the shortlist that it owns."""
+
 
 class Roster:
     """The live shortlists, subscriptions and advertisements.
+
+    Updates are judged under a vocabulary and limits.
 
     >>> roster = Roster()
     >>> roster.refusal(Unsubscribe(time=0, position=0, subscription="s1"))
     "there is no live subscription 's1'"
     """
 
-    def __init__(self) -> None:
+    def __init__(self, vocabulary: Vocabulary | None = None, limits: Limits | None = None) -> None:
+        self._vocabulary = vocabulary or Vocabulary()
+        self._limits = limits or Limits()
         self.shortlists: dict[str, Shortlist] = {}
         self.subscriptions: dict[str, Subscription] = {}
         self.advertisements: dict[str, Advertisement] = {}
@@ -46,6 +56,8 @@ class Roster:
                 return self._subscribe_refusal(subscription)
             case Unsubscribe(subscription=name):
                 return _unknown("subscription", name, self.subscriptions)
+            case Update():
+                return self._update_refusal(command)
             case Advertise(advertisement=advertisement):
                 return _taken("advertisement", advertisement.id, self.advertisements)
             case Unadvertise(advertisement=name):
@@ -72,6 +84,12 @@ class Roster:
                 else:
                     del self.subscriptions[name]
                     self._members[subscription.shortlist].remove(name)
+            case Update():
+                made = self.updated(command)
+                if made.subscription is not None:
+                    self.subscriptions[made.subscription.id] = made.subscription
+                if made.shortlist is not None:
+                    self.shortlists[made.shortlist.id] = made.shortlist
             case Advertise(advertisement=advertisement):
                 self.advertisements[advertisement.id] = advertisement
             case Unadvertise(advertisement=name):
@@ -92,7 +110,17 @@ class Roster:
                 return subscription.shortlist_id
             case Unsubscribe(subscription=name):
                 return self.subscriptions[name].shortlist_id
+            case Update(kind="shortlist", id=name):
+                return name
+            case Update(id=name):
+                return self.subscriptions[name].shortlist_id
         return None
+
+    def updated(self, command: Update) -> Updated:
+        """What an update that was not refused makes of its noun."""
+        noun = self._noun(command)
+        assert noun is not None
+        return updated(noun, command.changes)
 
     def registry(self, vocabulary: Vocabulary) -> Registry:
         """What is live now, as a registry to start from."""
@@ -115,6 +143,24 @@ class Roster:
         if subscription.shortlist is None:
             return _taken("shortlist", subscription.id, self.shortlists)
         return _unknown("shortlist", subscription.shortlist, self.shortlists)
+
+    def _update_refusal(self, command: Update) -> str | None:
+        noun, changes = self._noun(command), command.changes
+        if noun is None:
+            return _unknown(command.kind, command.id, ())
+        others = sorted(changes.keys() - set(OWN_FIELDS))
+        if command.kind == "shortlist" and isinstance(noun, Subscription) and others:
+            only = ", ".join(OWN_FIELDS)
+            return f"{others[0]}: expected only {only}, since a subscription owns {noun.id!r}"
+        return update_problems(noun, changes, self._vocabulary, self._limits)
+
+    def _noun(self, command: Update) -> Subscription | Shortlist | None:
+        """What an update changes: of a shortlist that is owned, the subscription that owns it."""
+        subscription = self.subscriptions.get(command.id)
+        is_owner = subscription is not None and subscription.shortlist is None
+        if command.kind == "subscription" or is_owner:
+            return subscription
+        return self.shortlists.get(command.id)
 
     def _open(self, shortlist: Shortlist) -> None:
         self.shortlists[shortlist.id] = shortlist

@@ -20,7 +20,7 @@ WINDOWED = ("window", "fresh", "diverse")
 """The kinds of policies with a window."""
 
 CONTEXT_COLUMNS = frozenset(
-    ("id", "source", "time", "type", "specversion", "expirytime", "audience", "data")
+    ("id", "source", "time", "type", "specversion", "expirytime", "audience", "replaces", "data")
 )
 
 

@@ -51,7 +51,14 @@ class Registers(Protocol):
     def put(self, name: str, content: bytes, revision: int) -> int: ...
 
 
-W = TypeVar("W")
+class OfShard(Protocol):
+    """Work for one shard."""
+
+    @property
+    def shard(self) -> int: ...
+
+
+W = TypeVar("W", bound=OfShard)
 D = TypeVar("D")
 
 
@@ -104,9 +111,18 @@ class Driver:
         self._put_out()
 
     def run_batch(
-        self, lines: Iterable[Row], *, batch: int | None = None, last: bool = False
+        self,
+        lines: Iterable[Row],
+        *,
+        checkpoint: str = "",
+        batch: int = -1,
+        last: bool = False,
     ) -> Report:
-        """Takes the next lines, as rows of ITEMS, in order of position."""
+        """Takes the next lines, as rows of ITEMS, in order of position.
+
+        Whose batch it is, and its number there, are remembered for whoever wants to know whether it
+        was committed.
+        """
         clock = _Clock()
         before, arriving = self.manifest, list(lines)
         found = self._gate.admit(_readable(arriving), last)
@@ -116,7 +132,11 @@ class Driver:
         done = self._run(run_shard, self._works(found, following))
         clock.lap("shards")
         refusals = table_of(sorted(found.refusals), REFUSALS)
-        self.manifest = self._manifest(found, done, refusals, arriving, batch, last, following)
+        self.manifest = replace(
+            self._manifest(found, done, refusals, arriving, last, following),
+            checkpoint=checkpoint,
+            batch=batch,
+        )
         self._commit()
         clock.lap("commit")
         deliveries = self._put_out()
@@ -179,7 +199,6 @@ class Driver:
         done: Sequence[Done],
         refusals: pa.Table,
         arriving: Sequence[Row],
-        batch: int | None,
         last: bool,
         following: str,
     ) -> Manifest:
@@ -204,7 +223,6 @@ class Driver:
             deliveries=before.deliveries.followed(sum(one.delivered for one in done), delivered),
             rejects=before.rejects.followed(refusals.num_rows, self._written_refusals(refusals)),
             counts=dict(counts),
-            batch=before.batch if batch is None else batch,
             committed=time.time_ns() // 1000,
             is_finished=last,
         )

@@ -33,6 +33,9 @@ from shortlist.model.delivery import Delivery
 from shortlist.model.settings import Limits
 from shortlist.selection.bulk.offers import Placements
 
+OTHER_TYPE = "other type: "
+"""How counts of values of another type than a predicate's begin, before the attribute."""
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Work:
@@ -210,4 +213,4 @@ def _chosen(work: Work, files: Files) -> dict[int, list[str]]:
 def _numbers(counts: Mapping[str, Any]) -> dict[str, int]:
     """Counts of work, flat."""
     flat = {name: count for name, count in counts.items() if name != "other_type"}
-    return flat | {f"other type: {name}": n for name, n in counts["other_type"].items()}
+    return flat | {f"{OTHER_TYPE}{name}": n for name, n in counts["other_type"].items()}

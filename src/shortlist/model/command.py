@@ -1,6 +1,8 @@
 """Commands: how the registry changes while publications flow."""
 
+from collections.abc import Mapping
 from dataclasses import dataclass
+from typing import Any, Literal
 
 from shortlist.model.advertisement import Advertisement
 from shortlist.model.publication import Publication
@@ -44,6 +46,24 @@ class Advertise(Command):
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Unadvertise(Command):
     advertisement: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Update(Command):
+    """A live subscription or shortlist gets other settings."""
+
+    kind: Literal["subscription", "shortlist"]
+    id: str
+    changes: Mapping[str, Any]
+    """Fields as documents have them; null for the default."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Retract(Command):
+    """A publisher takes a publication back."""
+
+    source: str
+    publication: str
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

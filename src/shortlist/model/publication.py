@@ -17,6 +17,8 @@ class Publication:
     expiry: int | None = None
     audience: int | None = None
     data: Mapping[str, Any] = field(default_factory=dict)
+    replaces: str | None = None
+    """The id of an earlier publication of the same source, which this one takes back."""
 
     @property
     def dead_on_arrival(self) -> bool:

@@ -1,4 +1,4 @@
-"""The protocol of policies: candidates arrive, time passes, subscriptions go."""
+"""The protocol of policies: candidates arrive, time passes, subscriptions and candidates go."""
 
 from typing import Any, NamedTuple, Protocol
 
@@ -44,12 +44,24 @@ class Selector(Protocol):
         """Everything that is due before an instant happens, at its own instant."""
         ...
 
+    def settle(self, time: int) -> list[Placement]:
+        """Everything that is due at or before an instant happens."""
+        ...
+
     def cancel(self, subscription: str, time: int) -> list[Placement]:
         """A subscription of this shortlist goes."""
         ...
 
-    def close(self, time: int) -> list[Placement]:
-        """The shortlist goes; only what is due at or before `time` still happens."""
+    def retract(self, source: str, publication: str, time: int) -> list[Placement]:
+        """A publication is taken back: it leaves at an instant, after all that is due before."""
+        ...
+
+    def refresh(self, subscription: str, span: int | None) -> None:
+        """A subscription has another `refresh` from now on."""
+        ...
+
+    def change(self, policy: Any) -> None:
+        """The policy becomes another one that keeps what is held; nothing is due now."""
         ...
 
     def above(self, candidate: Candidate) -> list[Standing]:
@@ -78,11 +90,20 @@ class ArrivalSelector:
     def advance(self, before: int) -> list[Placement]:
         return []
 
+    def settle(self, time: int) -> list[Placement]:
+        return []
+
     def cancel(self, subscription: str, time: int) -> list[Placement]:
         return []
 
-    def close(self, time: int) -> list[Placement]:
+    def retract(self, source: str, publication: str, time: int) -> list[Placement]:
         return []
+
+    def refresh(self, subscription: str, span: int | None) -> None:
+        pass
+
+    def change(self, policy: Any) -> None:
+        pass
 
     def above(self, candidate: Candidate) -> list[Standing]:
         return []

@@ -4,6 +4,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import replace
 from typing import Any
 
+from shortlist.model.policy import Chain
 from shortlist.scoring.candidates import Candidate
 from shortlist.selection.base import Outcome, Placement, Selector, Standing
 
@@ -36,8 +37,19 @@ class ChainSelector:
     def cancel(self, subscription: str, time: int) -> list[Placement]:
         return self._tell(lambda policy: policy.cancel(subscription, time))
 
-    def close(self, time: int) -> list[Placement]:
-        return self._tell(lambda policy: policy.close(time))
+    def settle(self, time: int) -> list[Placement]:
+        return self._tell(lambda policy: policy.settle(time))
+
+    def retract(self, source: str, publication: str, time: int) -> list[Placement]:
+        return self._tell(lambda policy: policy.retract(source, publication, time))
+
+    def refresh(self, subscription: str, span: int | None) -> None:
+        for policy in self._policies:
+            policy.refresh(subscription, span)
+
+    def change(self, policy: Chain) -> None:
+        for selecting, single in zip(self._policies, policy.policies, strict=True):
+            selecting.change(single)
 
     def above(self, candidate: Candidate) -> list[Standing]:
         if self._reached is None:

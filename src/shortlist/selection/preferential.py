@@ -40,6 +40,16 @@ class PreferentialSelector(ArrivalSelector):
         placed = Placement(now, candidate, candidate.score, candidate.named, rank, "arrival")
         return Outcome([placed])
 
+    def retract(self, source: str, publication: str, time: int) -> list[Placement]:
+        """What k others outlast counts no more, whoever of them is taken back later."""
+        self._expire(time)
+        in_order = sorted(reversed(self._valid), key=lambda kept: (-kept.standing.score, -kept.ends))
+        ends: list[float] = []
+        for kept in in_order:
+            if sum(end >= kept.ends for end in ends) >= self._policy.k:
+                self._forget(kept)
+        ...
+
     def above(self, candidate: Candidate) -> list[Standing]:
         better = self._valid[: min(self._policy.k, self._valid.bisect_key_left(-candidate.score))]
         return [kept.standing for kept in better]

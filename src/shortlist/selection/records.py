@@ -7,12 +7,16 @@ from shortlist.scoring.candidates import Candidate
 from shortlist.scoring.combine import ScoredMatch
 
 
+KEPT = ("id", "source", "time", "position", "type", "expiry", "audience", "data")
+"""What it replaces is gone when a publication is kept."""
+
+
 def publication_record(publication: Publication) -> list[Any]:
-    return [getattr(publication, name) for name in Publication.__slots__]
+    return [getattr(publication, name) for name in KEPT]
 
 
 def recorded_publication(record: list[Any]) -> Publication:
-    return Publication(**dict(zip(Publication.__slots__, record, strict=True)))
+    return Publication(**dict(zip(KEPT, record, strict=True)))
 
 
 def candidate_record(candidate: Candidate) -> list[Any]:

@@ -43,9 +43,14 @@ class ReadLines:
     commands: bool
 
     def __call__(self, arriving: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
-        reader = ItemReader(self.vocabulary, self.settings.limits, self.commands)
-        found = (self._read(reader, position, line) for position, line in rows(arriving))
+        read = self.reader()
+        found = (read(position, line) for position, line in rows(arriving))
         yield from batches(filter(None, found), ITEMS)
+
+    def reader(self) -> Callable[[int | None, bytes], Row | None]:
+        """Reads a line as a row of ITEMS; None if it is blank."""
+        reader = ItemReader(self.vocabulary, self.settings.limits, self.commands)
+        return lambda position, line: self._read(reader, position, line)
 
     def _read(self, reader: ItemReader, position: int | None, line: bytes) -> Row | None:
         if position is None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import time
+from collections.abc import Mapping
 from dataclasses import dataclass, fields
 from pathlib import Path
 from typing import Any
@@ -11,7 +12,7 @@ from shortlist.model.registry import Registry
 from shortlist.model.settings import Settings
 from shortlist.progress import Steps
 from shortlist.spark.batch import Batch
-from shortlist.spark.session import cluster_session, local_session
+from shortlist.spark.session import any_session
 from shortlist.spark.sinks import write_deliveries, write_explanations, write_rejects
 from shortlist.spark.sources import read_files
 
@@ -39,9 +40,9 @@ def run_job(
 ) -> dict[str, Any]:
     """Ranks the publications of a file or folder; the report counts what happened."""
     started = time.monotonic()
-    _check(outputs, source)
+    check_outputs(outputs, source)
     with steps.step("Starting Spark"):
-        spark = local_session() if master is None else cluster_session(master)
+        spark = any_session(master)
     with steps.step("Reading"):
         lines = read_files(spark, source)
         batch = Batch(
@@ -68,10 +69,15 @@ def run_job(
         if outputs.explanations is not None:
             write_explanations(batch.explanations, outputs.explanations)
     batch.release()
+    return job_report(counts, rejected, started)
+
+
+def job_report(counts: Mapping[str, Any], rejected: int, started: float) -> dict[str, Any]:
+    """What a job did: its counts of work in the words of the report."""
     return {
         "publications": counts["publications"],
         "matched": counts.get("matched", 0),
-        "deliveries": delivered,
+        "deliveries": counts.get("arrival", 0) + counts.get("promotion", 0),
         "promotions": counts.get("promotion", 0),
         "rejects": rejected,
         "other_type": counts["other_type"],
@@ -79,7 +85,7 @@ def run_job(
     }
 
 
-def _check(outputs: Outputs, source: Path) -> None:
+def check_outputs(outputs: Outputs, source: Path) -> None:
     """Nothing may be written where it cannot be, or over something else of this job."""
     taken = {source.resolve(): "the input"}
     for field in fields(outputs):

@@ -58,6 +58,11 @@ def cluster_session(master: str, app_name: str = "shortlist") -> SparkSession:
     return session
 
 
+def any_session(master: str | None = None) -> SparkSession:
+    """A session on a given master, or on this machine."""
+    return local_session() if master is None else cluster_session(master)
+
+
 def local_settings(cores: int, memory: str, scratch: str) -> dict[str, str]:
     """Return Spark's settings for a session on this machine.
 

@@ -1,64 +1,44 @@
-"""The program `shortlist`: a thin layer over the library."""
+"""The commands for finite inputs: run, check, explain, and the demo."""
 
 from __future__ import annotations
 
 import json
-import re
-import sys
-from collections.abc import Iterator
-from contextlib import contextmanager
-from dataclasses import fields
 from pathlib import Path
-from typing import Annotated, Any, NoReturn
+from typing import Annotated, Any
 
 import typer
 from rich.console import Console
 from rich.table import Table
 
+from shortlist.cli.app import AsJson, RegistryPath, app, errors, fail, notes, warn
+from shortlist.cli.settings import (
+    Advertised,
+    Dedup,
+    Lateness,
+    LimitFlags,
+    limits_of,
+    settings_of,
+)
 from shortlist.engine.engine import Engine
 from shortlist.engine.explanation import Question
 from shortlist.engine.explanation_text import explanation_lines
 from shortlist.engine.replay import read_items, replay
-from shortlist.engine.saved import UnusableState
 from shortlist.intake.files import read_registry
 from shortlist.intake.summary import summary
-from shortlist.intake.tables import NotATable, publication_lines
-from shortlist.model.durations import parse_duration
-from shortlist.model.problem import InvalidRegistry
+from shortlist.intake.tables import publication_lines
 from shortlist.model.registry import Registry
-from shortlist.model.settings import Limits, Settings
+from shortlist.model.settings import Settings
 from shortlist.progress import Steps
-from shortlist.spark.java import NoUsableJavaError
-from shortlist.spark.sources import NoInput, input_files, is_table
+from shortlist.spark.sources import input_files, is_table
 
-app = typer.Typer(
-    no_args_is_help=True,
-    add_completion=False,
-    help="Relevance-ranked publish/subscribe: everyone gets a shortlist, not everything.",
-)
-notes = Console(stderr=True)
 FEW = 10
 """Rejects that `check` names; `run` writes all of them."""
 
-RegistryPath = Annotated[
-    Path | None, typer.Argument(help="A registry: a YAML or JSON file, or a folder.")
-]
 PublicationsPath = Annotated[
     Path | None, typer.Argument(help="Publications: a file or folder, JSON lines or Parquet.")
 ]
 TimelinePath = Annotated[
     Path | None, typer.Option(help="Publications and commands, in place of PUBLICATIONS.")
-]
-AsJson = Annotated[bool, typer.Option("--json", help="Print for machines.")]
-Lateness = Annotated[
-    str | None,
-    typer.Option(help="Reject what is later than this, e.g. 10s or 0; else nothing is late."),
-]
-Dedup = Annotated[str, typer.Option(help="How long a publication id is remembered.")]
-Advertised = Annotated[str, typer.Option(help="`required` rejects publications without one.")]
-LimitFlags = Annotated[
-    list[str] | None,
-    typer.Option("--limit", help="NAME=NUMBER, for " + ", ".join(f.name for f in fields(Limits))),
 ]
 
 
@@ -95,9 +75,9 @@ def run(
 ) -> None:
     """Rank a finite input on Spark and write the deliveries."""
     source = _source(publications, timeline)
-    settings = _settings(lateness, dedup, advertised, limit)
+    settings = settings_of(lateness, dedup, advertised, limit)
     steps = Steps(notes, quiet or as_json)
-    with _errors():
+    with errors():
         known = _registry(registry, timeline, settings)
         input_files(source)
         from shortlist.spark.job import Outputs, run_job
@@ -136,9 +116,9 @@ def check(
     as_json: AsJson = False,
 ) -> None:
     """Validate a registry and say what is in it; with an input, also what does not fit to it."""
-    settings = Settings(limits=_limits(limit))
+    settings = Settings(limits=limits_of(limit))
     warnings: list[str] = []
-    with _errors():
+    with errors():
         known = read_registry(registry, settings.limits)
         found = summary(known)
         if publications is not None or timeline is not None:
@@ -158,36 +138,7 @@ def check(
     for name, count in found.items():
         table.add_row(name, f"{count:,}")
     Console().print(table)
-    _warn(warnings)
-
-
-@app.command()
-def status(
-    snapshot: Annotated[Path, typer.Argument(help="What `Engine.snapshot` gave.")],
-    changes: Annotated[
-        list[Path] | None, typer.Argument(help="What `Engine.changes` gave since, in order.")
-    ] = None,
-    as_json: AsJson = False,
-) -> None:
-    """Say what a saved state holds."""
-    with _errors():
-        saved = [path.read_bytes() for path in [snapshot, *(changes or [])]]
-        engine = Engine.restore(saved[0], changes=saved[1:])
-    found = engine.status() | {"counts": engine.counts, "bytes saved": sum(map(len, saved))}
-    if as_json:
-        print(json.dumps(found))
-        return
-    table = Table("policy", "shortlists", "rows", "bytes", title=snapshot.name)
-    for column in table.columns[1:]:
-        column.justify = "right"
-    for kind, held in found["state"].items():
-        table.add_row(kind, *(f"{number:,}" for number in held.values()))
-    Console().print(table)
-    print(
-        f"{found['subscriptions']:,} subscriptions of {found['shortlists']:,} shortlists hold "
-        f"{found['publications held']:,} publications; {found['bytes saved']:,} bytes saved"
-    )
-    _warn(found["warnings"])
+    warn(warnings)
 
 
 @app.command()
@@ -206,9 +157,9 @@ def explain(
     as_json: AsJson = False,
 ) -> None:
     """Say why one publication is on one shortlist, or is not. Needs no Spark."""
-    settings = _settings(lateness, dedup, advertised, limit)
+    settings = settings_of(lateness, dedup, advertised, limit)
     question = Question(publication=publication, source=source, shortlist=shortlist)
-    with _errors():
+    with errors():
         known = _registry(registry, timeline, settings)
         places, lines = _numbered_lines(_source(publications, timeline))
         result = replay(known, lines, settings, question, commands=timeline is not None)
@@ -218,7 +169,7 @@ def explain(
             for reject in result.rejects
             if publication in lines[reject.position - 1].decode(errors="replace")
         ]
-        _fail(unread or [f"there is no publication {publication!r} in the input"])
+        fail(unread or [f"there is no publication {publication!r} in the input"])
     for explanation in result.explanations:
         if as_json:
             print(json.dumps(explanation, ensure_ascii=False))
@@ -237,13 +188,8 @@ def demo(
     """Rank a generated city's rentals, films and sensor alerts, and show a few shortlists."""
     from shortlist.demo.show import show
 
-    with _errors():
+    with errors():
         show(folder, publications, subscribers)
-
-
-def main() -> None:
-    """Runs the program."""
-    app()
 
 
 def _source(publications: Path | None, timeline: Path | None) -> Path:
@@ -272,76 +218,6 @@ def _registry(registry: Path | None, timeline: Path | None, settings: Settings) 
     if timeline is None:
         raise typer.BadParameter("expected REGISTRY; only with --timeline may it be left out")
     return Registry()
-
-
-def _settings(
-    lateness: str | None, dedup: str, advertised: str, limits: list[str] | None
-) -> Settings:
-    if advertised not in ("optional", "required"):
-        raise typer.BadParameter(
-            f"--advertised: expected optional or required, found {advertised!r}"
-        )
-    return Settings(
-        lateness=None if lateness is None else _duration("--lateness", lateness),
-        dedup=_duration("--dedup", dedup),
-        advertised="required" if advertised == "required" else "optional",
-        limits=_limits(limits),
-    )
-
-
-def _limits(texts: list[str] | None) -> Limits:
-    return Limits(**dict(_limit(text) for text in texts or ()))
-
-
-def _duration(flag: str, text: str) -> int:
-    if re.fullmatch(r"0(ms|s|m|h|d)?|PT0S", text):
-        return 0
-    try:
-        return parse_duration(text)
-    except ValueError as error:
-        raise typer.BadParameter(f"{flag}: {error}") from None
-
-
-def _limit(text: str) -> tuple[str, int]:
-    name, _, number = text.partition("=")
-    known = [field.name for field in fields(Limits)]
-    if name not in known or not number.isdecimal() or int(number) < 1:
-        raise typer.BadParameter(
-            f"--limit: expected NAME=NUMBER, NAME one of {', '.join(known)}; found {text!r}"
-        )
-    return name, int(number)
-
-
-@contextmanager
-def _errors() -> Iterator[None]:
-    """What keeps a job from running: each problem on a line of its own, exit status 2."""
-    try:
-        yield
-    except InvalidRegistry as error:
-        _fail([str(problem) for problem in error.problems])
-    except (NoInput, NotATable, NoUsableJavaError, UnusableState, OSError) as error:
-        _fail([str(error)])
-    except Exception as error:
-        if not type(error).__module__.startswith(("pyspark.", "py4j.")):
-            raise
-        _fail([f"Spark could not do it: {_cause(error)}"])
-
-
-def _cause(error: Exception) -> str:
-    """The line of Spark's message that says what happened, behind the one that says where."""
-    lines = [line for line in str(error).splitlines() if not line.startswith("An error occurred")]
-    return lines[0].lstrip(": ") if lines else type(error).__name__
-
-
-def _fail(problems: list[str]) -> NoReturn:
-    for problem in problems:
-        print(problem, file=sys.stderr)
-    raise typer.Exit(2)
-
-
-def _warn(warnings: list[str]) -> None:
-    for warning in warnings:
-        print(f"warning: {warning}", file=sys.stderr)
 
 
 def _print_report(report: dict[str, Any], rejects: Path) -> None:

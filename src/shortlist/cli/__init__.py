@@ -1,0 +1,1 @@
+"""The program `shortlist`: a thin layer over the library."""

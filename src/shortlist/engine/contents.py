@@ -1,0 +1,83 @@
+"""The present content of a shortlist in bulk: what it shows, the best first."""
+
+import math
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Any
+
+from shortlist.engine.bulk import BulkHalves
+from shortlist.engine.engine import END_OF_TIME
+from shortlist.model.publication import Publication
+from shortlist.model.times import format_time
+from shortlist.selection.bulk.contents import Contents, shortlist_contents
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Entry:
+    """A publication that a shortlist shows; None where its policy does not keep that."""
+
+    publication: Publication
+    subscription: str | None
+    score: float
+    possibility: float | None
+    necessity: float | None
+    rank: int
+    until: int | None
+    """When it leaves, if nothing happens before."""
+
+    def document(self, with_data: bool = False) -> dict[str, Any]:
+        """The JSON object that is shown."""
+        publication = self.publication
+        document = {
+            "rank": self.rank,
+            "source": publication.source,
+            "publication": publication.id,
+            "published": format_time(publication.time),
+            "subscription": self.subscription,
+            "score": self.score,
+            "possibility": self.possibility,
+            "necessity": self.necessity,
+            "until": None if self.until is None else format_time(self.until),
+        }
+        return document | {"data": publication.data} if with_data else document
+
+
+def content(halves: BulkHalves, shortlist: str, now: int) -> list[Entry]:
+    """What a live shortlist shows once all that is due at or before an instant has happened.
+
+    >>> from shortlist.engine.admitted import Admitted
+    >>> from shortlist.intake.files import registry_from_documents
+    >>> from shortlist.intake.roster import registry_commands
+    >>> from shortlist.matching.index.index import Index
+    >>> from shortlist.model.settings import Limits
+    >>> best = {"id": "best", "score": "fit", "policy": {"kind": "window", "k": 2, "window": "1h"}}
+    >>> registry, limits = registry_from_documents({"subscriptions": [best]}), Limits()
+    >>> index = Index(registry.vocabulary, limits)
+    >>> halves = BulkHalves(registry.vocabulary, limits, index)
+    >>> for command in registry_commands(registry):
+    ...     _ = halves.apply(command)
+    >>> flats = [Publication(id=name, source="ads", time=n, position=n, data={"fit": fit})
+    ...          for n, (name, fit) in enumerate([("attic", 3), ("bedsit", 9), ("cabin", 5)])]
+    >>> _ = halves.publish([Admitted(flat, halves.matching.read(flat)) for flat in flats])
+    >>> [(entry.rank, entry.publication.id) for entry in content(halves, "best", now=2)]
+    [(1, 'bedsit'), (2, 'cabin')]
+    """
+    number = halves.matching.shortlists.find(shortlist)
+    if number is None:
+        raise KeyError(shortlist)
+    return [*entries(halves, shortlist_contents(halves.selecting, [number], now))]
+
+
+def entries(halves: BulkHalves, contents: Contents) -> Iterator[Entry]:
+    """Columns as objects."""
+    columns = (column.tolist() for column in contents)
+    for _, publication, score, named, high, low, rank, end, _, _ in zip(*columns, strict=True):
+        yield Entry(
+            publication=halves.selecting.publications[publication],
+            subscription=None if named < 0 else halves.matching.subscription(named).id,
+            score=score,
+            possibility=None if math.isnan(high) else high,
+            necessity=None if math.isnan(low) else low,
+            rank=rank,
+            until=end if end < END_OF_TIME else None,
+        )

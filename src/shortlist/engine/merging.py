@@ -1,0 +1,132 @@
+"""Saved states cut by shortlist and joined again: to rescale, to move, to look at one shortlist."""
+
+from collections import Counter
+from collections.abc import Callable, Sequence
+from typing import Any
+
+from shortlist.engine.engine import Engine
+from shortlist.engine.saved import Saved, UnusableState
+from shortlist.engine.table_merging import PUBLICATIONS, cut_tables, joined_tables, stages
+from shortlist.model.settings import Settings
+
+Document = dict[str, Any]
+
+FIRST = 0
+"""The number of a state that no engine has saved: changes of another chain never follow it."""
+
+
+def compacted(
+    snapshot: Saved, changes: Sequence[Saved], settings: Settings | None = None
+) -> Saved:
+    """One snapshot for a snapshot and the changes since; later changes follow it, too.
+
+    The settings are those of the engine that saved them.
+    """
+    if not changes:
+        return snapshot
+    engine = Engine.restore(
+        snapshot.to_bytes(), settings, [change.to_bytes() for change in changes]
+    )
+    whole = Saved.of_bytes(engine.snapshot())
+    return Saved(whole.document | {"number": changes[-1].document["number"]}, whole.tables)
+
+
+def part(saved: Saved, keep: Callable[[str], bool]) -> Saved:
+    """Of a snapshot only some shortlists, with all that these hold.
+
+    The counts start over: they belong to no shortlist in particular, so whoever cuts a state in
+    pieces has to keep them. Commands must not wait: whom they concern is not known before they are
+    carried out.
+
+    >>> from shortlist.intake.files import registry_from_documents
+    >>> registry = registry_from_documents({"subscriptions": [{"id": "a"}, {"id": "b"}]})
+    >>> second = part(Saved.of_bytes(Engine(registry).snapshot()), lambda name: name == "b")
+    >>> [made["id"] for made in second.document["registry"]["subscriptions"]]
+    ['b']
+    """
+    if any("id" not in item for _, item in saved.document["waiting"]):
+        raise UnusableState("expected a state in which no commands wait, found some")
+    registry = registry_part(_registry(saved), keep)
+    document = {"registry": registry, "number": FIRST, "counts": {"other_type": {}}}
+    return Saved(saved.document | document, cut_tables(saved.tables, keep))
+
+
+def registry_part(registry: Document, keep: Callable[[str], bool]) -> Document:
+    """A registry's document with only some shortlists and what feeds these."""
+    return registry | {
+        "shortlists": [made for made in registry["shortlists"] if keep(made["id"])],
+        "subscriptions": [
+            made
+            for made in registry["subscriptions"]
+            if keep(made.get("shortlist") or made["id"])
+        ],
+    }
+
+
+def joined(parts: Sequence[Saved]) -> Saved:
+    """Snapshots over different shortlists as one; at least one, and all under one vocabulary.
+
+    >>> from shortlist.intake.files import registry_from_documents
+    >>> both = [Saved.of_bytes(Engine(registry_from_documents(document)).snapshot())
+    ...         for document in ({"subscriptions": [{"id": name}]} for name in "ab")]
+    >>> [made["id"] for made in joined(both).document["registry"]["subscriptions"]]
+    ['a', 'b']
+    """
+    tables = joined_tables([part.tables for part in parts])
+    documents = [part.document for part in parts]
+    waiting = {position: item for each in documents for position, item in each["waiting"]}
+    known = [each["latest"] for each in documents if each["latest"] is not None]
+    document = {
+        "registry": _joined_registries([_registry(part) for part in parts]),
+        "number": FIRST,
+        "serials": tables[PUBLICATIONS.name].num_rows if PUBLICATIONS.name in tables else 0,
+        "counts": _added([each["counts"] for each in documents]),
+        "latest": max(known, default=None),
+        "waiting": [*waiting.items()],
+    }
+    return Saved(document, tables)
+
+
+def held(saved: Saved) -> dict[str, dict[str, int]]:
+    """What the shortlists of a state take, by kind of policy.
+
+    >>> from shortlist.intake.files import registry_from_documents
+    >>> best = {"id": "best", "policy": {"kind": "top-k", "k": 1}}
+    >>> engine = Engine(registry_from_documents({"subscriptions": [best]}))
+    >>> held(Saved.of_bytes(engine.snapshot()))
+    {'top-k': {'policies': 1, 'rows': 0, 'bytes': 52}}
+    """
+    kinds: dict[str, dict[str, int]] = {}
+    for kind, heads, rows in stages(saved.tables):
+        found = kinds.setdefault(kind, {"policies": 0, "rows": 0, "bytes": 0})
+        found["policies"] += saved.tables[heads].num_rows if heads.endswith(" 0 heads") else 0
+        found["rows"] += saved.tables[rows].num_rows
+        found["bytes"] += saved.tables[heads].nbytes + saved.tables[rows].nbytes
+    return kinds
+
+
+def _registry(saved: Saved) -> Document:
+    if "registry" not in saved.document:
+        raise UnusableState("expected a snapshot, found changes")
+    registry: Document = saved.document["registry"]
+    return registry
+
+
+def _joined_registries(registries: Sequence[Document]) -> Document:
+    """Shortlists and subscriptions are in one of them each, advertisements in all."""
+    advertisements = {made["id"]: made for each in registries for made in each["advertisements"]}
+    return {
+        "vocabulary": registries[0]["vocabulary"],
+        "shortlists": [made for each in registries for made in each["shortlists"]],
+        "subscriptions": [made for each in registries for made in each["subscriptions"]],
+        "advertisements": [*advertisements.values()],
+    }
+
+
+def _added(counts: Sequence[Document]) -> Document:
+    total: Counter[str] = Counter()
+    other_type: Counter[str] = Counter()
+    for each in counts:
+        total.update({name: count for name, count in each.items() if name != "other_type"})
+        other_type.update(each["other_type"])
+    return {**total, "other_type": dict(other_type)}

@@ -1,0 +1,48 @@
+"""What logs share: the names of streams, and reading a range of offsets chunk by chunk."""
+
+import re
+from collections.abc import Callable, Iterator, Sequence
+
+from shortlist.log.base import Entry, LogUnavailable
+from shortlist.model.wording import shown
+
+MOST_ENTRIES = 1000
+MOST_BYTES = 4 * 2**20
+"""A chunk ends with the entry that makes it as large as this."""
+STREAM_NAME = re.compile(r"[a-z][a-z0-9_]*")
+
+
+def checked_stream(stream: str) -> str:
+    """A stream's name, if it is one that every log can use.
+
+    >>> checked_stream("what's new")
+    Traceback (most recent call last):
+    ...
+    ValueError: expected a stream's name such as input, found "what's new"
+    """
+    if STREAM_NAME.fullmatch(stream) is None:
+        raise ValueError(f"expected a stream's name such as input, found {shown(stream)}")
+    return stream
+
+
+def read_in_chunks(
+    chunk_behind: Callable[[int], Sequence[Entry]], after: int, until: int, *, sparse: bool
+) -> Iterator[Entry]:
+    """The entries of (after, until], by calls that give some of those behind an offset, or none.
+
+    Offsets have no gaps, so one that is missed is damage, unless the entries are only those of one
+    key (`sparse`).
+
+    >>> list(read_in_chunks(lambda after: [Entry(after + 2, 0, b"")], 5, 9, sparse=False))
+    Traceback (most recent call last):
+    ...
+    shortlist.log.base.LogUnavailable: the log is damaged: behind 5 entries are missing
+    """
+    while after < until:
+        chunk = chunk_behind(after)
+        if sparse and not chunk:
+            return
+        if not sparse and (not chunk or chunk[-1].offset != after + len(chunk)):
+            raise LogUnavailable(f"the log is damaged: behind {after} entries are missing")
+        yield from chunk
+        after = chunk[-1].offset

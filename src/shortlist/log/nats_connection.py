@@ -1,0 +1,128 @@
+"""A NATS connection behind plain calls: a thread in the background runs its event loop."""
+
+import asyncio
+import threading
+from collections.abc import Callable, Coroutine
+from typing import Any, Concatenate, ParamSpec, TypeVar
+
+import nats
+from nats.aio.client import Client
+from nats.errors import Error
+
+from shortlist.log.base import LogUnavailable
+
+P = ParamSpec("P")
+T = TypeVar("T")
+OLDEST = (2, 12)
+"""The first server that appends several entries at once, or none of them."""
+PAUSE = 0.1
+
+
+class NatsConnection:
+    """Connects when it is first used, and again when the server is back.
+
+    The client does not reconnect by itself: it would then send what it still had to send, after the
+    caller was told that the log is unavailable.
+    """
+
+    def __init__(self, address: str, patience: float, **credentials: str | None) -> None:
+        self._address = address
+        self._patience = patience
+        self._credentials = credentials
+        self._client: Client | None = None
+        self._lost = asyncio.Event()
+        self._connecting = asyncio.Lock()
+        self._loop = asyncio.new_event_loop()
+        threading.Thread(target=self._loop.run_forever, name=address, daemon=True).start()
+
+    def run(
+        self,
+        work: Callable[Concatenate[Client, P], Coroutine[Any, Any, T]],
+        *arguments: P.args,
+        **options: P.kwargs,
+    ) -> T:
+        """What `work` gives; waits at most `patience` seconds for the server, and for its answers.
+
+        Raises `LogUnavailable` if that is not enough, or the connection is lost meanwhile: then
+        nobody knows whether the server did what it was asked for.
+        """
+        result = self._result(lambda client: work(client, *arguments, **options))
+        running = asyncio.run_coroutine_threadsafe(result, self._loop)
+        try:
+            return running.result()
+        finally:
+            running.cancel()  # if the caller was interrupted
+
+    def close(self) -> None:
+        asyncio.run_coroutine_threadsafe(self._disconnect(), self._loop).result()
+        self._loop.call_soon_threadsafe(self._loop.stop)
+
+    async def _result(self, work: Callable[[Client], Coroutine[Any, Any, T]]) -> T:
+        async with self._connecting:
+            if self._client is None or not self._client.is_connected:
+                self._client, self._lost = await self._connected()
+            client, lost = self._client, self._lost
+        working = asyncio.create_task(work(client))
+        losing = asyncio.create_task(lost.wait())
+        try:
+            await asyncio.wait(
+                (working, losing), timeout=self._patience, return_when=asyncio.FIRST_COMPLETED
+            )
+            if working.done() and not working.cancelled():
+                return working.result()
+        except Error as error:
+            raise LogUnavailable(f"the NATS server at {self._address}: {error}") from error
+        finally:
+            working.cancel()
+            losing.cancel()
+        if lost.is_set():
+            raise LogUnavailable(f"the connection to {self._address} was lost")
+        raise LogUnavailable(f"{self._address} gave no answer within {self._patience:g} s")
+
+    async def _connected(self) -> tuple[Client, asyncio.Event]:
+        """A client, and what is set when its connection is lost."""
+        lost = asyncio.Event()
+        reason = "silence"
+
+        async def lose() -> None:
+            lost.set()
+
+        async def note(error: Exception) -> None:
+            nonlocal reason
+            reason = str(error)
+
+        async def connected() -> Client:
+            while True:
+                try:
+                    return await nats.connect(
+                        self._address,
+                        allow_reconnect=False,
+                        max_reconnect_attempts=1,
+                        reconnect_time_wait=PAUSE,
+                        closed_cb=lose,
+                        error_cb=note,
+                        **self._credentials,
+                    )
+                except (OSError, Error) as error:
+                    if "Authorization" in str(error):
+                        raise LogUnavailable(f"{self._address} does not let us in") from error
+                    await asyncio.sleep(PAUSE)
+
+        try:
+            client = await asyncio.wait_for(connected(), self._patience)
+        except TimeoutError:
+            raise LogUnavailable(
+                f"no NATS server answers at {self._address} within {self._patience:g} s: {reason}"
+            ) from None
+        version = client.connected_server_version
+        if (version.major, version.minor) < OLDEST:
+            await client.close()
+            raise LogUnavailable(
+                f"expected a NATS server of version 2.12 or later at {self._address},"
+                f" found {version.major}.{version.minor}"
+            )
+        return client, lost
+
+    async def _disconnect(self) -> None:
+        if self._client is not None:
+            await self._client.close()

@@ -1,0 +1,235 @@
+"""A log in one SQLite file, for the processes of one machine."""
+
+import os
+import sqlite3
+import threading
+import time
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from itertools import repeat
+from pathlib import Path
+
+from shortlist.log.base import Entry, LogUnavailable, Moved, Register
+from shortlist.log.chunks import MOST_BYTES, MOST_ENTRIES, checked_stream, read_in_chunks
+
+APPLICATION = int.from_bytes(b"shrt")
+"""Marks a database as a log (SQLite's `application_id`)."""
+SETTINGS = (
+    "PRAGMA synchronous = FULL",
+    "PRAGMA fullfsync = ON",  # where a plain fsync does not reach the disk (macOS)
+    "PRAGMA journal_size_limit = 16777216",  # a large append must not leave a large -wal file
+)
+CREATE_REGISTERS = """
+    CREATE TABLE IF NOT EXISTS registers (
+        name TEXT PRIMARY KEY, revision INTEGER NOT NULL, content BLOB NOT NULL
+    ) WITHOUT ROWID
+"""
+CREATE_STREAM = """
+    CREATE TABLE IF NOT EXISTS {stream}_entries (
+        offset INTEGER PRIMARY KEY, appended INTEGER NOT NULL, key TEXT, content BLOB NOT NULL
+    )
+"""
+CREATE_KEYS = """
+    CREATE INDEX IF NOT EXISTS {stream}_keys ON {stream}_entries (key) WHERE key IS NOT NULL
+"""
+REASONS = {
+    sqlite3.SQLITE_BUSY: "another process has locked it for too long",
+    sqlite3.SQLITE_CANTOPEN: "it cannot be opened (is its folder there?)",
+    sqlite3.SQLITE_CORRUPT: "it is damaged",
+    sqlite3.SQLITE_FULL: "its disk is full",
+    sqlite3.SQLITE_IOERR: "its disk does not read or write",
+    sqlite3.SQLITE_NOTADB: "it is not a log, or damaged",
+    sqlite3.SQLITE_PERM: "it may not be opened",
+    sqlite3.SQLITE_READONLY: "it is read-only",
+}
+
+
+class SqliteLog:
+    """Any number of processes and threads may use one file at the same time, on a local disk.
+
+    >>> from tempfile import TemporaryDirectory
+    >>> folder = TemporaryDirectory()
+    >>> log = SqliteLog(Path(folder.name, "city.log"))
+    >>> log.append("input", [b"one", b"two"], keys=["a", "b"])
+    2
+    >>> [(entry.offset, entry.content) for entry in log.read("input", 0, key="b")]
+    [(2, b'two')]
+    >>> log.append("input", [b"three"], expected_end=1)
+    Traceback (most recent call last):
+    ...
+    shortlist.log.base.Moved: expected the end of input at 1, found it at 2
+    >>> log.put("manifest", b"first", revision=0), log.register("manifest")
+    (1, Register(revision=1, content=b'first'))
+    >>> log.close()
+    >>> folder.cleanup()
+    """
+
+    def __init__(self, path: str | Path, patience: float = 30.0) -> None:
+        """Opens the file, or makes it; waits for others that write for `patience` seconds."""
+        self.path = Path(path)
+        self.patience = patience
+        # SQLite's connections must not be carried through a fork: hence the process's id. Those of
+        # the parent stay here, since a child must not close them either.
+        self._connections: dict[tuple[int, int], sqlite3.Connection] = {}
+        self._streams: set[str] = set()
+        self._connection()
+
+    def append(
+        self,
+        stream: str,
+        contents: Sequence[bytes],
+        *,
+        keys: Sequence[str] | None = None,
+        expected_end: int | None = None,
+    ) -> int:
+        count = len(contents)
+        with self._transaction() as connection:
+            if not self._has(connection, stream):
+                connection.execute(CREATE_STREAM.format(stream=stream))
+                connection.execute(CREATE_KEYS.format(stream=stream))
+            end = _end(connection, stream)
+            if expected_end not in (None, end):
+                raise Moved(f"expected the end of {stream} at {expected_end}, found it at {end}")
+            rows = zip(
+                range(end + 1, end + 1 + count),
+                repeat(time.time_ns() // 1000, count),
+                repeat(None, count) if keys is None else keys,
+                contents,
+                strict=True,
+            )
+            connection.executemany(f"INSERT INTO {stream}_entries VALUES (?, ?, ?, ?)", rows)
+        return end + count
+
+    def end(self, stream: str) -> int:
+        with self._explained():
+            connection = self._connection()
+            return _end(connection, stream) if self._has(connection, stream) else 0
+
+    def read(
+        self, stream: str, after: int, until: int | None = None, *, key: str | None = None
+    ) -> Iterator[Entry]:
+        end = self.end(stream)
+        last = end if until is None else min(until, end)
+        return read_in_chunks(
+            lambda behind: self._chunk(stream, behind, last, key),
+            after,
+            last,
+            sparse=key is not None,
+        )
+
+    def register(self, name: str) -> Register | None:
+        with self._explained():
+            found = self._connection().execute(
+                "SELECT revision, content FROM registers WHERE name = ?", (name,)
+            )
+            row = found.fetchone()
+        return None if row is None else Register(*row)
+
+    def put(self, name: str, content: bytes, revision: int) -> int:
+        with self._transaction() as connection:
+            if revision == 0:
+                changed = connection.execute(
+                    "INSERT INTO registers VALUES (?, 1, ?) ON CONFLICT DO NOTHING", (name, content)
+                )
+            else:
+                changed = connection.execute(
+                    "UPDATE registers SET revision = revision + 1, content = ?"
+                    " WHERE name = ? AND revision = ?",
+                    (content, name, revision),
+                )
+            if changed.rowcount == 0:
+                raise Moved(f"expected revision {revision} of {name}, found another one")
+        return revision + 1
+
+    def close(self) -> None:
+        for process, thread in list(self._connections):
+            if process == os.getpid():
+                self._connections.pop((process, thread)).close()
+
+    def _chunk(self, stream: str, after: int, until: int, key: str | None) -> list[Entry]:
+        """Some of the entries of (after, until]."""
+        chunk: list[Entry] = []
+        size = 0
+        with self._explained():
+            rows = self._connection().execute(
+                f"SELECT offset, appended, content FROM {stream}_entries"
+                f" WHERE offset > ?1 AND offset <= ?2 {'' if key is None else 'AND key = ?3'}"
+                f" ORDER BY offset LIMIT {MOST_ENTRIES}",
+                (after, until) if key is None else (after, until, key),
+            )
+            for row in rows:
+                chunk.append(Entry(*row))
+                size += len(chunk[-1].content)
+                if size >= MOST_BYTES:
+                    break
+            rows.close()  # an open statement would keep the -wal file from being emptied
+        return chunk
+
+    def _has(self, connection: sqlite3.Connection, stream: str) -> bool:
+        if stream not in self._streams:
+            table = f"{checked_stream(stream)}_entries"
+            if connection.execute(
+                "SELECT 1 FROM sqlite_master WHERE name = ?", (table,)
+            ).fetchone():
+                self._streams.add(stream)
+        return stream in self._streams
+
+    @contextmanager
+    def _transaction(self) -> Iterator[sqlite3.Connection]:
+        with self._explained(), self._connection() as connection:
+            connection.execute("BEGIN IMMEDIATE")
+            yield connection
+
+    @contextmanager
+    def _explained(self) -> Iterator[None]:
+        try:
+            yield
+        except sqlite3.Error as error:
+            # Extended codes carry their family in the lowest byte; errors of Python's module have
+            # none.
+            family = getattr(error, "sqlite_errorcode", 0) & 0xFF
+            reason = REASONS.get(family, "SQLite failed")
+            raise LogUnavailable(f"the log {self.path}: {reason}: {error}") from error
+
+    def _connection(self) -> sqlite3.Connection:
+        mine = os.getpid(), threading.get_ident()
+        if mine not in self._connections:
+            with self._explained():
+                self._connections[mine] = self._opened()
+        return self._connections[mine]
+
+    def _opened(self) -> sqlite3.Connection:
+        connection = sqlite3.connect(
+            self.path, timeout=self.patience, isolation_level=None, check_same_thread=False
+        )
+        # In this order: another process may be making the log, and makes both in one transaction.
+        used = connection.execute("SELECT 1 FROM sqlite_master").fetchone()
+        application = connection.execute("PRAGMA application_id").fetchone()[0]
+        if application != APPLICATION:
+            if used:
+                raise LogUnavailable(f"the log {self.path}: it is another program's database")
+            self._write_ahead(connection)
+            with connection:
+                connection.execute("BEGIN IMMEDIATE")
+                connection.execute(CREATE_REGISTERS)
+                connection.execute(f"PRAGMA application_id = {APPLICATION}")
+        for setting in SETTINGS:
+            connection.execute(setting)
+        return connection
+
+    def _write_ahead(self, connection: sqlite3.Connection) -> None:
+        """Alone among statements, the change of mode does not wait for others by itself."""
+        deadline = time.monotonic() + self.patience
+        while True:
+            try:
+                connection.execute("PRAGMA journal_mode = WAL")
+                return
+            except sqlite3.OperationalError as error:
+                if error.sqlite_errorcode != sqlite3.SQLITE_BUSY or time.monotonic() > deadline:
+                    raise
+                time.sleep(0.01)
+
+
+def _end(connection: sqlite3.Connection, stream: str) -> int:
+    end: int | None = connection.execute(f"SELECT max(offset) FROM {stream}_entries").fetchone()[0]
+    return end or 0

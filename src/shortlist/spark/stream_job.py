@@ -1,0 +1,127 @@
+"""A finite input through the streaming query: files in, the same files out as a batch writes."""
+
+from __future__ import annotations
+
+import tempfile
+import time
+from collections.abc import Iterator, Mapping
+from contextlib import ExitStack, contextmanager
+from pathlib import Path
+from typing import Any, BinaryIO
+
+import pyarrow as pa
+
+from shortlist.engine.arrow import rows
+from shortlist.live.driver import Driver, begin
+from shortlist.live.files import Files
+from shortlist.live.folder_registers import FolderRegisters
+from shortlist.live.shard import OTHER_TYPE
+from shortlist.model.registry import Registry
+from shortlist.model.settings import Settings
+from shortlist.progress import Steps
+from shortlist.spark.ingest import ReadLines
+from shortlist.spark.job import Outputs, check_outputs, job_report
+from shortlist.spark.lanes import Lanes
+from shortlist.spark.session import any_session
+from shortlist.spark.sinks import DeliveryFile, RejectLine, parts_folder, put_in_order
+from shortlist.spark.sources import Places, counted_places
+from shortlist.spark.stream_input import stream_files
+from shortlist.spark.streaming import Stream
+
+
+class FileOutlet:
+    """One batch behind the other, in one file or one Parquet folder; rejects in order of position
+    once all are known."""
+
+    def __init__(self, deliveries: BinaryIO | DeliveryFile) -> None:
+        self._deliveries = deliveries
+        self.refusals: list[tuple[int, str, str]] = []
+
+    def deliver(self, before: int, deliveries: pa.Table) -> None:
+        if isinstance(self._deliveries, DeliveryFile):
+            self._deliveries.write({name: deliveries[name] for name in deliveries.column_names})
+        else:
+            lines = deliveries.column("line").to_pylist()
+            self._deliveries.write("".join(f"{line}\n" for line in lines).encode())
+
+    def reject(self, before: int, refusals: pa.Table) -> None:
+        self.refusals += rows(refusals.select(["position", "line", "reason"]).to_batches())
+
+
+def run_stream_job(
+    registry: Registry,
+    source: Path,
+    outputs: Outputs,
+    settings: Settings,
+    *,
+    steps: Steps,
+    commands: bool = False,
+    with_data: bool = False,
+    shards: int | None = None,
+    master: str | None = None,
+    at_most: int | None = None,
+) -> dict[str, Any]:
+    """As `run_job`, through Structured Streaming; a micro-batch has `at_most` so many lines."""
+    started = time.monotonic()
+    check_outputs(outputs, source)
+    with steps.step("Starting Spark"):
+        spark = any_session(master)
+    with ExitStack() as stack:
+        folder = Path(
+            stack.enter_context(
+                tempfile.TemporaryDirectory(
+                    dir=outputs.deliveries.absolute().parent, prefix=".shortlist-"
+                )
+            )
+        )
+        outlet = stack.enter_context(_outlet(outputs.deliveries, with_data))
+        registers, files = FolderRegisters(folder / "registers"), Files(folder / "files")
+        lines = stream_files(spark, source, finite=True, at_most=at_most)
+        begin(registers, files, registry, shards or spark.sparkContext.defaultParallelism)
+        lanes = Lanes(spark)
+        stack.callback(lanes.release)
+        driver = Driver(registers, files, settings, lanes, outlet, with_data=with_data)
+        read = ReadLines(
+            vocabulary=registry.vocabulary,
+            settings=settings,
+            tabular=lines.tabular,
+            commands=commands,
+        )
+        with steps.step("Matching and selecting"):
+            Stream(lines, driver, read, folder / "checkpoint").run_to_the_end()
+            driver.run_batch([], last=True)
+        places = counted_places(source)
+        outputs.rejects.write_bytes(b"".join(_reject_lines(outlet.refusals, places)))
+    return job_report(_work(driver.manifest.counts), len(outlet.refusals), started)
+
+
+def _work(counts: Mapping[str, int]) -> dict[str, Any]:
+    """The counts of a manifest in the words of a batch."""
+    other = {name: count for name, count in counts.items() if name.startswith(OTHER_TYPE)}
+    return {
+        **counts,
+        "publications": counts.get("published", 0),
+        "other_type": {name.removeprefix(OTHER_TYPE): count for name, count in other.items()},
+    }
+
+
+@contextmanager
+def _outlet(out: Path, with_data: bool) -> Iterator[FileOutlet]:
+    """What is written is in place only when all went well."""
+    if out.suffix == ".parquet":
+        with parts_folder(out) as folder:
+            part = folder / "deliveries.parquet"
+            with DeliveryFile(part, with_data) as file:
+                yield FileOutlet(file)
+            put_in_order(folder, [part.name] if part.exists() else [], with_data)
+        return
+    with tempfile.TemporaryDirectory(dir=out.absolute().parent, prefix=".shortlist-") as folder:
+        whole = Path(folder, out.name)
+        with whole.open("wb") as file:
+            yield FileOutlet(file)
+        whole.replace(out)
+
+
+def _reject_lines(refusals: list[tuple[int, str, str]], places: Places) -> Iterator[bytes]:
+    line = RejectLine(places)
+    return (f"{line(refusal)}\n".encode() for refusal in sorted(refusals))

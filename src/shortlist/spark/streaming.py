@@ -1,0 +1,117 @@
+"""The streaming query: micro-batches of lines, each handed to the driver of a deployment."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Callable, Iterable, Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import pyarrow as pa
+
+from shortlist.engine.arrow import Row, batches, rows
+from shortlist.live.driver import Driver, Report
+from shortlist.spark.ingest import ReadLines
+from shortlist.spark.schemas import ITEMS, ddl
+from shortlist.spark.sources import Lines
+
+if TYPE_CHECKING:
+    from pyspark.sql import DataFrame
+    from pyspark.sql.streaming.query import StreamingQuery
+
+STREAMED = pa.schema([*ITEMS, ("appended", pa.int64())])
+"""Lines, read, and when the log took them, in microseconds."""
+POLL = "100 milliseconds"
+"""How often a source is asked for more."""
+
+Told = Callable[[Report, dict[int, int]], None]
+"""Hears of every batch, with the time at which the log took each position."""
+
+
+@dataclass(frozen=True, slots=True)
+class ReadStreamed:
+    """The task that reads lines which have a third column, `appended`."""
+
+    read: ReadLines
+
+    def __call__(self, arriving: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
+        yield from batches(self._read(rows(arriving)), STREAMED)
+
+    def _read(self, arriving: Iterable[Row]) -> Iterator[Row]:
+        read = self.read.reader()
+        for position, line, appended in arriving:
+            found = read(position, line)
+            if found is not None:
+                yield *found, appended
+
+
+class Stream:
+    """Lines on their way to a driver, through one streaming query."""
+
+    def __init__(
+        self,
+        lines: Lines,
+        driver: Driver,
+        read: ReadLines,
+        checkpoint: Path,
+        told: Told = lambda report, appended: None,
+    ) -> None:
+        self._lines = lines
+        self._driver = driver
+        self._task = ReadStreamed(read)
+        self._checkpoint = checkpoint
+        self._told = told
+        self._is_positioned = "position" in lines.frame.columns
+        self._busy = threading.Lock()
+        self._query: StreamingQuery | None = None
+
+    def start(self, *, to_the_end: bool = False) -> StreamingQuery:
+        """Begins where the checkpoint says; `to_the_end` takes what is there now and stops."""
+        writer = self._frame().writeStream.foreachBatch(self._batch)
+        writer = writer.option("checkpointLocation", str(self._checkpoint))
+        trigger = {"availableNow": True} if to_the_end else {"processingTime": POLL}
+        self._query = writer.trigger(**trigger).start()
+        return self._query
+
+    def run_to_the_end(self) -> None:
+        """Takes what is there now, and returns when all of it is done."""
+        self.start(to_the_end=True).awaitTermination()
+
+    def stop(self) -> None:
+        """Lets the batch that is under way come to its end."""
+        with self._busy:
+            if self._query is not None:
+                self._query.stop()
+
+    def _frame(self) -> DataFrame:
+        from pyspark.sql import functions as F  # noqa: N812
+
+        frame = self._lines.frame
+        position = F.col("position") if self._is_positioned else F.monotonically_increasing_id()
+        appended = F.col("appended") if "appended" in frame.columns else F.lit(None)
+        return frame.select(
+            position.cast("bigint").alias("position"),
+            F.col("line").cast("binary").alias("line"),
+            appended.cast("bigint").alias("appended"),
+        )
+
+    def _batch(self, frame: DataFrame, number: int) -> None:
+        with self._busy:
+            manifest = self._driver.manifest
+            if manifest.checkpoint == self._checkpoint.name and number <= manifest.batch:
+                return
+            read = frame.mapInArrow(self._task, ddl(STREAMED)).toArrow().sort_by("position")
+            found = self._unread([*rows(read.to_batches())])
+            report = self._driver.run_batch(
+                (row[:-1] for row in found), checkpoint=self._checkpoint.name, batch=number
+            )
+            self._told(report, {row[0]: row[-1] for row in found if row[-1] is not None})
+
+    def _unread(self, found: list[Row]) -> list[Row]:
+        """Without what the driver has read already; positions in the order of arrival where the
+        source has none."""
+        known = self._driver.manifest.position
+        if self._is_positioned:
+            return [row for row in found if row[0] is None or row[0] > known]
+        return [(position, *row[1:]) for position, row in enumerate(found, start=known + 1)]

@@ -1,0 +1,159 @@
+"""Streaming sources give the same rows for every cut, once, also across restarts."""
+
+import random
+from datetime import UTC, datetime
+from pathlib import Path
+
+import pyarrow as pa
+import pyarrow.parquet as pq
+import pytest
+
+from shortlist.log.opening import open_log
+from shortlist.spark.sources import Lines, NoInput, read_files, read_table
+from shortlist.spark.stream_input import numbered, stream_files, stream_lines, stream_log
+
+pytestmark = pytest.mark.spark
+
+
+class Collected:
+    """Rows as micro-batches bring them; a query may stop before it commits one of them."""
+
+    def __init__(self, checkpoint: Path, columns: tuple[str, ...] = ("position", "line")) -> None:
+        self.checkpoint = checkpoint
+        self.columns = columns
+        self.batches: dict[int, list[tuple]] = {}
+
+    def run(self, lines: Lines, fail_at: int | None = None) -> None:
+        """All that is there now; stops with an error at one of its batches."""
+
+        def collect(frame, number):
+            self.batches[number] = [tuple(row) for row in frame.select(*self.columns).collect()]
+            if number == fail_at:
+                raise RuntimeError("stopped")
+
+        query = (
+            lines.frame.writeStream.foreachBatch(collect)
+            .option("checkpointLocation", str(self.checkpoint))
+            .trigger(availableNow=True)
+            .start()
+        )
+        query.awaitTermination()
+
+    @property
+    def rows(self) -> list[tuple]:
+        return [row for number in sorted(self.batches) for row in self.batches[number]]
+
+
+def of_batch(spark, path) -> list[tuple]:
+    return [tuple(row) for row in read_files(spark, path).frame.orderBy("position").collect()]
+
+
+def write_lines(folder: Path, seed: int) -> list[bytes]:
+    """Some files with blank lines, carriage returns, a mark at the beginning, torn letters."""
+    pick = random.Random(seed)
+    folder.mkdir(exist_ok=True)
+    for name in pick.sample("abcdefg", 3):
+        kinds = (b"", b"{}", b"two words\r", "über".encode(), b"\xff\xfe", b"x" * 50)
+        content = b"\n".join(pick.choices(kinds, k=pick.randrange(20)))
+        content = pick.choice((b"", b"\xef\xbb\xbf")) + content + pick.choice((b"", b"\n"))
+        (folder / f"{name} [1]*.jsonl").write_bytes(content)
+
+
+@pytest.mark.parametrize("seed", range(6))
+def test_finite_files_have_the_rows_of_a_batch(spark, tmp_path, seed):
+    folder = tmp_path / "in put"
+    write_lines(folder, seed)
+    expected = of_batch(spark, folder)
+    collected = Collected(tmp_path / "checkpoint")
+    at_most = (None, 7, 20, 1000)[seed % 4]
+    collected.run(stream_files(spark, folder, finite=True, at_most=at_most))
+    assert collected.rows == expected
+    largest = max(map(len, collected.batches.values()))
+    assert largest == min(at_most or len(expected), len(expected))
+
+
+def test_growing_files_after_a_restart(spark, tmp_path):
+    folder = tmp_path / "input"
+    folder.mkdir()
+    (folder / "b.jsonl").write_bytes(b"one\ntwo\nthr")
+    collected = Collected(tmp_path / "checkpoint")
+    with pytest.raises(Exception, match="stopped"):
+        collected.run(stream_files(spark, folder, at_most=1), fail_at=1)
+    assert collected.rows == [(1, b"one"), (2, b"two")]
+    (folder / "b.jsonl").write_bytes(b"one\ntwo\nthree\n")
+    (folder / "c.jsonl").write_bytes(b"four\nfi")
+    collected.run(stream_files(spark, folder))
+    expected = list(enumerate([b"one", b"two", b"three", b"four"], 1))
+    assert collected.rows == expected
+    (folder / "a.jsonl").write_bytes(b"zero\n")
+    with pytest.raises(Exception, match=r"a.jsonl: expected a name behind c.jsonl"):
+        collected.run(stream_files(spark, folder))
+    assert collected.rows == expected
+
+
+def test_a_folder_may_be_empty_at_first(spark, tmp_path):
+    collected = Collected(tmp_path / "checkpoint")
+    folder = tmp_path / "input"
+    folder.mkdir()
+    lines = stream_files(spark, folder)
+    collected.run(lines)
+    assert collected.rows == []
+    (folder / "a.jsonl").write_bytes(b"one\n")
+    collected.run(lines)
+    assert collected.rows == [(1, b"one")]
+
+
+def test_rows_of_tables_are_the_lines_of_a_batch(spark, tmp_path):
+    """Types whose text Spark decides, columns that not every file has, and one called position."""
+    folder = tmp_path / "table"
+    folder.mkdir()
+    noon = datetime(2026, 3, 1, 12, 0, 0, 5, tzinfo=UTC)
+    first = pa.table(
+        {
+            "id": ["p1", "p2", "p3"],
+            "time": pa.array([noon, None, noon], pa.timestamp("us", "UTC")),
+            "local": pa.array([noon.replace(tzinfo=None)] * 3, pa.timestamp("us")),
+            "rent": [900.0, float("nan"), 1e10],
+            "rooms": pa.array([1, 255, None], pa.uint8()),
+            "kind": pa.array(["a", "b", "a"]).dictionary_encode(),
+            "data": [{"city": "Oslo", "tags": ["x", None]}, {"city": None, "tags": []}, None],
+            "scores": pa.array([[("a", 1)], [], None], pa.map_(pa.string(), pa.int64())),
+        }
+    )
+    second = pa.table({"id": ["p4"] * 5, "position": [7] * 5, "photo": [b"\x00\xff"] * 5})
+    pq.write_table(first, folder / "1.parquet", row_group_size=2)
+    pq.write_table(second, folder / "2.parquet")
+    expected = of_batch(spark, folder)
+    assert len(expected) == 8
+    for at_most in (None, 3):
+        collected = Collected(tmp_path / f"checkpoint {at_most}")
+        lines = stream_files(spark, folder, at_most=at_most)
+        assert lines.tabular
+        collected.run(lines)
+        assert collected.rows == expected
+    pq.write_table(pa.table({"id": ["p5"], "colour": ["red"]}), folder / "3.parquet")
+    with pytest.raises(Exception, match=r"3.parquet: has the column colour"):
+        collected.run(lines)
+
+
+@pytest.fixture
+def log(tmp_path):
+    opened = open_log(f"sqlite:{tmp_path}/city.log")
+    yield opened
+    opened.close()
+
+
+def test_a_log_after_a_restart(spark, tmp_path, log):
+    contents = [f"line {number}".encode() for number in range(1, 8)]
+    log.append("input", contents[:5])
+    lines = stream_log(spark, f"sqlite:{tmp_path}/city.log", after=1, at_most=2)
+    columns = ("position", "appended", "line")
+    collected = Collected(tmp_path / "checkpoint", columns)
+    with pytest.raises(Exception, match="stopped"):
+        collected.run(lines, fail_at=1)
+    log.append("input", contents[5:])
+    collected.run(lines)
+    expected = [tuple(entry) for entry in log.read("input", 1)]
+    assert [row[2] for row in expected] == contents[1:]
+    assert collected.rows == expected
+    assert [len(collected.batches[number]) for number in range(4)] == [2, 2, 2, 0][:3] + []
