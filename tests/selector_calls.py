@@ -115,20 +115,25 @@ def candidate(pick, time, position, scale):
 
 
 def calls(pick, most=30, scale=1):
-    """Calls in order of time: arrivals, cancellations and the mere passing of time.
+    """Calls in order of time: arrivals, cancellations, retractions, the mere passing of time.
 
-    Arrivals and cancellations come at multiples of `scale`.
+    All but the last come at multiples of `scale`.
     """
     made, time = [], scale * pick(range(-9, 9))
+    arrived = [("s", "nothing")]
     for position in range(pick(range(most))):
         time += scale * pick([0, 0, 0, 1, 1, 2, 3, 7])
-        kind = pick(["arrive"] * 6 + ["cancel", "advance"])
+        kind = pick(["arrive"] * 6 + ["cancel", "retract", "advance"])
         if kind == "arrive":
             made.append((kind, candidate(pick, time, position, scale), time))
+            publication = made[-1][1].publication
+            arrived.append((publication.source, publication.id))
+        elif kind == "retract":
+            made.append((kind, *pick(arrived[-6:]), time))
         elif kind == "cancel":
             made.append((kind, pick("abc"), time))
         else:
             made.append((kind, time))
     closed = pick([None, None, *range(10)])
-    made.append(("advance", END_OF_TIME) if closed is None else ("close", time + scale * closed))
+    made.append(("advance", END_OF_TIME) if closed is None else ("settle", time + scale * closed))
     return made

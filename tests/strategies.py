@@ -378,8 +378,14 @@ def publication(pick: Pick, micros: int, fresh: int) -> dict[str, Any]:
         type=maybe(pick, ["offer"]),
         expirytime=None if alive_for is None else format_time(micros + alive_for * SECOND),
         audience=pick([0, 1, 2]) if pick([False] * 5 + [True]) else None,
+        replaces=recent(pick, fresh) if pick([False] * 7 + [True]) else None,
         data=data(pick),
     )
+
+
+def recent(pick: Pick, fresh: int) -> str:
+    """The id of one that was published not long before, probably."""
+    return f"p{max(0, fresh - pick(range(9)))}"
 
 
 VERBS = (
@@ -388,10 +394,32 @@ VERBS = (
     + ["open"] * 3
     + ["close"] * 2
     + ["advertise", "unadvertise"]
+    + ["update"] * 4
+    + ["retract"] * 4
 )
 
 
-def command(pick: Pick, micros: int) -> dict[str, Any]:
+def update(pick: Pick) -> dict[str, Any]:
+    """Other fields for a subscription or a shortlist; some of them cannot be, or not together."""
+    homes = [*SHORTLIST_IDS, OWN_IDS[0]]
+    if pick([False, True]):
+        home = pick([*homes, None])
+        name = pick(members(home) if home else OWN_IDS)
+        made, kind = subscription(pick, name, home), "subscription"
+    else:
+        name = pick([*SHORTLIST_IDS, *OWN_IDS])
+        made, kind = shortlist(pick, name), "shortlist"
+    fields = [field for field in made if field not in ("id", "shortlist")]
+    changes = {field: made[field] for field in fields if pick([False, True])}
+    reset = pick([[], [], ["where"], ["refresh", "norm"], ["policy"], ["combine"]])
+    return (
+        {kind: name, "weight": 1}
+        if not changes
+        else {kind: name, **changes, **dict.fromkeys(reset)}
+    )
+
+
+def command(pick: Pick, micros: int, fresh: int) -> dict[str, Any]:
     """A command; as ids are few, many of them are refused."""
     verb = pick(VERBS)
     made: Any
@@ -408,6 +436,10 @@ def command(pick: Pick, micros: int) -> dict[str, Any]:
             made = pick([*SHORTLIST_IDS, *OWN_IDS, "?"])
         case "advertise":
             made = advertisement(pick, pick(ADVERTISEMENT_IDS))
+        case "update":
+            made = update(pick)
+        case "retract":
+            made = {"source": pick(SOURCES), "id": recent(pick, fresh)}
         case _:
             made = pick([*ADVERTISEMENT_IDS, "?"])
     return {"time": format_time(micros), verb: made}
@@ -455,7 +487,7 @@ def timeline(pick: Pick, most: int = 30) -> list[str]:
             case "publication":
                 document = publication(pick, micros, number)
             case "command":
-                document = command(pick, micros)
+                document = command(pick, micros, number)
             case _:
                 document = {"time": format_time(micros), "heartbeat": True}
         lines.append(json.dumps(document, ensure_ascii=False))

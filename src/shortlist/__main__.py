@@ -1,6 +1,6 @@
 """`python -m shortlist` is the program."""
 
-from shortlist.cli.main import main
+from shortlist.cli import main
 
 if __name__ == "__main__":
     main()

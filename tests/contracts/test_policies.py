@@ -117,7 +117,7 @@ def test_batches_do_not_matter(kind):
         for call in events:
             time = time_of(call)
             often += [("advance", time - 1), ("advance", time), call, ("advance", time)]
-        if not events or events[-1][0] != "close":
+        if not events or events[-1][0] != "settle":
             events.append(("advance", END_OF_TIME))
             often.append(("advance", END_OF_TIME))
         assert facts(told(made(policy), events)) == facts(told(made(policy), often))

@@ -10,7 +10,7 @@ from pandas import isna
 from rich.console import Console
 from typer.testing import CliRunner
 
-from shortlist.cli.main import app
+from shortlist.cli.app import app
 from shortlist.demo.city import Mess
 from shortlist.demo.featured import FEATURED
 from shortlist.demo.files import DemoFiles

@@ -36,6 +36,10 @@ class Row(NamedTuple):
     cause: str
 
 
+def is_it(publication, source, name):
+    return (publication.source, publication.id) == (source, name)
+
+
 class NaiveEverything:
     """Every match, at arrival; rank null."""
 
@@ -50,7 +54,10 @@ class NaiveEverything:
     def cancel(self, subscription, time):
         return []
 
-    def close(self, time):
+    def settle(self, time):
+        return []
+
+    def retract(self, source, publication, time):
         return []
 
     def finish(self):
@@ -62,17 +69,15 @@ class NaiveTopK:
 
     def __init__(self, policy, shortlist):
         self.policy = policy
-        self.delivered = []
+        self.delivered = []  # candidates, each with the instant at which its validity ends
 
     def arrive(self, candidate, now):
         better = sum(
-            1
-            for earlier, came in self.delivered
-            if self.end(earlier, came) > now and earlier.score > candidate.score
+            1 for earlier, end in self.delivered if end > now and earlier.score > candidate.score
         )
         if better >= self.policy.k:
             return []
-        self.delivered.append((candidate, now))
+        self.delivered.append((candidate, self.end(candidate, now)))
         position, named = candidate.publication.position, candidate.named.subscription
         return [Row(now, position, candidate.score, named, 1 + better, "arrival")]
 
@@ -92,8 +97,32 @@ class NaiveTopK:
     def cancel(self, subscription, time):
         return []
 
-    def close(self, time):
+    def settle(self, time):
         return []
+
+    def retract(self, source, publication, time):
+        """What k others outlast counts no more, and of the rest the one is taken away."""
+        counting = [each for each in self.delivered if each[1] > time]
+        self.delivered = [
+            each
+            for place, each in enumerate(counting)
+            if self.dominators(counting, place) < self.policy.k
+            and not is_it(each[0].publication, source, publication)
+        ]
+        return []
+
+    def dominators(self, counting, place):
+        """How many have at least the score and end no earlier; of equals, those that came later."""
+        (one, last) = counting[place]
+        return sum(
+            candidate.score >= one.score
+            and end >= last
+            and ((candidate.score, end) != (one.score, last) or other > place)
+            for other, (candidate, end) in enumerate(counting)
+        )
+
+    def change(self, policy):
+        self.policy = policy
 
     def finish(self):
         return []
@@ -108,6 +137,7 @@ class NaiveWindow:
         self.count = policy.window if isinstance(policy.window, int) else None
         self.arrived = []  # candidates, each with the instant at which it came
         self.cancelled = set()  # places in `arrived`
+        self.retracted = {}  # by place in `arrived`: when
         self.delivered = set()  # places in `arrived`
         self.last_instant = -FOR_EVER
 
@@ -123,8 +153,43 @@ class NaiveWindow:
                 self.cancelled.add(place)
         return rows + self.fill(time)
 
-    def close(self, time):
+    def settle(self, time):
         return self.departures(lambda instant: instant <= time)
+
+    def retract(self, source, publication, time):
+        """It leaves at that instant; what is dominated by then does not come back for it."""
+        rows = self.departures(lambda instant: instant < time)
+        content = self.content(time - 1)
+        self.cancelled |= {place for place in content if self.is_hopeless(place, content)}
+        for place, (candidate, _) in enumerate(self.arrived):
+            if is_it(candidate.publication, source, publication):
+                self.retracted.setdefault(place, time)
+        self.last_instant = min(self.last_instant, time - 1)
+        return rows
+
+    def change(self, policy):
+        self.policy = policy
+
+    def is_hopeless(self, place, content):
+        dominators = [
+            other
+            for other in content
+            if self.best_first(other) < self.best_first(place)
+            and self.named(other) == self.named(place)
+            and self.outlasts(other, place)
+        ]
+        return len(dominators) >= self.policy.k
+
+    def outlasts(self, place, other):
+        if self.count is not None:
+            return place > other and self.end(place) == FOR_EVER
+        return self.end(place) >= self.end(other)
+
+    def end(self, place):
+        return min(self.ends(place), default=FOR_EVER)
+
+    def named(self, place):
+        return self.arrived[place][0].named.subscription
 
     def finish(self):
         return self.departures(lambda instant: True)
@@ -133,21 +198,24 @@ class NaiveWindow:
         """The places of all that is in the window at an instant."""
         return [
             place
-            for place, arrived in enumerate(self.arrived)
+            for place in range(len(self.arrived))
             if place not in self.cancelled
             and (self.count is None or place >= len(self.arrived) - self.count)
-            and all(end > now for end in self.ends(*arrived))
+            and self.end(place) > now
         ]
 
-    def ends(self, candidate, came):
+    def ends(self, place):
+        candidate, came = self.arrived[place]
         if self.span is not None:
             yield came + self.span
         if candidate.publication.expiry is not None:
             yield candidate.publication.expiry
+        if place in self.retracted:
+            yield self.retracted[place]
 
     def departures(self, due):
         """Every instant, in order, at which something leaves; each is filled."""
-        instants = {end for arrived in self.arrived for end in self.ends(*arrived)}
+        instants = {end for place in range(len(self.arrived)) for end in self.ends(place)}
         rows = []
         for instant in sorted(instants):
             if instant > self.last_instant and due(instant):
@@ -208,6 +276,29 @@ class NaiveFresh(NaiveWindow):
 
 class NaiveDiverse(NaiveWindow):
     """A window from which the shortlist is chosen one by one."""
+
+    def is_hopeless(self, place, content):
+        better = [other for other in content if self.is_always_better(other, place)]
+        kinds = []
+        for other in better:
+            if all(self.differ(other, kind) for kind in kinds):
+                kinds.append(other)
+        is_outdone = any(not self.differ(other, place) for other in better)
+        return is_outdone or len(kinds) >= self.policy.k
+
+    def is_always_better(self, place, other):
+        """docs/diverse.md: always worth more."""
+        if place == other or self.named(place) != self.named(other):
+            return False
+        if self.end(place) < self.end(other) or (self.count is not None and place < other):
+            return False
+        weight = self.policy.weight
+        share, other_share = ((1 - weight) * self.arrived[each][0].score for each in (place, other))
+        is_alike = weight == 0 or not self.differ(place, other)
+        if is_alike and self.most_recent_first(place) < self.most_recent_first(other):
+            return share >= other_share
+        apart = 0 if is_alike else weight * self.distance(place, other)
+        return share - other_share > apart + 1e-8 + 1e-15 * (abs(share) + abs(other_share))
 
     def chosen(self, places):
         chosen = []
@@ -310,7 +401,10 @@ class NaiveNovelty:
         self.chances.pop(subscription, None)
         return []
 
-    def close(self, time):
+    def settle(self, time):
+        return []
+
+    def retract(self, source, publication, time):
         return []
 
     def finish(self):
@@ -412,14 +506,25 @@ class NaiveChain:
         flow = []
         for policy in self.policies:
             flow = self.passed(flow, policy)
-            flow += self.shown(policy.close(time))
+            flow += self.shown(policy.settle(time))
             flow += self.shown(policy.cancel(subscription, time), without=subscription)
         for position, candidate in self.candidates.items():
             self.candidates[position] = unmatched(candidate, subscription)
         return [row for row, _ in flow]
 
-    def close(self, time):
-        return self.told(lambda policy: policy.close(time))
+    def settle(self, time):
+        return self.told(lambda policy: policy.settle(time))
+
+    def retract(self, source, publication, time):
+        return self.told(lambda policy: policy.retract(source, publication, time))
+
+    def change(self, policy):
+        for naive, single in zip(self.policies, policy.policies, strict=True):
+            naive.change(single)
+
+    def refresh(self, subscription, span):
+        for position, candidate in self.candidates.items():
+            self.candidates[position] = refreshed(candidate, subscription, span)
 
     def finish(self):
         return self.told(lambda policy: policy.finish())
@@ -453,6 +558,15 @@ class NaiveChain:
 def unmatched(candidate, subscription):
     left = tuple(match for match in candidate.matches if match.subscription != subscription)
     return replace(candidate, matches=left)
+
+
+def refreshed(candidate, subscription, span):
+    """With another `refresh` of a subscription."""
+    named, *matches = (
+        match._replace(refresh=span) if match.subscription == subscription else match
+        for match in (candidate.named, *candidate.matches)
+    )
+    return replace(candidate, named=named, matches=tuple(matches))
 
 
 NAIVE = {

@@ -11,10 +11,10 @@ from shortlist.engine.saved import Saved, UnusableState
 from shortlist.engine.table_merging import stages
 from shortlist.intake.files import registry_from_documents
 from shortlist.intake.roster import Roster, registry_commands
-from shortlist.model.command import Advertise, Command, Heartbeat, Unadvertise
+from shortlist.model.command import Advertise, Command, Heartbeat, Unadvertise, Unsubscribe
 from shortlist.model.publication import Publication
 from shortlist.model.settings import Settings
-from tests.strategies import SECOND, cuts, registry, seeded, timeline
+from tests.strategies import CHAINS, SECOND, cuts, registry, seeded, timeline
 
 PROMPT = Settings(lateness=0)
 
@@ -36,6 +36,15 @@ def regrouped(states, groups):
         joined([part(state, lambda name, n=n: home(name, groups) == n) for state in states])
         for n in range(groups)
     ]
+
+
+def drawn_registry(pick):
+    """Without advertisements, and often with chains: these have sets of matches."""
+    document = registry(pick, advertised=False)
+    if pick([False, True]):
+        for made in document["shortlists"]:
+            made |= {"policy": pick(CHAINS)}
+    return registry_from_documents(document)
 
 
 def items_of(made, lines):
@@ -95,7 +104,7 @@ def run_shards(engines, passed, last):
 def play(seed):
     """Batch after batch in one engine, and in shards that are regrouped now and then."""
     pick = seeded(seed)
-    made = registry_from_documents(registry(pick, advertised=False))
+    made = drawn_registry(pick)
     batches = cuts(pick, items_of(made, timeline(pick, 40)))
     whole = Whole(made)
     shards = [*map(restored, regrouped([saved(whole.engine)], pick([1, 2, 3])))]
@@ -115,7 +124,7 @@ def test_the_same_deliveries_whatever_the_groups():
 
 @pytest.mark.soak
 def test_the_same_deliveries_for_long():
-    for seed in range(150, 5_000):
+    for seed in range(60, 5_000):
         play(seed)
 
 
@@ -152,7 +161,7 @@ def appearances(state):
 def drawn_states(seed):
     """The states of one engine after some batches."""
     pick = seeded(seed)
-    made = registry_from_documents(registry(pick, advertised=False))
+    made = drawn_registry(pick)
     engine = Engine(made, PROMPT)
     for batch in cuts(pick, items_of(made, timeline(pick, 60))):
         engine.process(batch)
@@ -177,33 +186,28 @@ def test_the_same_contents_whatever_the_groups():
 
 
 def test_parts_hold_nothing_that_they_do_not_need():
-    for seed in range(60):
+    for seed in range(40):
         for whole in drawn_states(seed):
-            for each in regrouped([whole], 3):
-                for shared, field in (("publications", "publication"), ("sets", "matched")):
-                    referred = {
-                        row[field]
-                        for _, _, rows in stages(each.tables)
-                        for row in rows_of(each, rows)
-                        if row.get(field, -1) != -1
-                    }
-                    assert len(rows_of(each, shared)) == len(referred)
-                live = {made["id"] for made in each.document["registry"]["subscriptions"]}
-                for _, _, rows in stages(each.tables):
-                    table = each.tables[rows]
-                    if "subscription" in table.schema.names:
-                        names = table.column("subscription").dictionary.to_pylist()
-                        assert set(names) <= live | {None}
+            kept = part(whole, lambda name: home(name, 2) == 0)
+            rows = [kept.tables[name] for _, _, name in stages(kept.tables)]
+            for name, field in (("publications", "publication"), ("sets", "matched")):
+                columns = [table.column(field) for table in rows if field in table.schema.names]
+                referred = {number for column in columns for number in column.to_pylist()} - {-1}
+                assert len(rows_of(kept, name)) == len(referred), seed
+            live = {made["id"] for made in kept.document["registry"]["subscriptions"]}
+            for table in rows:
+                if "subscription" in table.schema.names:
+                    names = table.column("subscription").dictionary.to_pylist()
+                    assert live.issuperset({*names} - {None}), seed
 
 
-@pytest.mark.parametrize("lateness", [0, 2 * SECOND])
-def test_compacted_states_go_on_as_the_chain_does(lateness):
+def test_compacted_states_go_on_as_the_chain_does():
     """Also with the changes that came later."""
-    settings = Settings(lateness=lateness, dedup=5 * SECOND)
-    for seed in range(60):
+    for seed in range(40):
         pick = seeded(seed)
+        settings = Settings(lateness=pick([0, 2 * SECOND]), dedup=5 * SECOND)
         made = registry_from_documents(registry(pick))
-        items, _ = read_items(made, timeline(pick, 60), settings)
+        items, _ = read_items(made, timeline(pick, 50), settings)
         batches = cuts(pick, items)
         whole, engine = Engine(made, settings), Engine(made, settings)
         base, changes = saved(engine), []
@@ -211,7 +215,7 @@ def test_compacted_states_go_on_as_the_chain_does(lateness):
             last = number == len(batches)
             assert engine.process(batch, last) == whole.process(batch, last), seed
             changes.append(Saved.of_bytes(engine.changes()))
-            if pick([False, False, True]):
+            if pick([*[False] * 4, True]):
                 some = pick(range(len(changes) + 1))
                 base, changes = compacted(base, changes[:some], settings), changes[some:]
                 later = [change.to_bytes() for change in changes]
@@ -244,6 +248,42 @@ def test_a_tie_between_publications_of_different_parts_goes_to_the_later_one():
         for delivery in restored(both).process([later]).deliveries
     }
     assert ranks == {("a", 1), ("b", 1)}
+
+
+def owned(shortlist, policy):
+    """A shortlist with two subscriptions that everything matches."""
+    return {
+        "shortlists": [{"id": shortlist, "subscriber": "u", "policy": policy}],
+        "subscriptions": [{"id": f"{shortlist}{n}", "shortlist": shortlist} for n in (1, 2)],
+    }
+
+
+def test_sets_of_matches_are_told_apart():
+    chain = [
+        {"kind": "window", "k": 1, "window": "10s"},
+        {"kind": "novelty", "rate": 1, "period": 3},
+    ]
+    engines = [Engine(registry_from_documents(owned(name, chain)), PROMPT) for name in "ab"]
+    for engine in engines:
+        engine.process([flat(1, time=1)])
+    both = joined([*map(saved, engines)])
+    members = {
+        name: row["matched"][0]
+        for (_, name), (_, rows) in contents(both).items()
+        for row in rows
+        if "matched" in row
+    }
+    assert members == {"a": ["a1", "a2"], "b": ["b1", "b2"]}
+    assert contents(saved(restored(both))) == contents(both)
+
+
+def test_rows_of_cancelled_subscriptions_name_nobody():
+    eager = {"kind": "novelty", "rate": 0.5, "period": 9, "mode": "eager", "algorithm": "sampling"}
+    engine = Engine(registry_from_documents(owned("a", eager)), PROMPT)
+    engine.process([flat(1, time=1), Unsubscribe(subscription="a1", time=2, position=2)])
+    again = joined([part(saved(engine), lambda name: True)])
+    assert None in again.tables["0 novelty 5 rows"].column("subscription").to_pylist()
+    assert contents(saved(restored(again))) == contents(saved(engine))
 
 
 def test_publications_with_the_same_id_are_told_apart():

@@ -14,7 +14,17 @@ from shortlist.language.parser import parse_audience_score, parse_where
 from shortlist.language.tree import Number
 from shortlist.matching.conditions import condition
 from shortlist.matching.scan import Scan
-from shortlist.model.command import Close, Command, Open, Subscribe, Unsubscribe
+from shortlist.model.command import (
+    Close,
+    Command,
+    Open,
+    Retract,
+    Subscribe,
+    Unsubscribe,
+    Update,
+)
+from shortlist.model.policy import Chain
+from shortlist.model.policy_changes import kept_by
 from shortlist.model.settings import Limits, Settings
 from shortlist.model.shortlist import Shortlist
 from shortlist.scoring.expression import Subject, Uncomputable, expression
@@ -125,8 +135,11 @@ class NaiveSelecting:
                     self.command(item)
                 else:
                     self.rejected.add(item.position)
-            elif self.accept(item) and (item.expiry is None or item.expiry > item.time):
-                self.publish(item)
+            elif self.accept(item):
+                if item.replaces is not None:
+                    self.retract(item.source, item.replaces, item.time)
+                if item.expiry is None or item.expiry > item.time:
+                    self.publish(item)
         for name, policy in self.policies.items():
             self.add(name, policy.finish())
         return sorted(self.rows, key=lambda row: (row[1].time, row[1].position, row[0]))
@@ -188,14 +201,35 @@ class NaiveSelecting:
             case Subscribe(subscription=subscription) if subscription.shortlist is None:
                 self.open(subscription.own_shortlist())
             case Close(shortlist=name):
-                self.add(name, self.policies.pop(name).close(command.time))
+                self.add(name, self.policies.pop(name).settle(command.time))
+            case Update():
+                self.update(command)
+            case Retract(source=source, publication=publication):
+                self.retract(source, publication, command.time)
             case Unsubscribe(subscription=name):
                 shortlist = self.matching.roster.subscriptions[name].shortlist
                 if shortlist is None:
-                    self.add(name, self.policies.pop(name).close(command.time))
+                    self.add(name, self.policies.pop(name).settle(command.time))
                 else:
                     self.add(shortlist, self.policies[shortlist].cancel(name, command.time))
         self.matching.apply(command)
+
+    def update(self, command):
+        roster = self.matching.roster
+        before = roster.shortlists[roster.shortlist_of(command)]
+        subscription, after = roster.updated(command)
+        policy = self.policies[before.id]
+        self.add(before.id, policy.settle(command.time))
+        if subscription is not None and isinstance(before.policy, Chain):
+            policy.refresh(subscription.id, subscription.refresh)
+        if after is not None and not kept_by(before.policy, after.policy):
+            self.open(after)
+        elif after is not None and after.policy != before.policy:
+            policy.change(after.policy)
+
+    def retract(self, source, publication, time):
+        for name, policy in self.policies.items():
+            self.add(name, policy.retract(source, publication, time))
 
     def open(self, shortlist):
         self.policies[shortlist.id] = NAIVE[type(shortlist.policy)](shortlist.policy, shortlist.id)

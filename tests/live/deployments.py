@@ -1,6 +1,8 @@
 """Deployments in this process: the steps of a micro-batch without Spark."""
 
+import json
 import tempfile
+from pathlib import Path
 
 import pyarrow as pa
 
@@ -8,7 +10,8 @@ from shortlist.engine.arrow import rows
 from shortlist.engine.replay import replay
 from shortlist.live.driver import Driver, begin
 from shortlist.live.files import Files
-from shortlist.live.folder_registers import FolderRegisters
+from shortlist.live.savepoint import export, rescale, restore
+from shortlist.log.sqlite import SqliteLog
 from shortlist.spark.ingest import ReadLines
 
 
@@ -16,7 +19,12 @@ class Kept:
     """An outlet that keeps what it gets, and checks that repeating says the same."""
 
     def __init__(self):
-        self.deliveries, self.refusals = [], []
+        self.deliveries, self.refusals, self.before = [], [], None
+
+    def all(self):
+        """Deliveries and refusals, those of logs that came before included."""
+        earlier = self.before.all() if self.before else ([], [])
+        return earlier[0] + self.deliveries, earlier[1] + self.refusals
 
     def deliver(self, before, deliveries):
         self._put(self.deliveries, before, deliveries.column("line").to_pylist())
@@ -35,19 +43,34 @@ class Deployment:
     """One that can be stopped and started again at will."""
 
     def __init__(self, registry, settings, shards):
-        folder = tempfile.mkdtemp()
-        self.files, self.registers = (
-            Files(f"{folder}/files"),
-            FolderRegisters(f"{folder}/registers"),
-        )
         self.registry, self.settings, self.outlet = registry, settings, Kept()
+        self._settle()
         begin(self.registers, self.files, registry, shards)
         self.start()
+
+    def _settle(self):
+        self.folder = Path(tempfile.mkdtemp())
+        self.files = Files(self.folder / "files")
+        self.registers = SqliteLog(self.folder / "log.db")
 
     def start(self):
         self.driver = Driver(
             self.registers, self.files, self.settings, self.everywhere, self.outlet
         )
+
+    def rescale(self, shards):
+        rescale(self.registers, self.files, shards, self.settings.limits)
+        self.start()
+
+    def move(self):
+        """To another log and another folder; what was delivered stays where it is."""
+        savepoint = self.folder / "savepoint.zip"
+        export(self.registers, self.files, savepoint)
+        delivered, self.outlet = self.outlet, Kept()
+        self._settle()
+        restore(savepoint, self.registers, self.files)
+        self.start()
+        self.outlet.before = delivered
 
     def everywhere(self, task, works):
         return [task(work) for work in works]
@@ -74,8 +97,6 @@ class Deployment:
 
 def expected(registry, lines, settings):
     """Delivery lines and refusals of the same input through the engine."""
-    import json
-
     result = replay(registry, lines, settings)
     deliveries = [json.dumps(each.document(), ensure_ascii=False) for each in result.deliveries]
     return deliveries, [(each.position, each.reason) for each in result.rejects]

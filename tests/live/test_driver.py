@@ -21,9 +21,15 @@ def test_the_same_deliveries_in_the_same_order(part):
         deployment = Deployment(made, settings, shards=pick([1, 2, 3]))
         for batch in cuts(pick, numbered(lines)):
             deployment.run(batch)
-            if pick([False, False, True]):
-                deployment.start()
+            match pick([None, None, None, "restart", "rescale", "move"]):
+                case "restart":
+                    deployment.start()
+                case "rescale":
+                    deployment.rescale(pick([1, 2, 3]))
+                case "move":
+                    deployment.move()
         deployment.run([], last=True)
         deliveries, refusals = expected(made, lines, settings)
-        assert deployment.outlet.deliveries == deliveries, seed
-        assert sorted(deployment.outlet.refusals) == refusals, seed
+        found = deployment.outlet.all()
+        assert found[0] == deliveries, seed
+        assert sorted(found[1]) == refusals, seed

@@ -16,6 +16,7 @@ from shortlist.model.settings import Limits
 from shortlist.model.shortlist import Shortlist
 from shortlist.model.subscription import Subscription
 from shortlist.scoring import combined
+from shortlist.scoring.block_scoring import BlockScoring
 from shortlist.scoring.candidates import Scoring
 from shortlist.scoring.combined import UNSET, BlockCombining
 from shortlist.scoring.match_sets import ALONE
@@ -63,8 +64,12 @@ class Both:
         self.scoring = Scoring(DECLARED)
         self.index = Index(DECLARED)
         self.shortlists = Numbers()
+        self.scores = BlockScoring(DECLARED, Limits())
         self.bulk = BlockCombining(
-            DECLARED, Limits(), self.scoring, self.index.numbering.number, self.shortlists
+            self.scoring,
+            self.shortlists,
+            self.index.numbering.number,
+            self.scores.wants_nearest,
         )
 
     def open(self, shortlist):
@@ -80,20 +85,25 @@ class Both:
     def add(self, one):
         self.scoring.add(one)
         self.index.add(one)
-        self.bulk.add(self.index.numbering.number(one.id), one)
+        number = self.index.numbering.number(one.id)
+        self.scores.add(number, one)
+        self.bulk.add(number, one)
 
     def remove(self, name):
         number = self.index.numbering.number(name)
         self.scoring.remove(name)
         self.index.remove(name)
+        self.scores.remove(number)
         self.bulk.remove(number)
+
+    def combined(self, block):
+        matches = self.index.match_block(block, unconditional=False)
+        return self.bulk.grouped(block.size, self.scores.scored(block, matches))
 
     def check(self, publications):
         readers = [VALUES.of(publication) for publication in publications]
         block = Block.of_readers(readers)
-        matches = self.index.match_block(block, unconditional=False)
-        *found, left_out = self.bulk.combined(block, matches)
-        assert left_out == 0
+        found = self.combined(block)
         expected = self.plain_rows(publications, readers, self.index.match_block(block))
         assert repr(self.bulk_rows(*found)) == repr(expected)
 
@@ -251,6 +261,6 @@ def test_a_sum_that_is_not_finite_is_no_candidate():
     for name in "ab":
         both.add(Subscription(id=name, shortlist="S", score="1e308 * price"))
     block = Block.of_readers([VALUES.of(publication) for publication in priced(1, 0.5)])
-    found, *_ = both.bulk.combined(block, both.index.match_block(block, unconditional=False))
+    found, _ = both.combined(block)
     assert found.publications.tolist() == [1]
     assert found.scores.tolist() == [1e308]

@@ -129,7 +129,7 @@ def duel(kind, bank, seed, most=80, shortlists=4, draw_policy=None, draw_candida
 
     for _ in range(pick(range(1, shortlists + 1))):
         join()
-    block, expected = [], []
+    block, expected, arrived = [], [], []
 
     def flush():
         nonlocal block, expected
@@ -140,13 +140,14 @@ def duel(kind, bank, seed, most=80, shortlists=4, draw_policy=None, draw_candida
     time = pick(range(-9, 9))
     for position in range(pick(range(most))):
         time += pick([0, 0, 0, 0, 0, 1, 1, 2, 3, 7])
-        event = pick(["arrive"] * 40 + ["flush"] * 3 + ["cancel", "advance", "close"])
+        event = pick(["arrive"] * 40 + ["flush"] * 3 + ["cancel", "retract", "advance", "close"])
         if event == "arrive":
             player = pick(players)
             one = draw_candidate(pick, time, position, 1)
             outcome = player.plain.arrive(one, time)
             expected += [plain_row(player, placed) for placed in outcome.placements]
             block.append((player, one, time))
+            arrived.append(one.publication)
             continue
         flush()
         if event == "cancel":
@@ -154,12 +155,18 @@ def duel(kind, bank, seed, most=80, shortlists=4, draw_policy=None, draw_candida
             placed = player.plain.cancel(letter, time)
             found = bank.cancel(player.place, player.numbers[letter], time)
             check([plain_row(player, each) for each in placed], found)
+        elif event == "retract" and arrived:
+            gone = pick(arrived[-8:])
+            told = [
+                (p, each) for p in players for each in p.plain.retract(gone.source, gone.id, time)
+            ]
+            check([plain_row(*each) for each in told], bank.retract(gone.position, time))
         elif event == "advance":
             told = [(p, each) for p in players for each in p.plain.advance(time)]
             check([plain_row(*each) for each in told], bank.advance(time))
         elif event == "close" and len(players) > 1:
             player = pick(players)
-            placed = player.plain.close(time)
+            placed = player.plain.settle(time)
             found = bank.close(player.place, time)
             check([plain_row(player, each) for each in placed], found)
             players.remove(player)

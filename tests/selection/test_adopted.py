@@ -67,7 +67,9 @@ def answer(bank, player, call, *arguments):
     match call, arguments:
         case "cancel", (letter, time):
             return bank.cancel(player.place, player.numbers[letter], time)
-        case "close", (time,):
+        case "retract", (_, name, time):
+            return bank.retract(int(name[1:]) if name != "nothing" else -1, time)
+        case "settle", (time,):
             return bank.close(player.place, time)
     return bank.advance(*arguments)
 
@@ -93,10 +95,11 @@ def go_on(bank, player, some, is_cut):
 def adopted_halfway(banks, policy, some, cut, is_cut):
     plain = Player("list", policy, 0, NUMBERS).plain
     for call in some[:cut]:
-        play(plain, *call)
+        if call[0] != "retract":  # nobody took anything back in version 1
+            play(plain, *call)
     bank, player = banks.adopt(policy, plain)
     go_on(bank, player, some[cut:], is_cut)
-    if some[cut:] and some[-1][0] != "close":
+    if some[cut:] and some[-1][0] != "settle":
         bank.close(player.place, 0)
 
 
@@ -111,12 +114,12 @@ def test_a_bank_goes_on_where_a_plain_selector_stopped(kind):
 
 
 def test_a_window_with_an_error_is_judged_from_its_last_arrival_on():
-    """The error is so small that only a cancellation lets in what was dropped."""
+    """The error is so small that only what is cancelled or taken back lets in what was dropped."""
     banks = Banks()
     for seed in range(STREAMS // 4):
         pick = seeded(seed)
         policy = replace(window(pick), error=1e-12)
-        some = [call for call in calls(pick, most=80) if call[0] != "cancel"]
+        some = [call for call in calls(pick, most=80) if call[0] not in ("cancel", "retract")]
         adopted_halfway(banks, policy, some, pick(range(len(some))), lambda: False)
 
 

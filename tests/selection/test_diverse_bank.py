@@ -63,6 +63,14 @@ class Traveller:
         self._travel()
         return self._told(self.bank.advance(before))
 
+    def retract(self, position, time):
+        self._travel()
+        gone = self._drawn[position]
+        numbers = self.publications.named(gone.source, gone.id)
+        # nobody holds what is not known any more
+        number = numbers[0] if numbers else -1
+        return self._told(self.bank.retract(number, time))
+
     def cancel(self, place, subscription, time):
         self._travel()
         return self._told(self.bank.cancel(self._places[place], subscription, time))

@@ -178,7 +178,7 @@ def test_files_of_another_form_are_named(tmp_path, name, tabular, problem):
 
 def test_what_is_not_parquet_is_named(tmp_path):
     (tmp_path / "torn.parquet").write_bytes(b"PAR1")
-    with pytest.raises(NotATable, match="torn.parquet: "):
+    with pytest.raises(NotATable, match=r"torn.parquet: "):
         GrowingFiles(tmp_path, tabular=True).listing()
 
 

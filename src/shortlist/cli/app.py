@@ -24,6 +24,10 @@ app = typer.Typer(
     help="Relevance-ranked publish/subscribe: everyone gets a shortlist, not everything.",
 )
 notes = Console(stderr=True)
+FINITE, LIVE = "For finite inputs", "For a live deployment"
+"""The parts of the help."""
+POLL_SECONDS = 0.2
+"""How often a log is looked at for news."""
 
 RegistryPath = Annotated[
     Path | None, typer.Argument(help="A registry: a YAML or JSON file, or a folder.")
@@ -36,6 +40,8 @@ def errors() -> Iterator[None]:
     """What keeps a command from its work: each problem on a line of its own, exit status 2."""
     try:
         yield
+    except BrokenPipeError:
+        raise  # whoever reads the output has seen enough
     except InvalidRegistry as error:
         fail([str(problem) for problem in error.problems])
     except (

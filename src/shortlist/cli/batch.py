@@ -10,7 +10,7 @@ import typer
 from rich.console import Console
 from rich.table import Table
 
-from shortlist.cli.app import AsJson, RegistryPath, app, errors, fail, notes, warn
+from shortlist.cli.app import FINITE, AsJson, RegistryPath, app, errors, fail, notes, warn
 from shortlist.cli.settings import (
     Advertised,
     Dedup,
@@ -42,7 +42,7 @@ TimelinePath = Annotated[
 ]
 
 
-@app.command()
+@app.command(rich_help_panel=FINITE)
 def run(
     registry: RegistryPath = None,
     publications: PublicationsPath = None,
@@ -106,7 +106,7 @@ def run(
         raise typer.Exit(1)
 
 
-@app.command()
+@app.command(rich_help_panel=FINITE)
 def check(
     registry: Annotated[Path, typer.Argument(help="A file or a folder.")],
     publications: PublicationsPath = None,
@@ -141,7 +141,7 @@ def check(
     warn(warnings)
 
 
-@app.command()
+@app.command(rich_help_panel=FINITE)
 def explain(
     registry: RegistryPath = None,
     publications: PublicationsPath = None,
@@ -177,7 +177,7 @@ def explain(
             print("\n".join(explanation_lines(explanation)))
 
 
-@app.command()
+@app.command(rich_help_panel=FINITE)
 def demo(
     folder: Annotated[Path, typer.Option(help="Where the city and its deliveries go.")] = Path(
         "demo"

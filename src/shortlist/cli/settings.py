@@ -15,6 +15,7 @@ Lateness = Annotated[
     str | None,
     typer.Option(help="Reject what is later than this, e.g. 10s or 0; else nothing is late."),
 ]
+StreamLateness = Annotated[str, typer.Option(help="Wait so long for what comes late, e.g. 10s.")]
 Dedup = Annotated[str, typer.Option(help="How long a publication id is remembered.")]
 Advertised = Annotated[str, typer.Option(help="`required` rejects publications without one.")]
 LimitFlags = Annotated[
@@ -31,8 +32,8 @@ def settings_of(
             f"--advertised: expected optional or required, found {advertised!r}"
         )
     return Settings(
-        lateness=None if lateness is None else _duration("--lateness", lateness),
-        dedup=_duration("--dedup", dedup),
+        lateness=None if lateness is None else duration_of("--lateness", lateness),
+        dedup=duration_of("--dedup", dedup),
         advertised="required" if advertised == "required" else "optional",
         limits=limits_of(limits),
     )
@@ -42,7 +43,7 @@ def limits_of(texts: list[str] | None) -> Limits:
     return Limits(**dict(_limit(text) for text in texts or ()))
 
 
-def _duration(flag: str, text: str) -> int:
+def duration_of(flag: str, text: str) -> int:
     if re.fullmatch(r"0(ms|s|m|h|d)?|PT0S", text):
         return 0
     try:

@@ -42,7 +42,7 @@ def bank_tables(selecting: BulkSelecting, names: Names, *, only_changes: bool) -
             tables[f"{depth} {kind} {number} heads"] = _table(heads, shortlist=shortlists)
             tables[f"{depth} {kind} {number} rows"] = _rows_table(arena, places, selecting, names)
             arena.heads["touched"] = 0
-    sets = _held(tables, "matched")
+    sets = held_numbers(tables, "matched")
     if sets.size:
         tables["sets"] = _sets_table(selecting.sets.subset(sets), sets, names)
     return tables
@@ -74,10 +74,10 @@ def load_banks(
 
 def held_serials(tables: Mapping[str, pa.RecordBatch]) -> Longs:
     """The publications that rows of these tables hold, by serial number."""
-    return _held(tables, "publication")
+    return held_numbers(tables, "publication")
 
 
-def _held(tables: Mapping[str, pa.RecordBatch], name: str) -> Longs:
+def held_numbers(tables: Mapping[str, pa.RecordBatch], name: str) -> Longs:
     """The different numbers in a field of all tables that have it, but for -1."""
     held = [_numpy(table, name) for table in tables.values() if name in table.schema.names]
     numbers = np.unique(np.concatenate([np.empty(0, np.int64), *held]))

@@ -1,7 +1,7 @@
 """The engine's halves in bulk: blocks of publications in, columns of placements out."""
 
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from typing import Any
 
 import numpy as np
@@ -13,11 +13,14 @@ from shortlist.matching.blocks import Block
 from shortlist.matching.index.index import Index
 from shortlist.model.command import Command
 from shortlist.model.delivery import Delivery
+from shortlist.model.policy_changes import kept_by
 from shortlist.model.settings import Limits
 from shortlist.model.shortlist import Shortlist
+from shortlist.model.subscription import Subscription
 from shortlist.model.vocabulary import Vocabulary
+from shortlist.scoring.blocks import Arrivals
 from shortlist.scoring.combined import Expected
-from shortlist.selection.bulk.offers import Placements
+from shortlist.selection.bulk.offers import NO_PLACEMENTS, Placements
 from shortlist.selection.bulk.selecting import BulkSelecting
 
 BLOCK = 512
@@ -29,7 +32,7 @@ class BulkHalves:
 
     at_once = BLOCK
 
-    def __init__(self, vocabulary: Vocabulary, limits: Limits, index: Index) -> None:
+    def __init__(self, vocabulary: Vocabulary, limits: Limits, index: Index | None) -> None:
         self.matching = BulkMatching(vocabulary, limits, index)
         self.selecting = BulkSelecting(lambda: self.matching.combining.refreshes)
         self._shortlists: list[Shortlist | None] = []
@@ -50,19 +53,23 @@ class BulkHalves:
         """Offers publications to every shortlist that they match and were chosen for."""
         return self.deliveries(self.placed(block))
 
-    def placed(self, block: Sequence[Admitted]) -> Placements:
-        """The same as columns, with numbers that hold until the next call."""
+    def placed(self, block: Sequence[Admitted], found: Arrivals | None = None) -> Placements:
+        """The same as columns, with numbers that hold until the next call.
+
+        What they match may have been found elsewhere.
+        """
         self.selecting.sweep()
-        reads = [admitted.read for admitted in block]
-        combined, sets, left_out = self.matching.combined(
-            Block.of_readers(reads), self._expected(block)
-        )
-        is_chosen = self.matching.is_chosen(block, combined)
-        if not is_chosen.all():
-            combined = combined.kept(is_chosen)
-        self.counts["matched"] += combined.scores.size + left_out
-        publications = [admitted.publication for admitted in block]
-        return self._counted(self.selecting.publish(publications, combined, sets))
+        placed, end = [NO_PLACEMENTS], 0
+        for run in _runs(block):
+            start, end = end, end + len(run)
+            first = run[0].publication
+            if first.replaces is not None:
+                replaced = first.source, first.replaces
+                placed.append(self._counted(self.selecting.retract(*replaced, first.time)))
+            if not first.dead_on_arrival:
+                matches = None if found is None else found.between(start, end)
+                placed.append(self._arrived(run, matches))
+        return Placements.joined(placed)
 
     def advance(self, before: int) -> list[Delivery]:
         return self.deliveries(self.due(before))
@@ -87,6 +94,27 @@ class BulkHalves:
     def cancel(self, shortlist: str, subscription: str, time: int) -> list[Delivery]:
         numbers = self.matching.shortlists.number(shortlist), self.matching.number(subscription)
         return self.deliveries(self._counted(self.selecting.cancel(*numbers, time)))
+
+    def update(
+        self, shortlist: Shortlist, subscription: Subscription | None, time: int
+    ) -> list[Delivery]:
+        """Settings change, after all that is due at or before an instant.
+
+        Of subscriptions nothing but their numbers is known here.
+        """
+        number = self.matching.shortlists.number(shortlist.id)
+        if kept_by(self.shortlist(number).policy, shortlist.policy):
+            settled = self.deliveries(self._counted(self.selecting.settle(number, time)))
+            self.selecting.change(number, shortlist, time)
+            self._shortlists[number] = shortlist
+            return settled
+        settled = self.close(shortlist.id, time)
+        self.open(shortlist)
+        return settled
+
+    def retract(self, source: str, publication: str, time: int) -> list[Delivery]:
+        placed = self.selecting.retract(source, publication, time)
+        return self.deliveries(self._counted(placed))
 
     def shortlist(self, number: int) -> Shortlist:
         shortlist = self._shortlists[number]
@@ -117,6 +145,23 @@ class BulkHalves:
             )
         return found
 
+    def _arrived(self, block: Sequence[Admitted], found: Arrivals | None) -> Placements:
+        """What publications lead to that nothing happens between."""
+        if found is None:
+            reads = [admitted.read for admitted in block]
+            combined, sets, left_out = self.matching.combined(
+                Block.of_readers(reads), self._expected(block)
+            )
+        else:
+            combined, sets = self.matching.combining.grouped(len(block), found)
+            left_out = 0
+        is_chosen = self.matching.is_chosen(block, combined)
+        if not is_chosen.all():
+            combined = combined.kept(is_chosen)
+        self.counts["matched"] += combined.scores.size + left_out
+        publications = [admitted.publication for admitted in block]
+        return self._counted(self.selecting.publish(publications, combined, sets))
+
     def _expected(self, block: Sequence[Admitted]) -> Expected | None:
         """What publications must reach to matter; who is chosen for one depends on all of them."""
         if not self.matching.combining.expects or any(admitted.inducement for admitted in block):
@@ -132,3 +177,15 @@ class BulkHalves:
         if promotions:
             self.counts["promotion"] += promotions
         return placed
+
+
+def _runs(block: Sequence[Admitted]) -> Iterator[Sequence[Admitted]]:
+    """A block cut before each publication that replaces another, and behind one that is dead."""
+    first = 0
+    for at, admitted in enumerate(block):
+        follows_dead = block[at - 1].publication.dead_on_arrival
+        if at > first and (admitted.publication.replaces is not None or follows_dead):
+            yield block[first:at]
+            first = at
+    if block:
+        yield block[first:]

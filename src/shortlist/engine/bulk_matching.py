@@ -6,10 +6,12 @@ from collections.abc import Iterator, Sequence
 import numpy as np
 
 from shortlist.engine.admitted import Admitted
+from shortlist.engine.finding import Finder, FoundElsewhere, Numbered
 from shortlist.engine.live import LiveRegistry
 from shortlist.matching.blocks import Block, Bools, Floats, Longs
 from shortlist.matching.index.index import Index
 from shortlist.model.settings import Limits
+from shortlist.model.shortlist import Shortlist
 from shortlist.model.subscription import Subscription
 from shortlist.model.vocabulary import Vocabulary
 from shortlist.scoring.combined import BlockCombining, Combined, Expected
@@ -20,21 +22,25 @@ from shortlist.selection.bulk.audience import BulkAudience
 
 
 class BulkMatching(LiveRegistry):
-    """Subscriptions are known by number, and so are shortlists."""
+    """Subscriptions are known by number, and so are shortlists.
 
-    def __init__(self, vocabulary: Vocabulary, limits: Limits, index: Index) -> None:
+    Without an index matches are found elsewhere, and only combined here.
+    """
+
+    def __init__(self, vocabulary: Vocabulary, limits: Limits, index: Index | None) -> None:
         super().__init__(vocabulary, limits)
-        self._index = index
+        self._finder = None if index is None else Finder(vocabulary, limits, index)
+        self._numbered: Numbered = self._finder or FoundElsewhere()
         self.shortlists = Numbers()
         self.combining = BlockCombining(
-            vocabulary, limits, self.scoring, self.number, self.shortlists
+            self.scoring, self.shortlists, self._numbered.number, self._numbered.wants_nearest
         )
         self._audience = BulkAudience(
             self.advertisements, self.scoring, self.shortlists, self.subscription
         )
 
     def number(self, subscription: str) -> int:
-        return self._index.numbering.number(subscription)
+        return self._numbered.number(subscription)
 
     def subscription(self, number: int) -> Subscription:
         subscription = self.combining.subscriptions[number]
@@ -48,9 +54,14 @@ class BulkMatching(LiveRegistry):
 
         Where it is known what they must reach to matter, so many others are left out.
         """
+        assert self._finder is not None
         self.census.observe(block)
-        matches = self._index.match_block(block, unconditional=False)
-        return self.combining.combined(block, matches, expected)
+        if expected is None:
+            found, left_out = self._finder.found(block), 0
+        else:
+            hopes = self.combining.hopes(expected)
+            found, left_out = self._finder.hopeful(block, hopes, expected.lasts)
+        return *self.combining.grouped(block.size, found), left_out
 
     def nominations(self, block: Sequence[Admitted]) -> list[list[Nomination]]:
         """The k best candidates of each publication, by its publisher's own score."""
@@ -93,14 +104,16 @@ class BulkMatching(LiveRegistry):
         return shortlist
 
     def _subscribed(self, subscription: Subscription) -> None:
-        self._index.add(subscription)
-        self.combining.add(self.number(subscription.id), subscription)
+        self.combining.add(self._numbered.add(subscription), subscription)
 
     def _unsubscribed(self, subscription: str) -> None:
-        number = self.number(subscription)
-        self._index.remove(subscription)
+        number = self._numbered.remove(subscription)
         self.combining.remove(number)
         self._audience.forget(number)
+
+    def _reopen(self, shortlist: Shortlist) -> None:
+        super()._reopen(shortlist)
+        self.combining.reopen(shortlist.id)
 
     def _close(self, shortlist: str) -> None:
         super()._close(shortlist)

@@ -181,12 +181,14 @@ class Engine:
         if self._duplicates.is_repeated(publication.source, publication.id, publication.time):
             self._reject(publication, "duplicate", result)
             return
+        read = self._halves.matching.read(publication)
         if publication.dead_on_arrival:
             self._accept(publication)
             if self._explainer:
                 self._explainer.turned_away(publication, "expired on arrival")
+            if publication.replaces is not None:
+                self._admitted.append(Admitted(publication, read))
             return
-        read = self._halves.matching.read(publication)
         inducement = self._halves.matching.advertisements.induce(publication, read)
         if inducement is None and self._settings.advertised == "required":
             self._reject(publication, "unadvertised", result)

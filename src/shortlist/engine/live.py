@@ -4,6 +4,7 @@ from abc import ABC, abstractmethod
 from typing import Protocol
 
 from shortlist.intake.roster import Roster
+from shortlist.intake.updates import Updated
 from shortlist.matching.census import TypeCensus
 from shortlist.matching.values import Reader, Values
 from shortlist.model.command import (
@@ -11,9 +12,11 @@ from shortlist.model.command import (
     Close,
     Command,
     Open,
+    Retract,
     Subscribe,
     Unadvertise,
     Unsubscribe,
+    Update,
 )
 from shortlist.model.delivery import Delivery
 from shortlist.model.publication import Publication
@@ -30,7 +33,7 @@ class LiveRegistry(ABC):
 
     def __init__(self, vocabulary: Vocabulary, limits: Limits) -> None:
         self.limits = limits
-        self.roster = Roster()
+        self.roster = Roster(vocabulary, limits)
         self.values = Values(vocabulary)
         self.census = TypeCensus(vocabulary, limits)
         self.scoring = Scoring(vocabulary, limits)
@@ -53,6 +56,8 @@ class LiveRegistry(ABC):
                     self._close(name)
                 else:
                     self._unsubscribe(name)
+            case Update():
+                self._update(self.roster.updated(command))
             case Advertise(advertisement=advertisement):
                 self.advertisements.add(advertisement)
             case Unadvertise(advertisement=name):
@@ -69,6 +74,18 @@ class LiveRegistry(ABC):
     @abstractmethod
     def _unsubscribed(self, subscription: str) -> None:
         """A subscription that `scoring` has forgotten already."""
+
+    def _update(self, made: Updated) -> None:
+        if made.shortlist is not None:
+            self._reopen(made.shortlist)
+        if made.subscription is not None:
+            # who numbers subscriptions gives the one the number that it has just got back
+            self._unsubscribe(made.subscription.id)
+            self._subscribe(made.subscription)
+
+    def _reopen(self, shortlist: Shortlist) -> None:
+        """A shortlist has other settings from now on."""
+        self.scoring.open(shortlist)
 
     def _close(self, shortlist: str) -> None:
         for name in self.roster.members(shortlist):
@@ -95,6 +112,14 @@ class Shortlists(Protocol):
 
     def cancel(self, shortlist: str, subscription: str, time: int) -> list[Delivery]: ...
 
+    def update(
+        self, shortlist: Shortlist, subscription: Subscription | None, time: int
+    ) -> list[Delivery]:
+        """A live shortlist gets settings, perhaps others than it has; so does a subscription."""
+        ...
+
+    def retract(self, source: str, publication: str, time: int) -> list[Delivery]: ...
+
 
 def told(shortlists: Shortlists, command: Command, roster: Roster) -> list[Delivery]:
     """What a command means for the state of shortlists; the roster is as before the command."""
@@ -112,4 +137,11 @@ def told(shortlists: Shortlists, command: Command, roster: Roster) -> list[Deliv
             if home is None:
                 return shortlists.close(name, command.time)
             return shortlists.cancel(home, name, command.time)
+        case Update():
+            made, home = roster.updated(command), roster.shortlist_of(command)
+            assert home is not None
+            shortlist = made.shortlist or roster.shortlists[home]
+            return shortlists.update(shortlist, made.subscription, command.time)
+        case Retract(source=source, publication=publication):
+            return shortlists.retract(source, publication, command.time)
     return []

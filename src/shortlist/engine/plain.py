@@ -60,11 +60,16 @@ class PlainHalves:
 
     def _publish(self, admitted: Admitted) -> list[Delivery]:
         publication, read, inducement, allowed = admitted
+        deliveries: list[Delivery] = []
+        if publication.replaces is not None:
+            replaced = publication.source, publication.replaces
+            deliveries += self.selecting.retract(*replaced, publication.time)
+        if publication.dead_on_arrival:
+            return deliveries
         candidates = self.matching.candidates(publication, read)
         if inducement is not None and allowed is None:
             nominations = self.matching.nominations(inducement, read, candidates)
             allowed = {nomination.shortlist for nomination in nominations}
-        deliveries: list[Delivery] = []
         outcomes: dict[str, Outcome] = {}
         for candidate in candidates:
             if allowed is None or candidate.shortlist in allowed:

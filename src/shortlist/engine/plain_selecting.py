@@ -1,10 +1,12 @@
 """The plain selecting half: one object for every shortlist."""
 
 from collections import Counter
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 
 from shortlist.model.delivery import Delivery
+from shortlist.model.policy_changes import kept_by
 from shortlist.model.shortlist import Shortlist
+from shortlist.model.subscription import Subscription
 from shortlist.scoring.candidates import Candidate
 from shortlist.selection.base import Outcome, Placement, Selector
 from shortlist.selection.policies import selector
@@ -23,13 +25,32 @@ class PlainSelecting:
         self._selectors[shortlist.id] = selector(shortlist)
 
     def close(self, shortlist: str, time: int) -> list[Delivery]:
-        deliveries = self._deliveries(shortlist, self._selectors.pop(shortlist).close(time))
+        deliveries = self._deliveries(shortlist, self._selectors.pop(shortlist).settle(time))
         del self._shortlists[shortlist]
         return deliveries
 
     def cancel(self, shortlist: str, subscription: str, time: int) -> list[Delivery]:
         placements = self._selectors[shortlist].cancel(subscription, time)
         return self._deliveries(shortlist, placements)
+
+    def update(
+        self, shortlist: Shortlist, subscription: Subscription | None, time: int
+    ) -> list[Delivery]:
+        """Settings change, after all that is due at or before an instant."""
+        selecting = self._selectors[shortlist.id]
+        deliveries = self._deliveries(shortlist.id, selecting.settle(time))
+        if not kept_by(self._shortlists[shortlist.id].policy, shortlist.policy):
+            self.open(shortlist)
+            return deliveries
+        self._shortlists[shortlist.id] = shortlist
+        selecting.change(shortlist.policy)
+        if subscription is not None:
+            selecting.refresh(subscription.id, subscription.refresh)
+        return deliveries
+
+    def retract(self, source: str, publication: str, time: int) -> list[Delivery]:
+        """A publication leaves every shortlist at an instant, after all that is due before."""
+        return self._told(lambda selecting: selecting.retract(source, publication, time))
 
     def arrive(self, candidate: Candidate) -> tuple[list[Delivery], Outcome]:
         """Offers a candidate to its shortlist."""
@@ -40,15 +61,18 @@ class PlainSelecting:
 
     def advance(self, before: int) -> list[Delivery]:
         """Everything due before an instant, in every shortlist."""
-        deliveries = []
-        for name, selecting in self._selectors.items():
-            placements = selecting.advance(before)
-            if placements:
-                deliveries += self._deliveries(name, placements)
-        return deliveries
+        return self._told(lambda selecting: selecting.advance(before))
 
     def selector(self, shortlist: str) -> Selector:
         return self._selectors[shortlist]
+
+    def _told(self, tell: Callable[[Selector], list[Placement]]) -> list[Delivery]:
+        deliveries = []
+        for name, selecting in self._selectors.items():
+            placements = tell(selecting)
+            if placements:
+                deliveries += self._deliveries(name, placements)
+        return deliveries
 
     def _deliveries(self, name: str, placements: Iterable[Placement]) -> list[Delivery]:
         shortlist = self._shortlists[name]

@@ -21,7 +21,7 @@ from shortlist.engine.ordering import Ordering
 from shortlist.engine.saved import Saved, UnusableState
 from shortlist.intake.lines import ItemReader
 from shortlist.matching.blocks import Longs
-from shortlist.model.command import Command, Item
+from shortlist.model.command import Command, Heartbeat, Item, Retract
 from shortlist.model.publication import Publication
 
 PUBLICATION = pa.schema(
@@ -51,7 +51,8 @@ class Saving:
         self._number = 0
 
     def carried_out(self, command: Command) -> None:
-        if self._commands is not None:
+        """Commands that change no registry are known by what they led to."""
+        if self._commands is not None and not isinstance(command, Retract | Heartbeat):
             self._commands.append(command)
 
     def snapshot(self) -> bytes:

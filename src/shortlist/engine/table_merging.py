@@ -7,8 +7,7 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from shortlist.engine.bank_tables import Tables
-from shortlist.engine.bank_tables import _held as held_numbers
+from shortlist.engine.bank_tables import Tables, held_numbers
 from shortlist.matching.blocks import Bools, Longs
 from shortlist.selection.bulk.arena import translated
 from shortlist.selection.kernels.arena import Records
@@ -138,7 +137,7 @@ def _encoded(rows: pa.RecordBatch) -> pa.RecordBatch:
     """Decoded rows with each name once; no name is one, too."""
     if "subscription" not in rows.schema.names:
         return rows
-    names = rows.column("subscription").dictionary_encode(null_encoding="mask")
+    names = rows.column("subscription").dictionary_encode(null_encoding="encode")
     return _replaced(rows, "subscription", names)
 
 

@@ -9,6 +9,7 @@ import pyarrow as pa
 from shortlist.engine.admitted import readmitted
 from shortlist.engine.arrow import Row, rows
 from shortlist.engine.bulk import BLOCK
+from shortlist.engine.bulk_matching import BulkMatching
 from shortlist.live.cache import Cache
 from shortlist.live.files import Files
 from shortlist.live.gate import Passed
@@ -16,10 +17,12 @@ from shortlist.live.manifest import Chain
 from shortlist.live.matching_part import MatchingPart
 from shortlist.live.registry_state import of_shard
 from shortlist.live.tables import CHOSEN, NOMINATIONS, of_bytes, table_of, to_bytes
+from shortlist.matching.index.index import Index
 from shortlist.model.settings import Limits
+from shortlist.model.vocabulary import Vocabulary
 from shortlist.selection.audience import Nomination, chosen
 
-PARTS: Cache[MatchingPart] = Cache()
+PARTS: Cache[MatchingPart[BulkMatching]] = Cache()
 """Of this process."""
 
 
@@ -45,14 +48,18 @@ def nominated(inquiry: Inquiry) -> str:
     part = PARTS.take(key, inquiry.registry.token)
     if part is None:
         concerns = of_shard(inquiry.shard, inquiry.shards)
-        part = MatchingPart(inquiry.registry, files, inquiry.limits, concerns)
+        part = MatchingPart(inquiry.registry, files, inquiry.limits, concerns, _matching)
     items = (Passed(*row) for row in rows(of_bytes(files.read(inquiry.passed)).to_batches()))
     found = table_of(_nominations(part, items), NOMINATIONS)
     PARTS.put(key, inquiry.following, part)
     return files.write("nominations", to_bytes(found))
 
 
-def _nominations(part: MatchingPart, items: Iterable[Passed]) -> Iterator[Row]:
+def _matching(vocabulary: Vocabulary, limits: Limits) -> BulkMatching:
+    return BulkMatching(vocabulary, limits, Index(vocabulary, limits))
+
+
+def _nominations(part: MatchingPart[BulkMatching], items: Iterable[Passed]) -> Iterator[Row]:
     block: list[Passed] = []
     for item in items:
         if item.kind == "command":
@@ -67,7 +74,7 @@ def _nominations(part: MatchingPart, items: Iterable[Passed]) -> Iterator[Row]:
     yield from _of_block(part, block)
 
 
-def _of_block(part: MatchingPart, block: list[Passed]) -> Iterator[Row]:
+def _of_block(part: MatchingPart[BulkMatching], block: list[Passed]) -> Iterator[Row]:
     if not block:
         return
     admitted = [

@@ -35,6 +35,7 @@ from shortlist.live.tables import (
 from shortlist.log.base import Register
 from shortlist.model.registry import Registry
 from shortlist.model.settings import Settings
+from shortlist.model.vocabulary import Vocabulary
 
 MANIFEST = "manifest"
 COLLECT_EVERY = 64
@@ -109,6 +110,15 @@ class Driver:
         self.manifest = Manifest.of_bytes(committed.content)
         self._gate = self._recalled_gate()
         self._put_out()
+
+    @property
+    def vocabulary(self) -> Vocabulary:
+        return self._gate.vocabulary
+
+    @property
+    def subscriptions(self) -> int:
+        """How many are live."""
+        return len(self._gate.roster.subscriptions)
 
     def run_batch(
         self,
@@ -223,6 +233,11 @@ class Driver:
             deliveries=before.deliveries.followed(sum(one.delivered for one in done), delivered),
             rejects=before.rejects.followed(refusals.num_rows, self._written_refusals(refusals)),
             counts=dict(counts),
+            settings={
+                "lateness": self._settings.lateness,
+                "dedup": self._settings.dedup,
+                "advertised": self._settings.advertised,
+            },
             committed=time.time_ns() // 1000,
             is_finished=last,
         )

@@ -1,6 +1,6 @@
 """The manifest: what a deployment has read, holds and has delivered, committed in one step."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from typing import Any, NamedTuple
 
@@ -86,6 +86,8 @@ class Manifest:
     """Of the deployment's state, for ever."""
     number: int = 0
     """Commits so far."""
+    base: int = 0
+    """The position before the input's first one: the state may have come from another log."""
     position: int = 0
     """The last item that was read."""
     latest: int | None = None
@@ -119,13 +121,37 @@ class Manifest:
     @property
     def files(self) -> Iterator[str]:
         """All that it needs."""
-        yield from self.registry.files
-        for chain in self.shards:
+        yield from self.state_files
+        for output in (self.deliveries, self.rejects, self.departures):
+            yield from output.files
+
+    @property
+    def state_files(self) -> Iterator[str]:
+        for chain in (self.registry, *self.shards):
             yield from chain.files
         for segment in (*self.accepted, *self.waiting):
             yield segment.file.name
-        for output in (self.deliveries, self.rejects, self.departures):
-            yield from output.files
+
+    def renamed(self, names: Mapping[str, str]) -> "Manifest":
+        """The same state in other files."""
+
+        def file(stored: Stored) -> Stored:
+            return stored._replace(name=names[stored.name])
+
+        def chain(known: Chain) -> Chain:
+            changes = tuple(map(file, known.changes))
+            return replace(known, snapshot=file(known.snapshot), changes=changes)
+
+        def segments(known: tuple[Segment, ...]) -> tuple[Segment, ...]:
+            return tuple(replace(segment, file=file(segment.file)) for segment in known)
+
+        return replace(
+            self,
+            registry=chain(self.registry),
+            shards=tuple(map(chain, self.shards)),
+            accepted=segments(self.accepted),
+            waiting=segments(self.waiting),
+        )
 
     @property
     def state_bytes(self) -> int:

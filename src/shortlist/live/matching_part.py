@@ -4,26 +4,37 @@ Unlike a shard it has no state of its own: the registry as it was committed, and
 batch, say all. So it writes no files, and can always be made again.
 """
 
+from collections.abc import Callable
+from typing import Generic, TypeVar
+
 from shortlist.engine.arrow import rows
-from shortlist.engine.bulk_matching import BulkMatching
+from shortlist.engine.live import LiveRegistry
 from shortlist.intake.lines import ItemReader
 from shortlist.intake.roster import registry_commands
 from shortlist.live.files import Files
 from shortlist.live.manifest import Chain
 from shortlist.live.registry_state import Concerns, read_registry_state
 from shortlist.live.tables import of_bytes
-from shortlist.matching.index.index import Index
 from shortlist.model.command import Command
 from shortlist.model.settings import Limits
+from shortlist.model.vocabulary import Vocabulary
+
+M = TypeVar("M", bound=LiveRegistry)
 
 
-class MatchingPart:
-    """The subscriptions of some shortlists."""
+class MatchingPart(Generic[M]):
+    """The subscriptions of some shortlists, and who matches them."""
 
-    def __init__(self, registry: Chain, files: Files, limits: Limits, concerns: Concerns) -> None:
+    def __init__(
+        self,
+        registry: Chain,
+        files: Files,
+        limits: Limits,
+        concerns: Concerns,
+        make: Callable[[Vocabulary, Limits], M],
+    ) -> None:
         known = read_registry_state(files.read(registry.snapshot.name), limits, concerns)
-        index = Index(known.vocabulary, limits)
-        self.matching = BulkMatching(known.vocabulary, limits, index)
+        self.matching = make(known.vocabulary, limits)
         self._reader = ItemReader(known.vocabulary, limits.for_what_was_read())
         self._concerns = concerns
         for command in registry_commands(known):

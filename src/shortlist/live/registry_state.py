@@ -4,6 +4,7 @@ from collections.abc import Callable
 from typing import Any
 
 from shortlist.engine.items import registry_document
+from shortlist.engine.merging import registry_part
 from shortlist.engine.saved import Saved
 from shortlist.intake.files import registry_from_documents
 from shortlist.live.slots import shard_of
@@ -24,7 +25,7 @@ def read_registry_state(
 ) -> Registry:
     """The registry, or a part of it."""
     document = Saved.of_bytes(content).document["registry"]
-    return registry_from_documents(_part(document, concerns), limits)
+    return registry_from_documents(registry_part(document, concerns), limits)
 
 
 def of_shard(shard: int, shards: int) -> Concerns:
@@ -42,20 +43,8 @@ def empty_shards(registry: Registry, shards: int) -> list[bytes]:
     [5, 4]
     """
     document = registry_document(registry)
-    parts = (_part(document, of_shard(shard, shards)) for shard in range(shards))
+    parts = (registry_part(document, of_shard(shard, shards)) for shard in range(shards))
     return [Saved(_nothing_yet(part)).to_bytes() for part in parts]
-
-
-def _part(document: dict[str, Any], concerns: Concerns) -> dict[str, Any]:
-    """Advertisements and the vocabulary are everybody's."""
-    return document | {
-        "shortlists": [each for each in document["shortlists"] if concerns(each["id"])],
-        "subscriptions": [
-            each
-            for each in document["subscriptions"]
-            if concerns(each.get("shortlist") or each["id"])
-        ],
-    }
 
 
 def _nothing_yet(registry: dict[str, Any]) -> dict[str, Any]:

@@ -124,6 +124,10 @@ class ShardEngine:
         content = self._saving.changes()
         return chain.changed(token, Stored(files.write("changes", content), len(content)))
 
+    def snapshot(self) -> Saved:
+        """All of it."""
+        return Saved.of_bytes(self._saving.snapshot())
+
     @property
     def counts(self) -> dict[str, Any]:
         return self.halves.work

@@ -14,7 +14,10 @@ DEPARTURES = "departures"
 
 
 class LogUnavailable(Exception):
-    """A log that cannot be reached, or cannot keep what it is given (its disk is full)."""
+    """A log that cannot be reached, cannot keep what it is given (its disk is full), or is damaged.
+
+    Nobody knows then whether it did what it was asked for, unless it says so.
+    """
 
 
 class Moved(Exception):
@@ -54,7 +57,7 @@ class Log(Protocol):
         """Adds entries, all or none; the offset of the last, once they are durable.
 
         With `expected_end`, raises `Moved` unless the stream ended there. Entries may have a key
-        each, by which they can be found.
+        each, by which they can be found. Raises `ValueError` for what the log could never take.
         """
         ...
 

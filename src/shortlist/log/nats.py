@@ -21,9 +21,9 @@ from nats.js.errors import (
 )
 
 from shortlist.log.base import Entry, LogUnavailable, Moved, Register
-from shortlist.log.chunks import MOST_BYTES, MOST_ENTRIES, read_in_chunks
 from shortlist.log.nats_connection import PAUSE, NatsConnection
 from shortlist.log.nats_names import NatsNames, token
+from shortlist.log.streams import MOST_BYTES, MOST_ENTRIES, moved, read_in_chunks
 from shortlist.model.times import parse_time
 
 MOST_AT_ONCE = 1000
@@ -83,7 +83,7 @@ class NatsLog:
         if not messages:
             end = self.end(stream)
             if expected_end not in (None, end):
-                raise _moved(stream, expected_end, end)
+                raise moved(stream, expected_end, end)
             return end
         self._connection.run(self._prepare, stream, contents)
         done = 0
@@ -165,7 +165,7 @@ class NatsLog:
             except APIError as error:
                 if error.err_code == WRONG_END:
                     found = (error.description or "").rpartition(" ")[2]
-                    raise _moved(stream, expected_end, found) from error
+                    raise moved(stream, expected_end, found) from error
                 if error.err_code not in REFUSED_FOR_NOW:
                     raise
                 await asyncio.sleep(PAUSE)
@@ -275,10 +275,6 @@ def _entry(message: Msg) -> Entry:
     headers = message.headers or {}
     appended = parse_time(headers["Nats-Time-Stamp"])
     return Entry(int(headers["Nats-Sequence"]), appended, message.data)
-
-
-def _moved(stream: str, expected: int | None, found: int | str) -> Moved:
-    return Moved(f"expected the end of {stream} at {expected}, found it at {found}")
 
 
 def _check_size(client: Client, size: int) -> None:

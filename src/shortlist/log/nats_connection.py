@@ -33,7 +33,8 @@ class NatsConnection:
         self._lost = asyncio.Event()
         self._connecting = asyncio.Lock()
         self._loop = asyncio.new_event_loop()
-        threading.Thread(target=self._loop.run_forever, name=address, daemon=True).start()
+        self._thread = threading.Thread(target=self._loop.run_forever, name=address, daemon=True)
+        self._thread.start()
 
     def run(
         self,
@@ -56,6 +57,8 @@ class NatsConnection:
     def close(self) -> None:
         asyncio.run_coroutine_threadsafe(self._disconnect(), self._loop).result()
         self._loop.call_soon_threadsafe(self._loop.stop)
+        self._thread.join()
+        self._loop.close()
 
     async def _result(self, work: Callable[[Client], Coroutine[Any, Any, T]]) -> T:
         async with self._connecting:
@@ -126,3 +129,7 @@ class NatsConnection:
     async def _disconnect(self) -> None:
         if self._client is not None:
             await self._client.close()
+        others = asyncio.all_tasks() - {asyncio.current_task()}
+        for task in others:
+            task.cancel()
+        await asyncio.gather(*others, return_exceptions=True)

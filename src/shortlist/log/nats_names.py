@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from hashlib import sha256
 from urllib.parse import quote, unquote, urlsplit
 
-from shortlist.log.chunks import checked_stream
+from shortlist.log.streams import checked_stream
 from shortlist.model.wording import shown
 
 DEPLOYMENT = re.compile(r"[A-Za-z0-9_-]+")

@@ -10,7 +10,7 @@ from itertools import repeat
 from pathlib import Path
 
 from shortlist.log.base import Entry, LogUnavailable, Moved, Register
-from shortlist.log.chunks import MOST_BYTES, MOST_ENTRIES, checked_stream, read_in_chunks
+from shortlist.log.streams import MOST_BYTES, MOST_ENTRIES, checked_stream, moved, read_in_chunks
 
 APPLICATION = int.from_bytes(b"shrt")
 """Marks a database as a log (SQLite's `application_id`)."""
@@ -89,7 +89,7 @@ class SqliteLog:
                 connection.execute(CREATE_KEYS.format(stream=stream))
             end = _end(connection, stream)
             if expected_end not in (None, end):
-                raise Moved(f"expected the end of {stream} at {expected_end}, found it at {end}")
+                raise moved(stream, expected_end, end)
             rows = zip(
                 range(end + 1, end + 1 + count),
                 repeat(time.time_ns() // 1000, count),

@@ -27,6 +27,12 @@ class Arrivals(NamedTuple):
     def kept(self, which: Bools | Ints) -> "Arrivals":
         return Arrivals._make(array[which] for array in self)
 
+    def between(self, first: int, end: int) -> "Arrivals":
+        """Those of the publications from one place to another, with places from 0."""
+        is_between = (self.publications >= first) & (self.publications < end)
+        some = self if is_between.all() else self.kept(is_between)
+        return some._replace(publications=some.publications - np.int32(first))
+
 
 NO_ARRIVALS = Arrivals(*(np.empty(0, kind) for kind in ("i4", "i4", "f8", "f8", "f8")))
 

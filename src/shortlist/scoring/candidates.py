@@ -209,3 +209,5 @@ class Scoring:
         prefers = self.shortlists[shortlist].prefers
         if prefers:
             self._levels[shortlist] = levels(prefers, self.members[shortlist])
+        else:
+            self._levels.pop(shortlist, None)

@@ -1,19 +1,15 @@
-"""The matches of a block in, one row for each publication and shortlist out, as arrays."""
+"""The scored matches of a block in, a row for each publication and shortlist out, as arrays."""
 
 from collections.abc import Callable
 from typing import NamedTuple
 
 import numpy as np
 
-from shortlist.matching.blocks import Block, Bools, Floats, Ints, Longs
-from shortlist.matching.index.matches import Matches
+from shortlist.matching.blocks import Bools, Floats, Ints, Longs
 from shortlist.model.policy import Novelty, Policy, policies_of
-from shortlist.model.settings import Limits
 from shortlist.model.shortlist import Combine
 from shortlist.model.subscription import Subscription
-from shortlist.model.vocabulary import Vocabulary
-from shortlist.scoring.blocks import NO_ARRIVALS, Arrivals, certain, scored_pairs
-from shortlist.scoring.bulk import BulkScores
+from shortlist.scoring.blocks import Arrivals
 from shortlist.scoring.candidates import Scoring
 from shortlist.scoring.kernels.combining import (
     Demands,
@@ -81,20 +77,18 @@ class BlockCombining:
 
     def __init__(
         self,
-        vocabulary: Vocabulary,
-        limits: Limits,
         scoring: Scoring,
-        number_of: Callable[[str], int],
         shortlists: Numbers,
+        number_of: Callable[[str], int],
+        wants_nearest: Callable[[int], bool],
     ) -> None:
         self._scoring = scoring
-        self._number_of = number_of
         self._shortlists = shortlists
-        self._scores = BulkScores(vocabulary, limits)
+        self._number_of = number_of
+        self._wants_nearest = wants_nearest
         self.subscriptions: list[Subscription | None] = []
         self.refreshes: Longs = np.zeros(8, np.int64)
         """By subscription, `UNSET` for those without."""
-        self._unconditional: dict[int, None] = {}
         self._is_near: Bools = np.zeros(8, np.bool_)
         """By subscription: it wants the nearest of everything, for a shortlist of its own."""
         self._members = Members(
@@ -113,21 +107,20 @@ class BlockCombining:
     def add(self, number: int, subscription: Subscription) -> None:
         """A subscription that `Scoring` knows already."""
         self._reserve(number)
-        self._scores.add(number, subscription)
         self.subscriptions[number] = subscription
         self.refreshes[number] = UNSET if subscription.refresh is None else subscription.refresh
         self._members.weights[number] = subscription.weight
-        if subscription.where is None:
-            self._unconditional[number] = None
         self._changed[subscription.shortlist_id] = None
 
     def remove(self, number: int) -> None:
         """A subscription that `Scoring` has forgotten already."""
-        self._scores.remove(number)
         self._changed[self._subscription(number).shortlist_id] = None
         self.subscriptions[number] = None
-        self._unconditional.pop(number, None)
         self._is_near[number] = False
+
+    def reopen(self, shortlist: str) -> None:
+        """A shortlist has other settings, which `Scoring` knows already."""
+        self._changed[shortlist] = None
 
     @property
     def expects(self) -> bool:
@@ -135,32 +128,21 @@ class BlockCombining:
         self._catch_up()
         return bool(self._is_near.any())
 
-    def combined(
-        self, block: Block, matches: Matches, expected: Expected | None = None
-    ) -> tuple[Combined, MatchSets, int]:
-        """A row for each publication and shortlist that has a score there.
+    def hopes(self, expected: Expected) -> Hopes:
+        """What publications must reach to matter to those who want the nearest."""
+        self._catch_up()
+        near = np.flatnonzero(self._is_near).astype(np.int32)
+        near = near[expected.ks[self._members.shortlists[near]] >= 0]
+        shortlists = self._members.shortlists[near]
+        return Hopes(near, expected.floors[shortlists], expected.ks[shortlists])
 
-        Sets hold the matches of shortlists that ask for them, where there are several. The number
-        is that of rows that were left out, since they cannot matter.
+    def grouped(self, size: int, found: Arrivals) -> tuple[Combined, MatchSets]:
+        """A row for each publication and shortlist, of a block of so many publications.
+
+        Sets hold the matches of shortlists that ask for them, where there are several.
         """
         self._catch_up()
-        everyone = np.fromiter(self._unconditional, np.int32, len(self._unconditional))
-        left_out, hopeful = 0, NO_ARRIVALS
-        if expected is not None:
-            shortlists = self._members.shortlists[everyone]
-            is_hopeful = self._is_near[everyone] & (expected.ks[shortlists] >= 0)
-            hopes = Hopes(
-                everyone[is_hopeful],
-                expected.floors[shortlists[is_hopeful]],
-                expected.ks[shortlists[is_hopeful]],
-            )
-            everyone = everyone[~is_hopeful]
-            near, scored = self._scores.hopeful_in_block(block, hopes, expected.lasts)
-            hopeful, left_out = certain(near), scored - near.scores.size
-        found = scored_pairs(self._scores, block, matches, everyone)
-        if hopeful.scores.size:
-            found = Arrivals.joined([found, hopeful])
-        publication_bits = (block.size - 1).bit_length()
+        publication_bits = (size - 1).bit_length()
         rank_bits = (self._most_members - 1).bit_length()
         pairs = ordered(self._members, *found, publication_bits, rank_bits)
         crowds, room = survey(self._demands, pairs)
@@ -175,7 +157,7 @@ class BlockCombining:
             necessities=named.necessities,
             matched=matched,
         )
-        return combined, sets, left_out
+        return combined, sets
 
     def _left_out(self, pairs: Ordered, crowds: list[int]) -> Bools:
         """Which pairs of crowds, each from one place to another, are not the most specific ones."""
@@ -224,8 +206,7 @@ class BlockCombining:
                 len(members) == 1
                 and level is None
                 and known.combine not in ("mean", "sum")
-                and number in self._unconditional
-                and self._scores.measures_distance(number)
+                and self._wants_nearest(number)
             )
 
     def _subscription(self, number: int) -> Subscription:

@@ -44,10 +44,12 @@ def content(selecting: Selector, now: int) -> list[Shown]:
         case PreferentialSelector():
             return _valid(selecting, now)
         case WindowSelector():
-            return [
+            shown = (
                 _shown(selecting, held, rank, now)
                 for rank, held in enumerate(selecting._chosen(), start=1)
-            ]
+                if held.delivered
+            )
+            return [one for one in shown if one.until is None or one.until > now]
     return []
 
 
@@ -62,16 +64,24 @@ def _valid(selecting: PreferentialSelector, now: int) -> list[Shown]:
     """
     valid = [kept for kept in reversed(selecting._valid) if kept.end is None or kept.end > now]
     valid.sort(key=lambda kept: (-kept.standing.score, kept.end is not None, -(kept.end or 0)))
-    best = [kept.standing.score for kept in valid]
+    scores = [kept.standing.score for kept in valid]
     return [
-        Shown(*kept.standing[:2], None, score, None, None, 1 + best.index(score), kept.end)
-        for kept, score in zip(valid[: selecting._policy.k], best, strict=False)
+        Shown(
+            source=kept.standing.source,
+            publication=kept.standing.publication,
+            subscription=None,
+            score=kept.standing.score,
+            possibility=None,
+            necessity=None,
+            rank=1 + scores.index(kept.standing.score),
+            until=kept.end,
+        )
+        for kept in valid[: selecting._policy.k]
     ]
 
 
 def _shown(selecting: WindowSelector, held: Held, rank: int, now: int) -> Shown:
     publication, named = held.candidate.publication, held.candidate.named
-    ends = [publication.expiry, None if selecting._span is None else held.came + selecting._span]
     return Shown(
         source=publication.source,
         publication=publication.id,
@@ -80,5 +90,5 @@ def _shown(selecting: WindowSelector, held: Held, rank: int, now: int) -> Shown:
         possibility=named.possibility,
         necessity=named.necessity,
         rank=rank,
-        until=min((end for end in ends if end is not None), default=None),
+        until=selecting._end(held),
     )

@@ -13,6 +13,15 @@ Traits = tuple[Any, ...]
 """A publication's values, one for each aspect; those of two that do not differ are equal."""
 
 
+ROUNDING, RELATIVE_ROUNDING = 1e-8, 1e-15
+"""More than what the values and the distances of two publications lose by rounding."""
+
+
+def margin(share: float, other: float) -> float:
+    """By how much shares must differ so that values do, however they are rounded."""
+    return ROUNDING + RELATIVE_ROUNDING * (abs(share) + abs(other))
+
+
 class Differences:
     """
     >>> apart = Differences([Aspect(("area",), None), Aspect(("rent",), 500.0)])

@@ -1,6 +1,7 @@
 """The policy `top-k`: an arrival must be among the k best delivered and still valid ones."""
 
 import heapq
+import math
 from typing import Any, NamedTuple
 
 from sortedcontainers import SortedKeyList
@@ -8,6 +9,7 @@ from sortedcontainers import SortedKeyList
 from shortlist.model.policy import TopK
 from shortlist.scoring.candidates import Candidate
 from shortlist.selection.base import ArrivalSelector, Outcome, Placement, Standing, outranked
+from shortlist.selection.domination import undominated
 
 
 class _Kept(NamedTuple):
@@ -19,6 +21,10 @@ class _Kept(NamedTuple):
 
 def _best_first(kept: _Kept) -> float:
     return -kept.standing.score
+
+
+def _last(kept: _Kept) -> float:
+    return math.inf if kept.end is None else kept.end
 
 
 class PreferentialSelector(ArrivalSelector):
@@ -41,14 +47,21 @@ class PreferentialSelector(ArrivalSelector):
         return Outcome([placed])
 
     def retract(self, source: str, publication: str, time: int) -> list[Placement]:
-        """What k others outlast counts no more, whoever of them is taken back later."""
         self._expire(time)
-        in_order = sorted(reversed(self._valid), key=lambda kept: (-kept.standing.score, -kept.ends))
-        ends: list[float] = []
-        for kept in in_order:
-            if sum(end >= kept.ends for end in ends) >= self._policy.k:
-                self._forget(kept)
-        ...
+        most_recent_first = [*reversed(self._valid)]
+        ranked = sorted(most_recent_first, key=lambda kept: (_best_first(kept), -_last(kept)))
+        counting = undominated(
+            ranked, self._policy.k, lambda better, kept: _last(better) >= _last(kept)
+        )
+        self._valid.clear()
+        self._ending.clear()
+        for kept in reversed(counting):
+            if kept.standing[:2] != (source, publication):
+                self._keep(kept)
+        return []
+
+    def change(self, policy: TopK) -> None:
+        self._policy = policy
 
     def above(self, candidate: Candidate) -> list[Standing]:
         better = self._valid[: min(self._policy.k, self._valid.bisect_key_left(-candidate.score))]

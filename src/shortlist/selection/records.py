@@ -6,7 +6,6 @@ from shortlist.model.publication import Publication
 from shortlist.scoring.candidates import Candidate
 from shortlist.scoring.combine import ScoredMatch
 
-
 KEPT = ("id", "source", "time", "position", "type", "expiry", "audience", "data")
 """What it replaces is gone when a publication is kept."""
 

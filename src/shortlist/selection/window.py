@@ -2,7 +2,7 @@
 
 import heapq
 from collections import deque
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import replace
 from itertools import count
 from typing import Any
@@ -11,21 +11,43 @@ from sortedcontainers import SortedKeyList
 
 from shortlist.model.delivery import Cause
 from shortlist.model.policy import Diverse, Fresh, Span, Window
+from shortlist.model.publication import Publication
 from shortlist.scoring.candidates import Candidate
 from shortlist.selection.base import Outcome, Placement, Standing, outranked
+from shortlist.selection.domination import undominated
 from shortlist.selection.records import candidate_record, recorded_candidate
 
 
 class Held:
     """A publication in the window, or one that has left but still counts in a count window."""
 
-    __slots__ = ("came", "candidate", "delivered", "inside")
+    __slots__ = ("came", "candidate", "delivered", "inside", "turn")
 
     def __init__(self, candidate: Candidate, came: int) -> None:
         self.candidate = candidate
         self.came = came
         self.delivered = False
         self.inside = True
+        self.turn = 0
+
+    @property
+    def publication(self) -> Publication:
+        return self.candidate.publication
+
+    def take_back(self, time: int) -> None:
+        """Lets it expire at an instant, unless it does so before."""
+        expiry = self.publication.expiry
+        earlier = time if expiry is None else min(time, expiry)
+        publication = replace(self.publication, expiry=earlier)
+        self.candidate = replace(self.candidate, publication=publication)
+
+    def refresh(self, subscription: str, span: int | None) -> None:
+        """A policy behind this one hears of a subscription's `refresh` as it is by then."""
+        named, *matches = (
+            match._replace(refresh=span) if match.subscription == subscription else match
+            for match in (self.candidate.named, *self.candidate.matches)
+        )
+        self.candidate = replace(self.candidate, named=named, matches=tuple(matches))
 
     def forget(self, subscription: str) -> None:
         """A policy behind this one hears only of matches with what is still subscribed."""
@@ -74,7 +96,7 @@ class WindowSelector:
         return placements
 
     def cancel(self, subscription: str, time: int) -> list[Placement]:
-        placements = self._settle(time)
+        placements = self.settle(time)
         for held in [*self._ranked]:
             if held.candidate.named.subscription == subscription:
                 self._leave(held)
@@ -82,8 +104,28 @@ class WindowSelector:
                 held.forget(subscription)
         return placements + self._fill(time)
 
-    def close(self, time: int) -> list[Placement]:
-        return self._settle(time)
+    def settle(self, time: int) -> list[Placement]:
+        placements = self.advance(time)
+        self._leave_until(time)
+        return placements + self._fill(time)
+
+    def retract(self, source: str, publication: str, time: int) -> list[Placement]:
+        placements = self.advance(time)
+        contenders = self._contenders()
+        for held in [*self._ranked]:
+            if held not in contenders:
+                self._leave(held)
+            elif (held.publication.source, held.publication.id) == (source, publication):
+                held.take_back(time)
+                self._note_end(held)
+        return placements
+
+    def refresh(self, subscription: str, span: int | None) -> None:
+        for held in self._ranked:
+            held.refresh(subscription, span)
+
+    def change(self, policy: Window | Fresh | Diverse) -> None:
+        self._k = policy.k
 
     def above(self, candidate: Candidate) -> list[Standing]:
         chosen = [held.candidate for held in self._chosen()]
@@ -113,26 +155,27 @@ class WindowSelector:
             held.delivered, held.inside = delivered, inside
             self._enter(held)
 
-    def _settle(self, now: int) -> list[Placement]:
-        """Departures due at or before an instant happen and are filled."""
-        placements = self.advance(now)
-        self._leave_until(now)
-        return placements + self._fill(now)
-
     def _enter(self, held: Held) -> None:
+        held.turn = next(self._entries)
         if held.inside:
             self._ranked.add(held)
-            publication = held.candidate.publication
-            ends = [publication.expiry]
-            if self._span is not None:
-                ends.append(held.came + self._span)
-            end = min((end for end in ends if end is not None), default=None)
-            if end is not None:
-                heapq.heappush(self._leaving, (end, next(self._entries), held))
+            self._note_end(held)
         if self._count is not None:
             self._recent.append(held)
             if len(self._recent) > self._count:
                 self._leave(self._recent.popleft())
+
+    def _note_end(self, held: Held) -> None:
+        end = self._end(held)
+        if end is not None:
+            heapq.heappush(self._leaving, (end, next(self._entries), held))
+
+    def _end(self, held: Held) -> int | None:
+        """When it leaves, unless it is pushed out."""
+        ends = [held.publication.expiry]
+        if self._span is not None:
+            ends.append(held.came + self._span)
+        return min((end for end in ends if end is not None), default=None)
 
     def _leave(self, held: Held) -> None:
         if held.inside:
@@ -153,6 +196,22 @@ class WindowSelector:
                 cause: Cause = "arrival" if held is arrival else "promotion"
                 placements.append(Placement(now, candidate, score, candidate.named, rank, cause))
         return placements
+
+    def _contenders(self) -> Collection[Held]:
+        """Those who can still come among the k best, though nobody is taken back."""
+        return undominated(self._ranked, self._k, self._outlasts)
+
+    def _outlasts(self, one: Held, other: Held) -> bool:
+        """Whether it leaves no earlier, by time or by matches; a cancellation takes both."""
+        if one.candidate.named.subscription != other.candidate.named.subscription:
+            return False
+        if self._count is not None:
+            return one.publication.expiry is None and one.turn >= other.turn
+        return self._ends_no_earlier(one, other)
+
+    def _ends_no_earlier(self, one: Held, other: Held) -> bool:
+        end, other_end = self._end(one), self._end(other)
+        return end is None or (other_end is not None and end >= other_end)
 
     def _objection(self, candidate: Candidate) -> str | None:
         """Why a publication may not even enter the window."""

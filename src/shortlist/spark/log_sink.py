@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-import json
 import re
 import uuid
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping
 from contextlib import closing
-from dataclasses import asdict, dataclass
-from hashlib import sha256
+from dataclasses import dataclass
 from pathlib import Path
+from shutil import rmtree
 
 import pyarrow as pa
 from pyspark import TaskContext
@@ -21,15 +20,13 @@ from pyspark.sql.datasource import (
 from pyspark.sql.types import BinaryType, StringType, StructType
 
 from shortlist.live.files import Files
-from shortlist.log.base import Log, Moved
+from shortlist.log.base import Log
 from shortlist.log.opening import open_log
 from shortlist.model.wording import shown
+from shortlist.spark.append_once import LINES, AppendOnce, append, packed, unpacked
 
-LINES = pa.schema([("line", pa.binary()), ("key", pa.string())])
 SMALL = 2**16
 """Up to so many bytes a task sends to the driver itself rather than through a file."""
-ATTEMPTS = 100
-"""How often others may append in between before an append is given up."""
 EMBEDDED = "sqlite:"
 NAME = re.compile(r"[A-Za-z0-9_-]+")
 
@@ -41,70 +38,8 @@ class Staged(WriterCommitMessage):
     partition: int
     query: str | None
     """Of a stream: a query keeps its id with its checkpoint."""
-    lines: bytes | None
-    file: str | None
-
-
-@dataclass(frozen=True, slots=True)
-class Intent:
-    """What a register remembers of the batch that was begun last."""
-
-    query: str | None
-    number: int
-    begin: int
-    """Where the stream ended before it."""
-    count: int
-    digest: str
-
-
-class AppendOnce:
-    """Batches of one name in a stream: the register says what was begun, the stream what was done.
-
-    A batch that is appended again is found behind its beginning by its content, as it was at the
-    first attempt.
-    """
-
-    def __init__(self, log: Log, stream: str, register: str) -> None:
-        self._log = log
-        self._stream = stream
-        self._register = register
-
-    def __call__(
-        self, query: str | None, number: int, contents: Sequence[bytes], keys: Sequence[str] | None
-    ) -> None:
-        known = self._log.register(self._register)
-        revision = 0 if known is None else known.revision
-        digest = _digest(contents)
-        attempts = []
-        if known is not None:
-            last = Intent(**json.loads(known.content))
-            self._check(last, query, number, digest)
-            attempts = [last] if last.number == number else []
-        for _ in range(ATTEMPTS):
-            if any(map(self._was_appended, attempts)):
-                return
-            intent = Intent(query, number, self._log.end(self._stream), len(contents), digest)
-            revision = self._log.put(self._register, json.dumps(asdict(intent)).encode(), revision)
-            try:
-                self._log.append(self._stream, contents, keys=keys, expected_end=intent.begin)
-                return
-            except Moved:
-                attempts.append(intent)
-        raise Moved(f"{self._stream}: others appended in between, {ATTEMPTS} times")
-
-    def _check(self, last: Intent, query: str | None, number: int, digest: str) -> None:
-        if query != last.query or number < last.number:
-            raise ValueError(
-                f"name: {self._register} was used up to batch {last.number} by a query with"
-                " another checkpoint: a new checkpoint needs a new name"
-            )
-        if query is None and digest != last.digest:
-            raise ValueError(f"name: {self._register} was used for other lines")
-
-    def _was_appended(self, intent: Intent) -> bool:
-        end = intent.begin + intent.count
-        entries = self._log.read(self._stream, intent.begin, end)
-        return _digest([entry.content for entry in entries]) == intent.digest
+    lines: bytes = b""
+    file: str | None = None
 
 
 class LogWriter:
@@ -125,17 +60,13 @@ class LogWriter:
 
     def stage(self, arriving: Iterable[pa.RecordBatch]) -> Staged:
         """What a task does with its partition."""
-        written = pa.BufferOutputStream()
-        with pa.ipc.new_stream(written, LINES) as stream:
-            for batch in arriving:
-                stream.write_batch(self._lines(batch))
-        content = written.getvalue().to_pybytes()
+        lines = packed(map(self._lines, arriving))
         task = TaskContext.get()
         assert task is not None
         partition, query = task.partitionId(), task.getLocalProperty("sql.streaming.queryId")
-        if len(content) <= SMALL:
-            return Staged(partition, query, content, None)
-        return Staged(partition, query, None, self._files(query).write("lines", content))
+        if len(lines) <= SMALL:
+            return Staged(partition, query, lines=lines)
+        return Staged(partition, query, file=self._files(query).write("lines", lines))
 
     def append(self, messages: Iterable[WriterCommitMessage | None], number: int) -> None:
         """What the driver does with all partitions, in their order."""
@@ -144,27 +75,27 @@ class LogWriter:
             return
         query = staged[0].query
         files = self._files(query)
-        found = pa.concat_tables(
-            pa.ipc.open_stream(files.read(one.file) if one.file else one.lines).read_all()
-            for one in staged
+        lines = pa.concat_tables(
+            unpacked(files.read(one.file) if one.file else one.lines) for one in staged
         )
-        contents = found["line"].to_pylist()
-        keys = found["key"].to_pylist() if self._keyed else None
-        if contents:
+        if len(lines):
             with closing(open_log(self._url)) as log:
-                if self._name is None and query is None:
-                    log.append(self._stream, contents, keys=keys)
-                else:
-                    AppendOnce(log, self._stream, self._identity(query))(
-                        query, number, contents, keys
-                    )
-        self.forget(messages)
+                self._append(log, query, number, lines)
+        # Here is also what attempts left behind that failed.
+        rmtree(files.folder, ignore_errors=True)
 
     def forget(self, messages: Iterable[WriterCommitMessage | None]) -> None:
-        """Removes what was staged, also by attempts that failed."""
-        for folder in {self._files(one.query) for one in _in_order(messages)}:
-            if folder.folder.exists():
-                folder.collect(needed=(), retention=0)
+        """Removes what tasks staged; what an append has begun stays, to be ended later."""
+        for one in _in_order(messages):
+            if one.file is not None:
+                self._files(one.query).path(one.file).unlink(missing_ok=True)
+
+    def _append(self, log: Log, query: str | None, number: int, lines: pa.Table) -> None:
+        if self._name is None and query is None:
+            append(log, self._stream, lines)
+        else:
+            once = AppendOnce(log, self._stream, self._identity(query), self._files(query))
+            once(query, number, lines)
 
     def _identity(self, query: str | None) -> str:
         return f"sink/{self._stream}/{self._name or query or self._job}"
@@ -212,14 +143,6 @@ class LogBatchWriter(DataSourceArrowWriter):
 
     def abort(self, messages: list[WriterCommitMessage | None]) -> None:
         self._writer.forget(messages)
-
-
-def _digest(contents: Iterable[bytes]) -> str:
-    digest = sha256()
-    for content in contents:
-        digest.update(len(content).to_bytes(8))
-        digest.update(content)
-    return digest.hexdigest()
 
 
 def _in_order(messages: Iterable[WriterCommitMessage | None]) -> list[Staged]:

@@ -65,6 +65,7 @@ class Stream:
         self._is_positioned = "position" in lines.frame.columns
         self._busy = threading.Lock()
         self._query: StreamingQuery | None = None
+        self._failure: Exception | None = None
 
     def start(self, *, to_the_end: bool = False) -> StreamingQuery:
         """Begins where the checkpoint says; `to_the_end` takes what is there now and stops."""
@@ -76,19 +77,38 @@ class Stream:
 
     def run_to_the_end(self) -> None:
         """Takes what is there now, and returns when all of it is done."""
-        self.start(to_the_end=True).awaitTermination()
+        with self:
+            self.start(to_the_end=True).awaitTermination()
 
-    def stop(self) -> None:
-        """Lets the batch that is under way come to its end."""
+    @property
+    def is_active(self) -> bool:
+        return self._query is not None and self._query.isActive
+
+    def finish(self) -> None:
+        """Lets the batch that is under way come to its end; raises what went wrong, if it did."""
         with self._busy:
             if self._query is not None:
                 self._query.stop()
+        if self._failure is not None:
+            raise self._failure
+        error = self._query and self._query.exception()
+        if error:
+            raise error
+
+    def __enter__(self) -> Stream:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        if self._query is not None:
+            self._query.stop()
 
     def _frame(self) -> DataFrame:
         from pyspark.sql import functions as F  # noqa: N812
 
         frame = self._lines.frame
-        position = F.col("position") if self._is_positioned else F.monotonically_increasing_id()
+        position = F.monotonically_increasing_id()
+        if self._is_positioned:
+            position = F.col("position") + F.lit(self._driver.manifest.base)
         appended = F.col("appended") if "appended" in frame.columns else F.lit(None)
         return frame.select(
             position.cast("bigint").alias("position"),
@@ -97,6 +117,14 @@ class Stream:
         )
 
     def _batch(self, frame: DataFrame, number: int) -> None:
+        try:
+            self._run_batch(frame, number)
+        except Exception as failure:
+            # Spark wraps it in texts
+            self._failure = failure
+            raise
+
+    def _run_batch(self, frame: DataFrame, number: int) -> None:
         with self._busy:
             manifest = self._driver.manifest
             if manifest.checkpoint == self._checkpoint.name and number <= manifest.batch:

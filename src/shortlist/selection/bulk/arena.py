@@ -7,7 +7,7 @@ import numpy as np
 
 from shortlist.matching.blocks import Ints, Longs
 from shortlist.selection.bulk.tables import grown
-from shortlist.selection.kernels.arena import HEAD, OWNED, Records, with_room
+from shortlist.selection.kernels.arena import HEAD, OWNED, TAKEN, Records, with_room
 
 Fields = Sequence[tuple[str, str]]
 
@@ -98,6 +98,24 @@ class Arena:
     def holds(self, name: str) -> bool:
         """Whether rows have such a field."""
         return name in (self.rows.dtype.names or ())
+
+    def holders(self, name: str, number: int) -> Longs:
+        """The places with a row that has a number in a field, ascending.
+
+        >>> arena = Arena(head=[], row=[("publication", "i4")])
+        >>> for some in ([(4,), (9,)], [(7,)], [(9,)]):
+        ...     arena.put(arena.open(), np.array(some, arena.rows.dtype))
+        >>> arena.holders("publication", 9)
+        array([0, 2])
+        """
+        found = np.flatnonzero(self.rows[name][: self.tail[TAKEN]] == number)
+        places = np.flatnonzero(self.heads["length"])
+        places = places[np.argsort(self.heads["start"][places])]
+        before = np.searchsorted(self.heads["start"][places], found, "right")
+        found, nearest = found[before > 0], places[before[before > 0] - 1]
+        # what stands behind a place's rows was left there by others
+        is_held = found - self.heads["start"][nearest] < self.heads["length"][nearest]
+        return np.unique(nearest[is_held])
 
     def held(self, name: str) -> Longs:
         """The numbers in a field of all rows, but for -1."""

@@ -54,6 +54,15 @@ class Bank(Protocol):
         """Everything that is due at or before an instant happens, in one shortlist."""
         ...
 
+    def retract(self, publication: int, time: int) -> Placements:
+        """A publication is taken back: it leaves all that hold it at an instant, after all that is
+        due before in any shortlist."""
+        ...
+
+    def change(self, place: int, policy: Any, time: int) -> None:
+        """A shortlist gets another policy that keeps what is held; nothing is due now."""
+        ...
+
     def cancel(self, place: int, subscription: int, time: int) -> Placements:
         """A subscription of a shortlist goes."""
         ...

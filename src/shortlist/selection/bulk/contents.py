@@ -1,7 +1,7 @@
 """What shortlists show at an instant, read from banks as columns."""
 
 from collections import defaultdict
-from collections.abc import Collection, Iterable, Sequence
+from collections.abc import Iterable, Sequence
 from typing import NamedTuple
 
 import numpy as np
@@ -42,9 +42,8 @@ class Contents(NamedTuple):
         return cls._make(np.concatenate(columns) for columns in zip(*some, strict=True))
 
 
-NO_CONTENTS = Contents._make(
-    np.empty(0, kind) for kind in "i4 i4 f8 i4 f8 f8 i8 i8 i8 ?".split()
-)
+KINDS = ["i4", "i4", "f8", "i4", "f8", "f8", "i8", "i8", "i8", "?"]
+NO_CONTENTS = Contents._make(np.empty(0, kind) for kind in KINDS)
 
 
 def shortlist_contents(selecting: BulkSelecting, numbers: Iterable[int], now: int) -> Contents:
@@ -62,18 +61,16 @@ def shortlist_contents(selecting: BulkSelecting, numbers: Iterable[int], now: in
     return Contents.joined(found)
 
 
-def holders(selecting: BulkSelecting, publications: Collection[int]) -> set[int]:
-    """The shortlists of which some policy holds one of these publications."""
+def holders(selecting: BulkSelecting, source: str, publication: str) -> set[int]:
+    """The shortlists of which some policy holds a publication."""
     found: set[int] = set()
-    for level in selecting.levels:
-        for kind, bank in level.banks.items():
-            arena = bank.arenas[0]
-            if arena.holds("publication"):
-                places = np.flatnonzero(arena.heads["length"])
-                held = arena.rows["publication"][arena.rows_of_all(places)]
-                owners = np.repeat(places, arena.heads["length"][places])
-                holding = owners[np.isin(held, [*publications])]
-                found.update(level.owners(kind, holding).tolist())
+    for number in selecting.publications.named(source, publication):
+        for level in selecting.levels:
+            for kind, bank in level.banks.items():
+                arena = bank.arenas[0]
+                if arena.holds("publication"):
+                    places = arena.holders("publication", number)
+                    found.update(level.owners(kind, places).tolist())
     return found
 
 

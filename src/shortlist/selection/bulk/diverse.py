@@ -72,6 +72,18 @@ class DiverseBank:
     def settle(self, place: int, time: int) -> Placements:
         return self._advance(np.array([place]), time + 1)
 
+    def retract(self, publication: int, time: int) -> Placements:
+        placements, arena = self.advance(time), self._arena
+        places = arena.holders("publication", publication)
+        for table, which in self._by_space(places):
+            points = table.points()
+            kernels.retract(arena.heads, arena.rows, places[which], publication, time, points)
+        return placements
+
+    def change(self, place: int, policy: Diverse, time: int) -> None:
+        self._arena.heads["k"][place] = min(policy.k, MOST)
+        self.cancel(place, kernels.NOBODY, time)
+
     def cancel(self, place: int, subscription: int, time: int) -> Placements:
         arena, outbox = self._arena, self._outbox(np.array([place]))
         points = self._tables[self._settings["space"][place]].points()

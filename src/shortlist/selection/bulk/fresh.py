@@ -47,6 +47,9 @@ class FreshBank(WindowBank):
         """None: keys are no scores."""
         return Expectations(np.empty(0, np.int64), np.empty(0), np.empty(0, np.int32))
 
+    def _allowed(self, policy: Any) -> float:
+        return 0.0
+
     def _keys(self, offers: Offers) -> Floats:
         half_lives = self._arena.heads["half_life"][offers.places]
         return lasting_keys(offers.scores, offers.appeared, half_lives)

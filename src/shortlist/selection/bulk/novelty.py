@@ -104,6 +104,12 @@ class NoveltyBank:
     def settle(self, place: int, time: int) -> Placements:
         return NO_PLACEMENTS
 
+    def retract(self, publication: int, time: int) -> Placements:
+        return NO_PLACEMENTS
+
+    def change(self, place: int, policy: Novelty, time: int) -> None:
+        """Only the same policy keeps what is held."""
+
     def cancel(self, place: int, subscription: int, time: int) -> Placements:
         counts, samples, pairs = self._counts, self._samples, self._pairs
         sort_counts(counts.rows, counts.heads, samples.rows, samples.heads, place)

@@ -1,6 +1,7 @@
 """The policy `top-k` for many shortlists at once."""
 
 from collections.abc import Sequence
+from typing import Any
 
 import numpy as np
 
@@ -10,7 +11,7 @@ from shortlist.scoring.match_sets import MatchSets
 from shortlist.selection.bulk.arena import Arena
 from shortlist.selection.bulk.base import Expectations
 from shortlist.selection.bulk.offers import NEVER, NO_PLACEMENTS, Offers, Placements
-from shortlist.selection.kernels.preferential import HEAD, ROW, ranked
+from shortlist.selection.kernels.preferential import HEAD, ROW, ranked, retract, shorten
 
 MOST = 2**31 - 1
 
@@ -26,14 +27,7 @@ class PreferentialBank:
         return [self._arena]
 
     def open(self, shortlist: str, policy: TopK) -> int:
-        # Longer spans reach beyond all times as well, and sums with these stay within 64 bits.
-        return self._arena.open(
-            k=min(policy.k, MOST),
-            refresh=UNSET if policy.refresh is None else min(policy.refresh, NEVER // 2),
-            period=0 if policy.period is None else min(policy.period, NEVER // 2),
-            floor=-np.inf,
-            until=NEVER,
-        )
+        return self._arena.open(**_settings(policy), floor=-np.inf, until=NEVER)
 
     def arrive(self, offers: Offers, sets: MatchSets) -> Placements:
         arena = self._arena
@@ -62,9 +56,28 @@ class PreferentialBank:
     def settle(self, place: int, time: int) -> Placements:
         return NO_PLACEMENTS
 
+    def retract(self, publication: int, time: int) -> Placements:
+        arena = self._arena
+        retract(arena.rows, arena.heads, arena.holders("publication", publication), publication)
+        return NO_PLACEMENTS
+
+    def change(self, place: int, policy: TopK, time: int) -> None:
+        for name, value in _settings(policy).items():
+            self._arena.heads[name][place] = value
+        shorten(self._arena.rows, self._arena.heads, place)
+
     def cancel(self, place: int, subscription: int, time: int) -> Placements:
         return NO_PLACEMENTS
 
     def close(self, place: int, time: int) -> Placements:
         self._arena.close(place)
         return NO_PLACEMENTS
+
+
+def _settings(policy: TopK) -> dict[str, Any]:
+    # Longer spans reach beyond all times as well, and sums with these stay within 64 bits.
+    return {
+        "k": min(policy.k, MOST),
+        "refresh": UNSET if policy.refresh is None else min(policy.refresh, NEVER // 2),
+        "period": 0 if policy.period is None else min(policy.period, NEVER // 2),
+    }

@@ -1,5 +1,6 @@
 """The publications that shortlists hold, by number."""
 
+from collections import defaultdict
 from collections.abc import Iterable, Sequence
 
 import numpy as np
@@ -34,6 +35,7 @@ class Publications:
         self._facts: Records = np.zeros(64, FACTS)
         self._serials = 0
         self._most = LEAST
+        self._names: defaultdict[tuple[str, str], list[int]] | None = None
 
     def __len__(self) -> int:
         return len(self._known)
@@ -50,6 +52,8 @@ class Publications:
         """Takes publications in that appear after all others; the number of the first."""
         first, end = len(self._known), len(self._known) + len(some)
         self._known += some
+        if self._names is not None:
+            self._name(first)
         self._facts = grown(self._facts, end)
         facts = self._facts[first:end]
         facts["time"] = [publication.time for publication in some]
@@ -61,6 +65,13 @@ class Publications:
         self._serials += len(some)
         return first
 
+    def named(self, source: str, name: str) -> list[int]:
+        """The numbers of all that have an id; nothing is kept of ids before this is asked for."""
+        if self._names is None:
+            self._names = defaultdict(list)
+            self._name(0)
+        return self._names.get((source, name), [])
+
     def numbers(self, serials: Longs) -> Longs:
         """The numbers that publications have now."""
         return np.searchsorted(self.facts["serial"], serials)
@@ -71,6 +82,12 @@ class Publications:
         self.facts["serial"][first:] = serials
         self.facts["is_saved"][first:] = True
         self._serials = following
+
+    def _name(self, first: int) -> None:
+        """Writes down who publications are, from one on."""
+        assert self._names is not None
+        for number, publication in enumerate(self._known[first:], start=first):
+            self._names[publication.source, publication.id].append(number)
 
     @property
     def serials(self) -> int:
@@ -86,4 +103,5 @@ class Publications:
         kept = sweep(arenas, "publication", len(self._known))
         self._known = [self._known[number] for number in kept.tolist()]
         self._facts[: kept.size] = self._facts[kept]
+        self._names = None
         self._most = max(LEAST, 2 * kept.size)

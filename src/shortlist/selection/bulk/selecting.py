@@ -63,9 +63,10 @@ class Level:
                 placed.append(self.owned(kind, bank.arrive(here, sets)))
         return Placements.joined(placed)
 
-    def advance(self, before: int) -> Placements:
-        due = [self.owned(kind, bank.advance(before)) for kind, bank in self.banks.items()]
-        return Placements.joined([NO_PLACEMENTS, *due])
+    def told(self, tell: Callable[[Bank], Placements]) -> Placements:
+        """What every bank places when it is told something."""
+        placed = [self.owned(kind, tell(bank)) for kind, bank in self.banks.items()]
+        return Placements.joined([NO_PLACEMENTS, *placed])
 
     def owners(self, kind: str, places: Ints | Longs) -> Ints:
         """The numbers of the shortlists at places of a bank."""
@@ -89,16 +90,14 @@ class BulkSelecting:
         self._shortlists = Table([("depth", "i4"), ("is_unranked", "?")])
 
     def open(self, number: int, shortlist: Shortlist) -> None:
-        policies = policies_of(shortlist.policy)
-        # what passes everything on changes nothing, but for the rank if it is the last
-        choosy = [policy for policy in policies if not isinstance(policy, Everything)]
+        choosy = _choosy(shortlist)
         while len(self.levels) < len(choosy):
             self.levels.append(Level(self.publications))
         self.stages[number] = [
             level.open(number, shortlist.id, policy)
             for level, policy in zip(self.levels, choosy, strict=False)
         ]
-        is_unranked = isinstance(policies[-1], Everything)
+        is_unranked = isinstance(policies_of(shortlist.policy)[-1], Everything)
         self._shortlists.put(number, depth=len(choosy), is_unranked=is_unranked)
 
     def close(self, number: int, time: int) -> Placements:
@@ -106,6 +105,17 @@ class BulkSelecting:
         placed = self._told(number, lambda bank, place: bank.close(place, time))
         del self.stages[number]
         return placed
+
+    def settle(self, number: int, time: int) -> Placements:
+        """Everything that is due at or before an instant happens, in one shortlist."""
+        return self._told(number, lambda bank, place: bank.settle(place, time))
+
+    def change(self, number: int, shortlist: Shortlist, time: int) -> None:
+        """A shortlist gets another policy that keeps what is held; nothing is due now."""
+        for level, (kind, place), policy in zip(
+            self.levels, self.stages[number], _choosy(shortlist), strict=False
+        ):
+            level.banks[kind].change(place, policy, time)
 
     def cancel(self, number: int, subscription: int, time: int) -> Placements:
         """A subscription of a shortlist goes."""
@@ -155,11 +165,16 @@ class BulkSelecting:
 
     def advance(self, before: int) -> Placements:
         """Everything that is due before an instant happens, in every shortlist."""
-        delivered = flow = NO_PLACEMENTS
-        for depth, level in enumerate(self.levels):
-            delivered, flow = self._passed_on(depth, delivered, flow)
-            flow = Placements.joined([flow, level.advance(before)])
-        return self._ranked(Placements.joined([delivered, flow]))
+        return self._all_told(lambda bank: bank.advance(before))
+
+    def retract(self, source: str, publication: str, time: int) -> Placements:
+        """A publication leaves at an instant, after all that is due before in any shortlist."""
+
+        def retracted(number: int) -> Placements:
+            return self._all_told(lambda bank: bank.retract(number, time))
+
+        numbers = self.publications.named(source, publication)
+        return Placements.joined([NO_PLACEMENTS, *map(retracted, numbers)])
 
     def expected(self, until: int) -> tuple[Floats, Ints]:
         """What offers up to an instant must reach, by shortlist: a floor and a k, as `Hopes` has
@@ -185,6 +200,14 @@ class BulkSelecting:
         for level in self.levels:
             for bank in level.banks.values():
                 yield from bank.arenas
+
+    def _all_told(self, tell: Callable[[Bank], Placements]) -> Placements:
+        """What all shortlists place when their policies are told something, level by level."""
+        delivered = flow = NO_PLACEMENTS
+        for depth, level in enumerate(self.levels):
+            delivered, flow = self._passed_on(depth, delivered, flow)
+            flow = Placements.joined([flow, level.told(tell)])
+        return self._ranked(Placements.joined([delivered, flow]))
 
     def _told(self, number: int, tell: Callable[[Bank, int], Placements]) -> Placements:
         """What a shortlist places when its policies are told something, one after the other."""
@@ -251,6 +274,12 @@ class BulkSelecting:
         """The same without ranks where the last policy of a chain has none."""
         is_unranked = self._shortlists["is_unranked"][placed.places]
         return placed._replace(ranks=np.where(is_unranked, np.int32(0), placed.ranks))
+
+
+def _choosy(shortlist: Shortlist) -> list[SinglePolicy]:
+    """What passes everything on changes nothing, but for the rank if it is the last."""
+    policies = policies_of(shortlist.policy)
+    return [policy for policy in policies if not isinstance(policy, Everything)]
 
 
 def _keys(placed: Placements) -> Longs:

@@ -14,6 +14,7 @@ from shortlist.selection.bulk.offers import NEVER, NO_OFFERS, Offers, Placements
 from shortlist.selection.kernels import window as kernels
 from shortlist.selection.kernels import window_runs
 from shortlist.selection.kernels.arena import Records
+from shortlist.selection.kernels.chances import stride_of
 from shortlist.selection.kernels.window_rows import PUSHED, WINDOW_HEAD, WINDOW_ROW
 
 MOST_JUDGED = 256
@@ -43,10 +44,7 @@ class WindowBank:
         return [self._arena]
 
     def open(self, shortlist: str, policy: Any) -> int:
-        # what is missing lets something else in, which is wrong, too: each has half of the error
-        is_exact = policy.window is None or policy.k > MOST_JUDGED
-        allowed = 0.0 if is_exact else policy.error / 2
-        return self._arena.open(**window_settings(policy), allowed=allowed)
+        return self._arena.open(**window_settings(policy), allowed=self._allowed(policy))
 
     def arrive(self, offers: Offers, sets: MatchSets) -> Placements:
         return self._arrive(offers, offers.scores)
@@ -59,6 +57,21 @@ class WindowBank:
 
     def settle(self, place: int, time: int) -> Placements:
         return self._advance(np.array([place]), np.array([time + 1]))
+
+    def retract(self, publication: int, time: int) -> Placements:
+        placements, arena = self.advance(time), self._arena
+        places = arena.holders("publication", publication)
+        kernels.retract(arena.heads, arena.rows, places, publication, time)
+        return placements
+
+    def change(self, place: int, policy: Any, time: int) -> None:
+        heads = self._arena.heads
+        heads["k"][place] = window_settings(policy)["k"]
+        heads["allowed"][place] = self._allowed(policy)
+        stride = stride_of(heads, place)
+        heads["next_judgement"][place] = (time // stride + 1) * stride
+        # whoever hears of a cancellation looks who leaves next
+        self.cancel(place, kernels.NOBODY, time)
 
     def cancel(self, place: int, subscription: int, time: int) -> Placements:
         arena, outbox = self._arena, self._outbox(np.array([place]))
@@ -99,6 +112,11 @@ class WindowBank:
         elif self._breakpoints.pop(place, None) is None:
             return
         self._watched = self._joined_breakpoints()
+
+    def _allowed(self, policy: Any) -> float:
+        """What is missing lets something else in, which is wrong, too: each has half the error."""
+        is_exact = policy.window is None or policy.k > MOST_JUDGED
+        return 0.0 if is_exact else policy.error / 2
 
     def _arrive(self, offers: Offers, keys: Floats) -> Placements:
         arena = self._arena

@@ -8,7 +8,7 @@ from numba import njit
 from shortlist.selection.bulk.offers import NEVER, Offers
 from shortlist.selection.kernels.arena import Longs, Records
 from shortlist.selection.kernels.diverse_choice import NO_STEP, choose_from, step_won
-from shortlist.selection.kernels.diverse_pruning import prune_if_grown
+from shortlist.selection.kernels.diverse_pruning import prune, prune_if_grown
 from shortlist.selection.kernels.diverse_rows import enter, put_in_order
 from shortlist.selection.kernels.points import Points
 from shortlist.selection.kernels.skyband import packed
@@ -77,7 +77,10 @@ def cancel(
     points: Points,
     outbox: Outbox,
 ) -> None:
-    """What names a subscription leaves, after what is due at or before the instant."""
+    """What names a subscription leaves, after what is due at or before the instant.
+
+    So does what is chosen beyond a k that was larger.
+    """
     advance_place(heads, rows, place, time + 1, points, outbox)
     head = heads[place]
     put_in_order(heads, rows, place, head.chosen)
@@ -87,6 +90,7 @@ def cancel(
     step = 0
     while step < head.chosen and stays[step]:
         step += 1
+    step = min(step, head.k)
     is_chosen_one_gone = step < head.chosen
     head.chosen = np.sum(stays[: head.chosen])
     kept = packed(rows, head.start, stays)
@@ -95,6 +99,26 @@ def cancel(
         head.touched = 1
     if is_chosen_one_gone:
         _choose_and_fill(heads, rows, place, step, time, NOBODY, points, outbox)
+
+
+@njit(cache=True)
+def retract(
+    heads: Records, rows: Records, places: Longs, publication: int, time: int, points: Points
+) -> None:
+    """A publication leaves some places at an instant; all that is due before has happened.
+
+    What is hopeless goes first, so that the outcome depends on nothing but the offers so far.
+    """
+    for place in places:
+        prune(heads, rows, place, time - 1, points, heads[place].length)
+        head = heads[place]
+        for at in range(head.length):
+            held = rows[head.start + at]
+            if held.publication == publication and held.end > time:
+                held.end = time
+                head.touched = 1
+                if at < head.chosen:
+                    head.next_due = min(head.next_due, time)
 
 
 @njit(cache=True)

@@ -11,6 +11,7 @@ import numpy as np
 import numpy.typing as npt
 from numba import njit
 
+from shortlist.selection.differences import RELATIVE_ROUNDING, ROUNDING
 from shortlist.selection.kernels.arena import Longs, Records
 from shortlist.selection.kernels.diverse_rows import put_in_order
 from shortlist.selection.kernels.points import Floats, Ints, Points, distance
@@ -21,8 +22,6 @@ Bools = npt.NDArray[np.bool_]
 
 LEAST = 16
 """So few rows are not worth looking into, and so few are always looked at."""
-ROUNDING, RELATIVE_ROUNDING = 1e-8, 1e-15
-"""More than what the values and the distances of two rows lose by rounding."""
 
 
 class Rivals(NamedTuple):
@@ -41,8 +40,21 @@ class Rivals(NamedTuple):
 def prune_if_grown(heads: Records, rows: Records, place: int, now: int, points: Points) -> None:
     """Lets hopeless rows go where there are twice as many rows as the last pruning left."""
     head = heads[place]
-    if head.length < 2 * head.pruned + LEAST:
-        return
+    if head.length >= 2 * head.pruned + LEAST:
+        # the best beat most of what can be
+        compared = head.k + LEAST + int(np.sqrt(head.length))
+        prune(heads, rows, place, now, points, compared)
+
+
+@njit(cache=True)
+def prune(
+    heads: Records, rows: Records, place: int, now: int, points: Points, compared: int
+) -> None:
+    """Lets rows go that are found to be hopeless: all that are, if all are compared.
+
+    Each row is compared with all that are alike, with the chosen, and with so many of the best.
+    """
+    head = heads[place]
     put_in_order(heads, rows, place, head.chosen)
     stays = np.zeros(head.length, np.bool_)
     for at in range(head.length):
@@ -50,7 +62,8 @@ def prune_if_grown(heads: Records, rows: Records, place: int, now: int, points: 
     rivals = _rivals(rows[head.start : head.start + head.length], head.weight, points)
     _drop_those_with_better_alike(rivals, head.chosen, stays)
     if head.k < head.length:
-        _drop_those_with_k_better(rivals, head.chosen, head.weight, head.k, points, stays)
+        most = head.chosen + compared
+        _drop_those_with_k_better(rivals, head.chosen, most, head.weight, head.k, points, stays)
     head.length = head.ranked = head.pruned = packed(rows, head.start, stays)
     head.touched = 1
 
@@ -95,11 +108,10 @@ def _drop_those_with_better_alike(rivals: Rivals, chosen: int, stays: Bools) -> 
 
 @njit(cache=True)
 def _drop_those_with_k_better(
-    rivals: Rivals, chosen: int, weight: float, k: int, points: Points, stays: Bools
+    rivals: Rivals, chosen: int, most: int, weight: float, k: int, points: Points, stays: Bools
 ) -> None:
     """Looks at the chosen and at the best of the others; one alike may count: it alone suffices."""
     found_classes = np.empty(k, np.int32)
-    most = chosen + k + LEAST + int(np.sqrt(stays.size))  # the best beat most of what can be
     for at in range(chosen, stays.size):
         found = 0
         if not stays[at]:

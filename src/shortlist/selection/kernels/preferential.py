@@ -120,6 +120,33 @@ def _drop_dominated(rows: Records, head: Any, at: int, end: int) -> None:
 
 
 @njit(cache=True)
+def retract(rows: Records, heads: Records, places: Longs, publication: int) -> None:
+    """A publication counts no more at some places, which hold it; nor does it dominate there."""
+    for place in places:
+        head = heads[place]
+        at = 0
+        while rows[head.start + at].publication != publication:
+            at += 1
+        end = rows[head.start + at].end
+        for row in range(head.start + at + 1, head.start + head.length):
+            if rows[row].end <= end:
+                rows[row].dominators -= 1
+            rows[row - 1] = rows[row]
+        head.length -= 1
+        head.touched = 1
+        _look_ahead(rows, head)
+
+
+@njit(cache=True)
+def shorten(rows: Records, heads: Records, place: int) -> None:
+    """Lets go of what has enough dominators for a smaller k."""
+    head = heads[place]
+    _drop_dominated(rows, head, 0, -NEVER)
+    _look_ahead(rows, head)
+    head.touched = 1
+
+
+@njit(cache=True)
 def _look_ahead(rows: Records, head: Any) -> None:
     """What decides about most arrivals by one comparison."""
     counted = min(head.k, head.length)

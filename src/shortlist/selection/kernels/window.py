@@ -1,4 +1,4 @@
-"""The k best of sliding windows: what is delivered, departures and cancellations."""
+"""The k best of sliding windows: what is delivered, who leaves, and when."""
 
 from typing import NamedTuple
 
@@ -9,10 +9,11 @@ from shortlist.selection.bulk.offers import NEVER
 from shortlist.selection.kernels.arena import Longs, Records
 from shortlist.selection.kernels.chances import judge_until
 from shortlist.selection.kernels.largest import first_not_under
-from shortlist.selection.kernels.skyband import packed
+from shortlist.selection.kernels.skyband import packed, undominated
 from shortlist.selection.kernels.window_rows import (
     DEGREES,
     DELIVERED,
+    LASTING,
     Floats,
     leave,
     push_of,
@@ -131,3 +132,27 @@ def cancel(
     # what has left unseen may be among the first now
     leave(heads, rows, place, time, head.matches)
     fill(heads, rows, place, time, NOBODY, outbox)
+
+
+@njit(cache=True)
+def retract(heads: Records, rows: Records, places: Longs, publication: int, time: int) -> None:
+    """A publication leaves some places at an instant; all that is due before has happened.
+
+    What is dominated goes first, so that the outcome depends on nothing but the offers so far.
+    """
+    for place in places:
+        head = heads[place]
+        counted, before = head.count > 0, time - 1
+        head.length = undominated(
+            rows, head.start, head.length, head.k, counted, before, head.matches
+        )
+        head.pruned = head.length
+        for at in range(head.length):
+            held = rows[head.start + at]
+            if held.publication == publication and held.end > time:
+                held.end = time
+                held.marks &= ~LASTING
+                head.bar = -np.inf  # it counted on what goes
+                head.touched = 1
+                if at < head.k:
+                    head.next_due = min(head.next_due, time)

@@ -1,9 +1,9 @@
-"""What logs share: the names of streams, and reading a range of offsets chunk by chunk."""
+"""What logs share: how streams are named, where they end, and how they are read in chunks."""
 
 import re
 from collections.abc import Callable, Iterator, Sequence
 
-from shortlist.log.base import Entry, LogUnavailable
+from shortlist.log.base import Entry, LogUnavailable, Moved
 from shortlist.model.wording import shown
 
 MOST_ENTRIES = 1000
@@ -23,6 +23,10 @@ def checked_stream(stream: str) -> str:
     if STREAM_NAME.fullmatch(stream) is None:
         raise ValueError(f"expected a stream's name such as input, found {shown(stream)}")
     return stream
+
+
+def moved(stream: str, expected: int | None, found: int | str) -> Moved:
+    return Moved(f"expected the end of {stream} at {expected}, found it at {found}")
 
 
 def read_in_chunks(

@@ -1,0 +1,109 @@
+"""What clients know of a deployment: its log, and through it its manifest and its registry."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from shortlist.cli.app import errors, fail
+from shortlist.engine.arrow import rows
+from shortlist.intake.lines import ItemReader
+from shortlist.intake.roster import Roster, registry_commands
+from shortlist.language.permissive import any_vocabulary
+from shortlist.live.driver import MANIFEST
+from shortlist.live.files import Files
+from shortlist.live.manifest import Manifest
+from shortlist.live.places import SQLITE, announced, files_in
+from shortlist.live.registry_state import read_registry_state
+from shortlist.live.tables import of_bytes
+from shortlist.log.base import Log
+from shortlist.log.opening import open_log
+from shortlist.model.command import Command
+from shortlist.model.settings import Limits
+from shortlist.model.vocabulary import Vocabulary
+
+LOG_OPTION = typer.Option(
+    "--log", envvar="SHORTLIST_LOG", help="sqlite:PATH or nats://HOST:PORT/NAME."
+)
+LogUrl = Annotated[str, LOG_OPTION]
+UNLIMITED = Limits().for_what_was_read()
+
+
+@contextmanager
+def opened(url: str, *, must_exist: bool = False) -> Iterator[Log]:
+    """A log, for as long as a command needs it; a log in a file is made where there is none."""
+    with errors():
+        file = Path(url.removeprefix(SQLITE))
+        if must_exist and url.startswith(SQLITE) and not file.exists():
+            fail([f"{file}: expected a log, found none"])
+        try:
+            log = open_log(url)
+        except ValueError as error:
+            raise typer.BadParameter(f"--log: {error}") from None
+        try:
+            yield log
+        finally:
+            log.close()
+
+
+@dataclass(frozen=True, slots=True)
+class Deployment:
+    """The deployment that works on a log, if there is one."""
+
+    log: Log
+
+    @property
+    def manifest(self) -> Manifest | None:
+        """What it has committed last."""
+        register = self.log.register(MANIFEST)
+        return None if register is None else Manifest.of_bytes(register.content)
+
+    @property
+    def vocabulary(self) -> Vocabulary:
+        """Its vocabulary; one that allows everything where it cannot be known."""
+        manifest, files = self.manifest, self._files()
+        if manifest is None or files is None:
+            return any_vocabulary()
+        content = files.read(manifest.registry.snapshot.name)
+        return read_registry_state(content, UNLIMITED, lambda shortlist: False).vocabulary
+
+    def roster(self) -> Roster | None:
+        """Who is live, if it can be known here."""
+        manifest, files = self.manifest, self._files()
+        if manifest is None or files is None:
+            return None
+        registry = read_registry_state(files.read(manifest.registry.snapshot.name), UNLIMITED)
+        vocabulary = registry.vocabulary
+        roster, reader = Roster(vocabulary, UNLIMITED), ItemReader(vocabulary, UNLIMITED)
+        for command in registry_commands(registry):
+            roster.apply(command)
+        for change in manifest.registry.changes:
+            for position, _, line in rows(of_bytes(files.read(change.name)).to_batches()):
+                carried_out = reader.line(line, position)
+                assert isinstance(carried_out, Command)
+                roster.apply(carried_out)
+        return roster
+
+    def _files(self) -> Files | None:
+        folder = announced(self.log)
+        return files_in(folder) if folder is not None and folder.is_dir() else None
+
+
+def read_up_to(manifest: Manifest) -> int:
+    """The offset of the last entry that the deployment has read."""
+    return manifest.position - manifest.base
+
+
+def has_passed(manifest: Manifest, offset: int, time: int) -> bool:
+    """Whether what stands at an offset, and is of this time, was carried out or turned away."""
+    if read_up_to(manifest) < offset:
+        return False
+    lateness = manifest.settings.get("lateness", 0)
+    if manifest.latest is None or lateness is None:
+        return manifest.is_finished
+    return manifest.is_finished or time < manifest.latest - lateness

@@ -1,0 +1,167 @@
+"""The command `up`: a deployment in the foreground, until it is told to stop."""
+
+from __future__ import annotations
+
+import signal
+import time
+from collections.abc import Iterator
+from contextlib import ExitStack, contextmanager
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+from prometheus_client import CollectorRegistry
+
+from shortlist.cli.app import LIVE, RegistryPath, app, errors, fail, notes, say
+from shortlist.cli.deployment import LogUrl, read_up_to
+from shortlist.cli.settings import (
+    Advertised,
+    Dedup,
+    LimitFlags,
+    StreamLateness,
+    duration_of,
+    settings_of,
+)
+from shortlist.intake.files import read_registry
+from shortlist.live.driver import Driver, Report
+from shortlist.live.locking import AlreadyRunning
+from shortlist.live.logs import tell, tell_batch, written_logs
+from shortlist.live.metrics import LOOPBACK, Metrics, lag
+from shortlist.live.places import state_folder
+from shortlist.log.base import Log, Moved
+from shortlist.model.registry import Registry
+from shortlist.progress import Steps
+
+if TYPE_CHECKING:
+    from shortlist.spark.running import Running
+
+OFF = "off"
+
+
+@app.command(rich_help_panel=LIVE)
+def up(
+    registry: RegistryPath = None,
+    *,
+    log: LogUrl,
+    state: Annotated[
+        Path | None, typer.Option(help="Where its state goes; else beside a log in a file.")
+    ] = None,
+    lateness: StreamLateness = "0",
+    dedup: Dedup = "24h",
+    advertised: Advertised = "optional",
+    limit: LimitFlags = None,
+    shards: Annotated[
+        int | None, typer.Option(min=1, max=256, help="How many tasks select; else one per core.")
+    ] = None,
+    plan: Annotated[str, typer.Option(help="replicate, broadcast, rendezvous, or auto.")] = "auto",
+    with_data: Annotated[
+        bool, typer.Option(help="Deliveries carry the publication's data.")
+    ] = False,
+    changes: Annotated[
+        bool, typer.Option(help="Also tell what leaves shortlists (`watch --changes`).")
+    ] = False,
+    at_most: Annotated[int, typer.Option(min=1, help="Lines in a micro-batch.")] = 10_000,
+    heartbeat: Annotated[
+        str, typer.Option(help="Silence after which time is written down, or off.")
+    ] = "500ms",
+    metrics: Annotated[str, typer.Option(help="Where metrics are shown, or off.")] = LOOPBACK,
+    logs: Annotated[Path | None, typer.Option(help="Structured logs go to this file.")] = None,
+    master: Annotated[str | None, typer.Option(help="A Spark master; else this machine.")] = None,
+) -> None:
+    """Run a deployment: read the log, select, deliver, and go on where it was."""
+    settings = settings_of(lateness, dedup, advertised, limit)
+    with errors(), ExitStack() as stack:
+        known = Registry() if registry is None else read_registry(registry, settings.limits)
+        try:
+            folder = state_folder(log, state)
+        except ValueError as error:
+            raise typer.BadParameter(str(error)) from None
+        if logs is not None:
+            stack.enter_context(written_logs(logs))
+        with Steps(notes).step("Starting Spark"):
+            from shortlist.spark.running import Running, Wanted
+            from shortlist.spark.session import any_session
+
+            spark = any_session(master)
+        shown = Metrics(CollectorRegistry())
+        if metrics != OFF:
+            say([f"metrics: {stack.enter_context(shown.serve(metrics))}"])
+        wanted = Wanted(
+            log=log,
+            folder=folder,
+            registry=known,
+            settings=settings,
+            shards=shards,
+            plan=plan,
+            with_data=with_data,
+            with_departures=changes,
+            at_most=at_most,
+            heartbeat=None if heartbeat == OFF else duration_of("--heartbeat", heartbeat),
+        )
+        running = Running(wanted, spark, Screen(shown))
+        try:
+            with _stopped_by_signals(running):
+                running.run()
+        except AlreadyRunning as error:
+            fail([str(error)])
+        except Moved:
+            tell("superseded")
+            fail(["another process has taken over this deployment"])
+        tell("stopped")
+
+
+class Screen:
+    """Shows a person, metrics and logs what happens."""
+
+    def __init__(self, metrics: Metrics) -> None:
+        self._metrics = metrics
+        self._status = notes.status("")
+
+    def started(self, driver: Driver, log: Log) -> None:
+        manifest = driver.manifest
+        tell("started", id=manifest.id, number=manifest.number, position=manifest.position)
+        notes.print(
+            f"up: {driver.subscriptions:,} subscriptions in {len(manifest.shards)} shards, "
+            f"after {manifest.number:,} batches and {manifest.deliveries.end:,} deliveries"
+        )
+        self._status.start()
+        self._status.update("waiting for the first batch")
+
+    def ran(self, report: Report, driver: Driver, log: Log, appended: dict[int, int]) -> None:
+        manifest = driver.manifest
+        behind = lag(log, read_up_to(manifest), time.time())
+        self._metrics.observe(
+            report,
+            manifest,
+            behind=behind,
+            subscriptions=driver.subscriptions,
+            appended=appended,
+        )
+        tell_batch(report, manifest)
+        self._status.update(
+            f"batch {manifest.number:,} in {sum(report.seconds.values()):.2f} s · "
+            f"{manifest.counts.get('published', 0):,} published · "
+            f"{manifest.deliveries.end:,} delivered · {manifest.rejects.end:,} rejected · "
+            f"{behind.entries:,} behind · {manifest.state_bytes / 1e6:,.1f} MB"
+        )
+
+    def failed(self, error: BaseException, pause: float) -> None:
+        tell("failed", error=repr(error), pause=pause)
+        notes.print(f"failed: {error}; trying again in {pause:g} s", markup=False)
+
+    def stopped(self) -> None:
+        self._status.stop()
+
+
+@contextmanager
+def _stopped_by_signals(running: Running) -> Iterator[None]:
+    """The batch that is under way comes to its end first."""
+    before = {
+        which: signal.signal(which, lambda *_: running.stop())
+        for which in (signal.SIGTERM, signal.SIGINT)
+    }
+    try:
+        yield
+    finally:
+        for which, handler in before.items():
+            signal.signal(which, handler)

@@ -1,0 +1,101 @@
+"""Scored matches on their way from the lanes that find them to the shards that select."""
+
+from collections.abc import Callable, Iterable, Sequence
+from typing import NamedTuple
+
+import numpy as np
+import pyarrow as pa
+
+from shortlist.live.files import Files
+from shortlist.live.tables import of_bytes, to_bytes
+from shortlist.matching.blocks import Ints
+from shortlist.scoring.blocks import Arrivals
+
+NAMES = pa.dictionary(pa.int32(), pa.string())
+MATCHES = pa.schema(
+    {
+        "item": pa.int32(),
+        "subscription": NAMES,
+        "score": pa.float64(),
+        "possibility": pa.float64(),
+        "necessity": pa.float64(),
+    }
+)
+"""Items are rows of the batch's file of items."""
+
+
+class Piece(NamedTuple):
+    """A part of a file: what one lane found for one shard."""
+
+    file: str
+    start: int
+    size: int
+
+    def read(self, files: Files) -> pa.Table:
+        with files.path(self.file).open("rb") as file:
+            file.seek(self.start)
+            return of_bytes(file.read(self.size))
+
+
+class Outgoing:
+    """What a lane finds, told apart by shard."""
+
+    def __init__(self, shards: int) -> None:
+        self._batches: list[list[pa.RecordBatch]] = [[] for _ in range(shards)]
+
+    def add(
+        self, items: Ints, shards: Ints, found: Arrivals, name: Callable[[int], str]
+    ) -> None:
+        """Matches of a block whose publications are these items; shards are those of the pairs."""
+        for shard in np.unique(shards).tolist():
+            some = found.kept(shards == shard)
+            some = some.kept(np.argsort(some.publications.astype(np.uint16), kind="stable"))
+            numbers, codes = np.unique(some.subscriptions, return_inverse=True)
+            names = pa.array([name(number) for number in numbers.tolist()], pa.string())
+            columns = [
+                items[some.publications],
+                pa.DictionaryArray.from_arrays(codes.astype(np.int32), names),
+                *some[2:],
+            ]
+            self._batches[shard].append(pa.record_batch([*columns], schema=MATCHES))
+
+    def written(self, files: Files) -> tuple[Piece | None, ...]:
+        """One file for all shards; None for those that nothing was found for."""
+        contents = [
+            to_bytes(_together([pa.Table.from_batches(batches)])) if batches else b""
+            for batches in self._batches
+        ]
+        if not any(contents):
+            return (None,) * len(contents)
+        file, start, pieces = files.write("matches", b"".join(contents)), 0, []
+        for content in contents:
+            pieces.append(Piece(file, start, len(content)) if content else None)
+            start += len(content)
+        return tuple(pieces)
+
+
+class Incoming:
+    """What the lanes found for a shard, in order of items."""
+
+    def __init__(self, pieces: Iterable[Piece], files: Files) -> None:
+        table = _together([MATCHES.empty_table(), *(piece.read(files) for piece in pieces)])
+        items, subscriptions, *degrees = (column.chunk(0) for column in table.columns)
+        order = np.argsort(items.to_numpy(), kind="stable")
+        self.items: Ints = items.to_numpy()[order]
+        self._names = subscriptions.dictionary.to_pylist()
+        self._codes: Ints = subscriptions.indices.to_numpy()[order]
+        self._degrees = [column.to_numpy()[order] for column in degrees]
+
+    def of(self, items: Sequence[int], number: Callable[[str], int]) -> Arrivals:
+        """The matches of a block, whose publications are these items; no other lies between."""
+        which = slice(*np.searchsorted(self.items, [items[0], items[-1] + 1]))
+        places = np.searchsorted(items, self.items[which]).astype(np.int32)
+        codes, inverse = np.unique(self._codes[which], return_inverse=True)
+        numbers = np.array([number(self._names[code]) for code in codes.tolist()], np.int32)
+        return Arrivals(places, numbers[inverse], *(column[which] for column in self._degrees))
+
+
+def _together(tables: Sequence[pa.Table]) -> pa.Table:
+    """All rows in one batch, so that a subscription's name stands there once."""
+    joined: pa.Table = pa.concat_tables(tables).unify_dictionaries().combine_chunks()
+    return joined

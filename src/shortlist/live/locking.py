@@ -1,0 +1,33 @@
+"""One driver for a deployment: a second one on the same folder is refused."""
+
+import fcntl
+import os
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+
+class AlreadyRunning(Exception):
+    """Another process drives this deployment."""
+
+
+@contextmanager
+def only_driver(folder: Path) -> Iterator[None]:
+    """Holds the folder's lock, which goes with the process, however that ends.
+
+    On another machine the lock may not be seen; there the manifest's revision decides, and the
+    driver that was there before stops at its next commit.
+    """
+    folder.mkdir(parents=True, exist_ok=True)
+    with (folder / "driver.lock").open("a+") as lock:
+        try:
+            fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except OSError:
+            lock.seek(0)
+            raise AlreadyRunning(
+                f"{folder}: expected no running deployment, found one (process {lock.read()})"
+            ) from None
+        lock.truncate(0)
+        lock.write(str(os.getpid()))
+        lock.flush()
+        yield

@@ -1,0 +1,132 @@
+"""The whole state of a deployment in one file, and the same state in another number of shards."""
+
+import time
+import uuid
+import zipfile
+from collections.abc import Iterator, Sequence
+from dataclasses import replace
+from pathlib import Path
+
+from shortlist.engine.merging import joined, part
+from shortlist.live.driver import MANIFEST, Registers
+from shortlist.live.files import Files
+from shortlist.live.manifest import Chain, Manifest, Output, Stored
+from shortlist.live.registry_state import of_shard
+from shortlist.live.shard import ShardEngine
+from shortlist.log.base import INPUT, Log, Moved
+from shortlist.model.settings import Limits
+
+SHARDS = "shards"
+"""The register that tells a running deployment how many shards somebody wants."""
+UNREAD = "unread.jsonl"
+DESCRIPTION = "manifest.json"
+
+
+class NoDeployment(LookupError):
+    """A log or folder without a deployment."""
+
+
+class UnusableSavepoint(ValueError):
+    """A file that is not a savepoint, or not a whole one."""
+
+
+def committed(registers: Registers) -> tuple[int, Manifest]:
+    """The last manifest, with its revision."""
+    register = registers.register(MANIFEST)
+    if register is None:
+        raise NoDeployment("expected a deployment, found none: start one with `shortlist up`")
+    return register.revision, Manifest.of_bytes(register.content)
+
+
+def rescale(registers: Registers, files: Files, shards: int, limits: Limits) -> Manifest:
+    """Moves shortlists to another number of shards; no answer changes.
+
+    Raises `Moved` if a driver commits meanwhile.
+    """
+    revision, manifest = committed(registers)
+    asked = registers.register(SHARDS)
+    if asked is not None and asked.content:
+        registers.put(SHARDS, b"", asked.revision)
+    if len(manifest.shards) == shards:
+        return manifest
+    moved = replace(
+        manifest,
+        number=manifest.number + 1,
+        shards=tuple(_rescaled(manifest.shards, files, shards, limits)),
+        committed=time.time_ns() // 1000,
+    )
+    registers.put(MANIFEST, moved.to_bytes(), revision)
+    return moved
+
+
+def ask_for_shards(registers: Registers, shards: int) -> None:
+    """Tells the driver, which is elsewhere, to rescale after its present batch."""
+    asked = registers.register(SHARDS)
+    registers.put(SHARDS, str(shards).encode(), 0 if asked is None else asked.revision)
+
+
+def shards_asked_for(registers: Registers) -> int | None:
+    """The number of shards that somebody has asked for, and nobody has made yet."""
+    asked = registers.register(SHARDS)
+    return int(asked.content) if asked is not None and asked.content else None
+
+
+def export(log: Log, files: Files, target: Path) -> int:
+    """Writes everything that another log or cluster needs to go on; how many entries of the input
+    were not read yet, which are written too."""
+    _, manifest = committed(log)
+    unread = [entry.content for entry in log.read(INPUT, manifest.position - manifest.base)]
+    draft = target.with_name(f".{target.name}.{uuid.uuid4().hex}")
+    try:
+        with zipfile.ZipFile(draft, "x") as archive:
+            archive.writestr(DESCRIPTION, manifest.to_bytes())
+            for name in sorted({*manifest.state_files}):
+                archive.write(files.path(name), f"files/{name}")
+            archive.writestr(UNREAD, b"".join(line + b"\n" for line in unread))
+        draft.replace(target)
+    finally:
+        draft.unlink(missing_ok=True)
+    return len(unread)
+
+
+def restore(source: Path, log: Log, files: Files) -> Manifest:
+    """Begins a deployment with what was exported; the log must have none, and no input.
+
+    Positions go on where they were, and the streams of the new log start with nothing.
+    """
+    if log.register(MANIFEST) is not None or log.end(INPUT):
+        raise Moved("expected a log without a deployment and without input, found one with")
+    try:
+        with zipfile.ZipFile(source) as archive:
+            manifest = Manifest.of_bytes(archive.read(DESCRIPTION))
+            names = {
+                name: files.write(name.partition("-")[0], archive.read(f"files/{name}"))
+                for name in {*manifest.state_files}
+            }
+            unread = archive.read(UNREAD).splitlines()
+    except (zipfile.BadZipFile, KeyError, ValueError) as error:
+        raise UnusableSavepoint(f"{source}: expected a savepoint, found {error}") from None
+    if unread:
+        log.append(INPUT, unread)
+    moved = replace(
+        manifest.renamed(names),
+        base=manifest.position,
+        deliveries=Output(),
+        rejects=Output(),
+        departures=Output(),
+        checkpoint="",
+        batch=-1,
+    )
+    log.put(MANIFEST, moved.to_bytes(), 0)
+    return moved
+
+
+def _rescaled(
+    chains: Sequence[Chain], files: Files, shards: int, limits: Limits
+) -> Iterator[Chain]:
+    olds = [ShardEngine.restored(chain, files, limits).snapshot() for chain in chains]
+    for shard in range(shards):
+        state = joined([part(old, of_shard(shard, shards)) for old in olds])
+        content = state.to_bytes()
+        snapshot = Stored(files.write("snapshot", content), len(content))
+        yield Chain(token=uuid.uuid4().hex, snapshot=snapshot)

@@ -1,0 +1,174 @@
+"""A deployment that runs: its log, its query and its heartbeats, until it is told to stop."""
+
+from __future__ import annotations
+
+import shutil
+import threading
+import time
+import uuid
+from contextlib import ExitStack, closing
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import TYPE_CHECKING, Protocol
+
+from shortlist.live.driver import MANIFEST, Driver, Report, begin
+from shortlist.live.files import Files
+from shortlist.live.heartbeats import Heartbeats
+from shortlist.live.locking import only_driver
+from shortlist.live.outlets import LogOutlet
+from shortlist.live.places import announce, files_in
+from shortlist.live.savepoint import rescale, shards_asked_for
+from shortlist.log.base import Log, Moved
+from shortlist.log.opening import open_log
+from shortlist.model.registry import Registry
+from shortlist.model.settings import Settings
+from shortlist.spark.ingest import ReadLines
+from shortlist.spark.lanes import Lanes
+from shortlist.spark.stream_input import stream_log
+from shortlist.spark.streaming import Stream
+
+if TYPE_CHECKING:
+    from pyspark.sql import SparkSession
+
+LONGEST_PAUSE = 10.0
+"""Seconds between two attempts to go on, at most."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Wanted:
+    """How a deployment is to run."""
+
+    log: str
+    folder: Path
+    """Where its state is."""
+    registry: Registry = field(default_factory=Registry)
+    """What it begins with, if it is new."""
+    settings: Settings = field(default_factory=lambda: Settings(lateness=0))
+    shards: int | None = None
+    plan: str = "replicate"
+    with_data: bool = False
+    with_departures: bool = False
+    at_most: int = 10_000
+    """Lines in a micro-batch."""
+    heartbeat: int | None = 500_000
+    """Microseconds of silence after which time is written down; None: never."""
+
+
+class Observer(Protocol):
+    """Hears what happens."""
+
+    def started(self, driver: Driver, log: Log) -> None: ...
+
+    def ran(self, report: Report, driver: Driver, log: Log, appended: dict[int, int]) -> None:
+        """A batch was committed and put out."""
+        ...
+
+    def failed(self, error: BaseException, pause: float) -> None:
+        """It goes on after so many seconds."""
+        ...
+
+    def stopped(self) -> None: ...
+
+
+class Running:
+    """One deployment of this process."""
+
+    def __init__(self, wanted: Wanted, spark: SparkSession, observer: Observer) -> None:
+        self._wanted = wanted
+        self._spark = spark
+        self._observer = observer
+        self._stopping = threading.Event()
+        self._shards = wanted.shards
+
+    def stop(self) -> None:
+        """Lets the batch that is under way come to its end; `run` returns then."""
+        self._stopping.set()
+
+    def run(self) -> None:
+        """Goes on where the last one stopped, until `stop`; a failure is not the end.
+
+        Raises `AlreadyRunning` or `Moved` where another process drives the deployment.
+        """
+        with only_driver(self._wanted.folder), ExitStack() as stack:
+            stack.callback(self._observer.stopped)
+            failures = 0
+            while not self._stopping.is_set():
+                began = time.monotonic()
+                try:
+                    self._run()
+                except Moved:
+                    raise
+                except Exception as error:
+                    failures = 1 if time.monotonic() - began > 60 else failures + 1
+                    pause = min(0.2 * 2**failures, LONGEST_PAUSE)
+                    self._observer.failed(error, pause)
+                    self._stopping.wait(pause)
+
+    def _run(self) -> None:
+        """From the manifest on, until something fails."""
+        wanted = self._wanted
+        with ExitStack() as stack:
+            log = stack.enter_context(closing(open_log(wanted.log)))
+            files = files_in(wanted.folder)
+            announce(log, wanted.folder)
+            self._begin(log, files)
+            lanes = Lanes(self._spark)
+            stack.callback(lanes.release)
+            driver = Driver(
+                log, files, wanted.settings, lanes, LogOutlet(log), with_data=wanted.with_data
+            )
+            self._observer.started(driver, log)
+            stream = stack.enter_context(self._streaming(driver, log))
+            beats = self._heartbeats(log)
+            while not self._stopping.is_set() and stream.is_active:
+                if shards_asked_for(log) is not None:
+                    break
+                if beats is not None:
+                    beats.beat(driver.manifest.latest)
+                self._stopping.wait((wanted.heartbeat or 500_000) / 1e6)
+            stream.finish()
+            shards = shards_asked_for(log)
+            if shards is not None:
+                rescale(log, files, shards, wanted.settings.limits)
+
+    def _begin(self, log: Log, files: Files) -> None:
+        wanted = self._wanted
+        if log.register(MANIFEST) is None:
+            shards = wanted.shards or self._spark.sparkContext.defaultParallelism
+            begin(log, files, wanted.registry, shards)
+        elif self._shards is not None:
+            rescale(log, files, self._shards, wanted.settings.limits)
+        # somebody may ask for another number later, which a failure must not undo
+        self._shards = None
+
+    def _streaming(self, driver: Driver, log: Log) -> Stream:
+        """The manifest says where to go on, so Spark's own checkpoints are of one run only."""
+        checkpoints = self._wanted.folder / "checkpoints"
+        shutil.rmtree(checkpoints, ignore_errors=True)
+        manifest = driver.manifest
+        lines = stream_log(
+            self._spark,
+            self._wanted.log,
+            after=manifest.position - manifest.base,
+            at_most=self._wanted.at_most,
+        )
+        read = ReadLines(
+            vocabulary=driver.vocabulary,
+            settings=self._wanted.settings,
+            tabular=False,
+            commands=True,
+        )
+        stream = Stream(
+            lines,
+            driver,
+            read,
+            checkpoints / uuid.uuid4().hex,
+            lambda report, appended: self._observer.ran(report, driver, log, appended),
+        )
+        stream.start()
+        return stream
+
+    def _heartbeats(self, log: Log) -> Heartbeats | None:
+        if self._wanted.heartbeat is None:
+            return None
+        return Heartbeats(log, self._wanted.heartbeat, lambda: time.time_ns() // 1000)

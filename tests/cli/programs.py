@@ -1,0 +1,106 @@
+"""The program in this process, and deployments for it to talk to."""
+
+import json
+import threading
+import time
+from contextlib import contextmanager
+
+import pyarrow as pa
+from typer.testing import CliRunner
+
+from shortlist.cli.app import app
+from shortlist.engine.arrow import rows
+from shortlist.intake.files import registry_from_documents
+from shortlist.live.driver import Driver, begin
+from shortlist.live.outlets import LogOutlet
+from shortlist.live.places import announce, files_in, state_folder
+from shortlist.log.base import INPUT
+from shortlist.log.sqlite import SqliteLog
+from shortlist.model.settings import Settings
+from shortlist.model.times import format_time
+from shortlist.spark.ingest import ReadLines
+
+BEHIND = 300_000
+NOON = "2026-03-01T12:00:00Z"
+
+
+def shortlist(*arguments, log=None, text=None):
+    """What the program says."""
+    environment = {"COLUMNS": "120", "SHORTLIST_LOG": log or ""}
+    return CliRunner().invoke(app, [str(one) for one in arguments], input=text, env=environment)
+
+
+def answer(*arguments, **more):
+    """What it says for machines, if all is well."""
+    done = shortlist(*arguments, "--json", **more)
+    assert done.exit_code == 0, done.output
+    return json.loads(done.stdout)
+
+
+def flat(name, rent, time=NOON):
+    return {"id": name, "source": "ads", "time": time, "data": {"rent": rent}}
+
+
+def json_lines(*documents):
+    return "".join(json.dumps(each) + "\n" for each in documents)
+
+
+class Deployment:
+    """One that reads a log when it is told to."""
+
+    def __init__(self, place, registry, shards=2):
+        self.url = f"sqlite:{place}/city.log"
+        self.log = SqliteLog(f"{place}/city.log")
+        self.registry = registry_from_documents(registry)
+        folder = state_folder(self.url)
+        files = files_in(folder)
+        begin(self.log, files, self.registry, shards)
+        announce(self.log, folder)
+        self.settings = Settings(lateness=0)
+        self.driver = Driver(self.log, files, self.settings, self.everywhere, LogOutlet(self.log))
+
+    def everywhere(self, task, works):
+        return [task(work) for work in works]
+
+    def publish(self, *documents):
+        self.log.append(INPUT, [json.dumps(each).encode() for each in documents])
+
+    def beat(self, time):
+        self.publish({"time": time, "heartbeat": True})
+
+    def step(self):
+        """Reads what is there; the report, and when the log took it."""
+        entries = [*self.log.read(INPUT, self.driver.manifest.position)]
+        read = ReadLines(
+            vocabulary=self.registry.vocabulary,
+            settings=self.settings,
+            tabular=False,
+            commands=True,
+        )
+        lines = pa.table(
+            {
+                "position": pa.array([entry.offset for entry in entries], pa.int64()),
+                "line": pa.array([entry.content for entry in entries], pa.binary()),
+            }
+        )
+        report = self.driver.run_batch([*rows(read(lines.to_batches()))])
+        return report, {entry.offset: entry.appended for entry in entries}
+
+    @contextmanager
+    def running(self):
+        """Meanwhile it reads by itself, and time goes on, a little behind the clock: nothing that
+        is sent meanwhile may be late."""
+        stopping = threading.Event()
+
+        def run():
+            while not stopping.wait(0.05):
+                self.beat(format_time(time.time_ns() // 1000 - BEHIND))
+                self.step()
+
+        thread = threading.Thread(target=run)
+        thread.start()
+        try:
+            yield
+        finally:
+            stopping.set()
+            thread.join()
