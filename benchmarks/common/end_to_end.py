@@ -17,10 +17,10 @@ import duckdb
 import pyarrow as pa
 import pyarrow.parquet as pq
 
+from shortlist.engine.results import DELIVERY_COLUMNS
 from shortlist.intake.files import read_registry
 from shortlist.spark import session
 from shortlist.spark.batch import Batch
-from shortlist.engine.results import DELIVERY_COLUMNS
 from shortlist.spark.sources import read_files
 
 from .boxes import boxes_of

@@ -44,7 +44,7 @@ def test_a_batch_and_what_it_turned_away(tmp_path, deployment):
     assert (late["event"], late["level"], late["position"], late["why"]) == (
         "rejected", "warning", 2, "late",
     )  # fmt: skip
-    assert (late["reason"], late["trace"]) == ("late by 1.000000 s", trace_id("s", "b"))
+    assert (late["reason"], late["trace"]) == ("late by 1 s", trace_id("s", "b"))
     assert (broken["position"], broken["why"], broken["trace"]) == (3, "unreadable", None)
     assert (batch["event"], batch["number"], batch["position"]) == ("batch", 1, 4)
     assert (batch["counts"]["published"], batch["counts"]["arrival"]) == (1, 1)

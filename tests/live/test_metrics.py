@@ -113,7 +113,7 @@ def test_latency_is_taken_once_for_each_publication_when_it_is_delivered(
 
 def test_only_so_many_positions_are_remembered(collected, metrics, everything, monkeypatch):
     monkeypatch.setattr(module, "MOST_REMEMBERED", 2)
-    observe(metrics, everything, everything.run([]), {n: 0 for n in range(5)})
+    observe(metrics, everything, everything.run([]), dict.fromkeys(range(5), 0))
     assert [*metrics._appended] == [3, 4]
 
 
@@ -143,5 +143,7 @@ def test_the_page_lists_every_metric_and_no_other(collected, metrics):
     known = {
         (metric.name + suffix.get(metric.type, ""), metric.type) for metric in collected.collect()
     }
-    rows = re.findall(r"^\| `(\w+)` \| (\w+) \|", PAGE.read_text(encoding="utf-8"), re.MULTILINE)
+    rows = re.findall(
+        r"^\| `(shortlist_\w+)` \| (\w+) \|", PAGE.read_text(encoding="utf-8"), re.MULTILINE
+    )
     assert {*rows} == known

@@ -35,6 +35,11 @@ def old_state(plain):
     return json.loads(json.dumps(state))
 
 
+def old_calls(pick, most):
+    """Nothing was taken back when there was a version 1."""
+    return [call for call in calls(pick, most) if call[0] != "retract"]
+
+
 def publication_number(publication):
     return publication.position
 
@@ -67,8 +72,6 @@ def answer(bank, player, call, *arguments):
     match call, arguments:
         case "cancel", (letter, time):
             return bank.cancel(player.place, player.numbers[letter], time)
-        case "retract", (_, name, time):
-            return bank.retract(int(name[1:]) if name != "nothing" else -1, time)
         case "settle", (time,):
             return bank.close(player.place, time)
     return bank.advance(*arguments)
@@ -95,8 +98,7 @@ def go_on(bank, player, some, is_cut):
 def adopted_halfway(banks, policy, some, cut, is_cut):
     plain = Player("list", policy, 0, NUMBERS).plain
     for call in some[:cut]:
-        if call[0] != "retract":  # nobody took anything back in version 1
-            play(plain, *call)
+        play(plain, *call)
     bank, player = banks.adopt(policy, plain)
     go_on(bank, player, some[cut:], is_cut)
     if some[cut:] and some[-1][0] != "settle":
@@ -108,18 +110,18 @@ def test_a_bank_goes_on_where_a_plain_selector_stopped(kind):
     banks = Banks()
     for seed in range(STREAMS):
         pick = seeded(seed)
-        policy, some = POLICIES[kind](pick), calls(pick, most=80)
+        policy, some = POLICIES[kind](pick), old_calls(pick, most=80)
         cut = pick(range(len(some)))
         adopted_halfway(banks, policy, some, cut, lambda pick=pick: pick([False, False, True]))
 
 
 def test_a_window_with_an_error_is_judged_from_its_last_arrival_on():
-    """The error is so small that only what is cancelled or taken back lets in what was dropped."""
+    """The error is so small that only a cancellation lets in what was dropped."""
     banks = Banks()
     for seed in range(STREAMS // 4):
         pick = seeded(seed)
         policy = replace(window(pick), error=1e-12)
-        some = [call for call in calls(pick, most=80) if call[0] not in ("cancel", "retract")]
+        some = [call for call in old_calls(pick, most=80) if call[0] != "cancel"]
         adopted_halfway(banks, policy, some, pick(range(len(some))), lambda: False)
 
 
@@ -128,5 +130,5 @@ def test_a_window_with_an_error_is_judged_from_its_last_arrival_on():
 @given(data=st.data())
 def test_streams_that_shrink(kind, data):
     policy = data.draw(drawn(POLICIES[kind])())
-    some = data.draw(drawn(calls)(most=12))
+    some = data.draw(drawn(old_calls)(most=12))
     adopted_halfway(Banks(), policy, some, data.draw(st.integers(0, len(some) - 1)), lambda: True)

@@ -80,6 +80,52 @@ def test_a_random_timeline_equals_one_engine(spark, tmp_path, seed):
     batch.release()
 
 
+@pytest.mark.parametrize("shards", [1, 2, 3])
+def test_updates_retractions_and_replacements_reach_every_shard(spark, tmp_path, shards):
+    policy = {"kind": "window", "k": 1, "window": "1h"}
+    known = registry_from_documents(
+        {
+            "vocabulary": {"x": {"terms": {"high": {"trapezoid": [5, 7, None, None]}}}},
+            "shortlists": [
+                {"id": f"L{number}", "subscriber": "u", "policy": policy} for number in range(4)
+            ],
+            "subscriptions": [
+                {"id": f"s{number}", "shortlist": f"L{number}", "score": "x"} for number in range(4)
+            ],
+        }
+    )
+
+    def published(name, second, x, **context):
+        time = f"2026-03-01T00:00:{second:02}Z"
+        return {"id": name, "source": "s", "time": time, "data": {"x": x}, **context}
+
+    def commanded(second, **verb):
+        return {"time": f"2026-03-01T00:00:{second:02}Z", **verb}
+
+    story = [
+        published("a", 0, 9),
+        published("b", 1, 8),
+        published("c", 2, 7),
+        commanded(3, retract={"source": "s", "id": "a"}),
+        commanded(4, update={"subscription": "s1", "where": "x is high"}),
+        commanded(5, update={"shortlist": "L2", "policy": {"kind": "top-k", "k": 1}}),
+        published("d", 6, 6, replaces="b"),
+        published("e", 7, 1, expirytime="2026-03-01T00:00:07Z", replaces="d"),
+        published("f", 8, 5),
+        commanded(9, update={"subscription": "s1", "where": "x is nothing"}),
+    ]
+    lines = [json.dumps(document) for document in story]
+    source = write_lines(tmp_path / "timeline.jsonl", lines)
+    batch = Batch(read_files(spark, source), known, commands=True, shards=shards)
+    expected = replay(known, lines)
+    found = [comparable(row) for row in documents(batch)]
+    assert found == [comparable(delivery.document()) for delivery in expected.deliveries]
+    delivered = {(made.shortlist, made.publication.id) for made in expected.deliveries}
+    assert {("L0", "b"), ("L0", "c"), ("L2", "d"), ("L2", "f")} <= delivered
+    assert not {("L1", "f"), ("L0", "e")} & delivered
+    assert [row.position for row in batch.rejects.collect()] == [10]
+
+
 def test_counts_do_not_depend_on_shards(spark, tmp_path):
     pick = seeded(5)
     known = registry_from_documents(registry(pick))

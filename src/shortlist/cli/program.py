@@ -1,9 +1,31 @@
-"""The program as a whole: all its commands, in the order in which help lists them."""
+"""The program as a whole; help lists its commands in the order in which they are imported."""
 
-from shortlist.cli import batch, running, publishing, commands, watching, inspection, tracing, moving  # isort: skip # noqa: E501
+# isort: off
+from shortlist.cli import (
+    batch,
+    running,
+    publishing,
+    commands,
+    watching,
+    inspection,
+    tracing,
+    moving,
+)
+
+# isort: on
 from shortlist.cli.app import app
 
-__all__ = ["batch", "commands", "inspection", "main", "publishing", "tracing", "watching"]
+__all__ = [
+    "batch",
+    "commands",
+    "inspection",
+    "main",
+    "moving",
+    "publishing",
+    "running",
+    "tracing",
+    "watching",
+]
 
 
 def main() -> None:

@@ -41,7 +41,11 @@ class Finder:
         return self._index.numbering.name(number)
 
     def knows(self, subscription: str) -> bool:
-        return subscription in self._index.numbering
+        try:
+            self.number(subscription)
+        except KeyError:
+            return False
+        return True
 
     def add(self, subscription: Subscription) -> int:
         self._index.add(subscription)

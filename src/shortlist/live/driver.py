@@ -15,10 +15,12 @@ from shortlist.live.deliveries import together
 from shortlist.live.files import Files
 from shortlist.live.gate import Accepted, Admission, Arrived, Gate, Refusal
 from shortlist.live.manifest import Chain, Manifest, Stored
+from shortlist.live.matching_stage import Matched, MatchWork, gathered, match
 from shortlist.live.outlets import Outlet
+from shortlist.live.plans import PlanSetting, choose
 from shortlist.live.registry_state import empty_shards, read_registry_state, registry_state
 from shortlist.live.segments import Segments
-from shortlist.live.shard import Done, Work
+from shortlist.live.shard import OTHER_TYPE, Done, Work
 from shortlist.live.shard import run as run_shard
 from shortlist.live.tables import (
     ACCEPTED,
@@ -94,6 +96,7 @@ class Driver:
         outlet: Outlet,
         *,
         with_data: bool = False,
+        plan: PlanSetting = "replicate",
     ) -> None:
         self._registers = registers
         self._files = files
@@ -109,6 +112,7 @@ class Driver:
         self._revision = committed.revision
         self.manifest = Manifest.of_bytes(committed.content)
         self._gate = self._recalled_gate()
+        self.choice = choose(plan, self._gate.registry(), len(self.manifest.shards))
         self._put_out()
 
     @property
@@ -139,7 +143,9 @@ class Driver:
         found.refusals += _unreadable(arriving)
         clock.lap("gate")
         following = uuid.uuid4().hex if found.commands else before.registry.token
-        done = self._run(run_shard, self._works(found, following))
+        works = self._works(found, following)
+        clock.lap("matching")
+        done = self._run(run_shard, works)
         clock.lap("shards")
         refusals = table_of(sorted(found.refusals), REFUSALS)
         self.manifest = replace(
@@ -167,6 +173,7 @@ class Driver:
         if found.passed:
             passed = self._files.write("items", to_bytes(table_of(found.passed, PASSED)))
         chosen = self._chosen(found, passed, following)
+        matched = self._matched(found, passed, following)
         chains = self.manifest.shards
         return [
             Work(
@@ -177,6 +184,8 @@ class Driver:
                 until=found.until,
                 passed=passed,
                 chosen=chosen,
+                matches=None if matched is None else matched.by_shard[shard],
+                replacing=() if matched is None else matched.replacing,
                 limits=self._settings.limits,
                 with_data=self._with_data,
             )
@@ -202,6 +211,32 @@ class Driver:
         ]
         nominations = joined(self._tables(self._run(nominated, inquiries)), NOMINATIONS)
         return self._files.write("chosen", to_bytes(reached(nominations)))
+
+    def _matched(self, found: Admission, passed: str | None, following: str) -> Matched | None:
+        """What lanes find, where shards do not match for themselves."""
+        choice, shards = self.choice, len(self.manifest.shards)
+        if choice.plan == "replicate":
+            return None
+        if passed is None:
+            return Matched([()] * shards)
+        works = [
+            MatchWork(
+                folder=str(self._files.folder),
+                shard=lane,
+                lanes=choice.lanes,
+                shards=shards,
+                key=choice.key,
+                registry=self.manifest.registry,
+                following=following,
+                passed=passed,
+                limits=self._settings.limits,
+            )
+            for lane in range(choice.lanes)
+        ]
+        matched = gathered(self._run(match, works))
+        for attribute, count in matched.other_type.items():
+            found.counts[f"{OTHER_TYPE}{attribute}"] += count
+        return matched
 
     def _manifest(
         self,

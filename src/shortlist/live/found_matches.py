@@ -8,20 +8,20 @@ import pyarrow as pa
 
 from shortlist.live.files import Files
 from shortlist.live.tables import of_bytes, to_bytes
-from shortlist.matching.blocks import Ints
+from shortlist.matching.blocks import Ints, Longs
 from shortlist.scoring.blocks import Arrivals
 
 NAMES = pa.dictionary(pa.int32(), pa.string())
 MATCHES = pa.schema(
     {
-        "item": pa.int32(),
+        "position": pa.int64(),
         "subscription": NAMES,
         "score": pa.float64(),
         "possibility": pa.float64(),
         "necessity": pa.float64(),
     }
 )
-"""Items are rows of the batch's file of items."""
+"""Pairs of publications and subscriptions."""
 
 
 class Piece(NamedTuple):
@@ -44,16 +44,16 @@ class Outgoing:
         self._batches: list[list[pa.RecordBatch]] = [[] for _ in range(shards)]
 
     def add(
-        self, items: Ints, shards: Ints, found: Arrivals, name: Callable[[int], str]
+        self, positions: Longs, shards: Ints, found: Arrivals, name: Callable[[int], str]
     ) -> None:
-        """Matches of a block whose publications are these items; shards are those of the pairs."""
+        """Matches of a block whose publications have these positions, with the pairs' shards."""
         for shard in np.unique(shards).tolist():
             some = found.kept(shards == shard)
             some = some.kept(np.argsort(some.publications.astype(np.uint16), kind="stable"))
             numbers, codes = np.unique(some.subscriptions, return_inverse=True)
             names = pa.array([name(number) for number in numbers.tolist()], pa.string())
             columns = [
-                items[some.publications],
+                positions[some.publications],
                 pa.DictionaryArray.from_arrays(codes.astype(np.int32), names),
                 *some[2:],
             ]
@@ -75,21 +75,23 @@ class Outgoing:
 
 
 class Incoming:
-    """What the lanes found for a shard, in order of items."""
+    """What the lanes found for a shard, in order of position."""
 
     def __init__(self, pieces: Iterable[Piece], files: Files) -> None:
         table = _together([MATCHES.empty_table(), *(piece.read(files) for piece in pieces)])
-        items, subscriptions, *degrees = (column.chunk(0) for column in table.columns)
-        order = np.argsort(items.to_numpy(), kind="stable")
-        self.items: Ints = items.to_numpy()[order]
+        positions, subscriptions, *degrees = (column.chunk(0) for column in table.columns)
+        order = np.argsort(positions.to_numpy(), kind="stable")
+        self.positions: Longs = positions.to_numpy()[order]
         self._names = subscriptions.dictionary.to_pylist()
         self._codes: Ints = subscriptions.indices.to_numpy()[order]
         self._degrees = [column.to_numpy()[order] for column in degrees]
 
-    def of(self, items: Sequence[int], number: Callable[[str], int]) -> Arrivals:
-        """The matches of a block, whose publications are these items; no other lies between."""
-        which = slice(*np.searchsorted(self.items, [items[0], items[-1] + 1]))
-        places = np.searchsorted(items, self.items[which]).astype(np.int32)
+    def of(self, positions: Sequence[int], number: Callable[[str], int]) -> Arrivals:
+        """The matches of a block, whose publications have these positions."""
+        firsts = np.searchsorted(self.positions, positions)
+        counts = np.searchsorted(self.positions, positions, "right") - firsts
+        places = np.repeat(np.arange(len(positions), dtype=np.int32), counts)
+        which = np.arange(places.size) + np.repeat(firsts - np.cumsum(counts) + counts, counts)
         codes, inverse = np.unique(self._codes[which], return_inverse=True)
         numbers = np.array([number(self._names[code]) for code in codes.tolist()], np.int32)
         return Arrivals(places, numbers[inverse], *(column[which] for column in self._degrees))

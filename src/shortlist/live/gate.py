@@ -185,8 +185,10 @@ class Gate:
         found.accepted.append(Accepted(time, source, name))
         if arrived.dead:
             found.counts["dead on arrival"] += 1
-            return
-        found.counts["published"] += 1
+            if self._publication(arrived).replaces is None:
+                return
+        else:
+            found.counts["published"] += 1
         audience, advertisement = induced or (None, None)
         yield Passed(
             time, arrived.position, "publication", None, audience, advertisement, arrived.line
@@ -195,9 +197,13 @@ class Gate:
     def _induced(self, arrived: Arrived) -> Inducement | None:
         if not self.roster.advertisements:
             return None
+        publication = self._publication(arrived)
+        return self._advertisements.induce(publication, self._values.of(publication))
+
+    def _publication(self, arrived: Arrived) -> Publication:
         publication = self._reader.line(arrived.line, arrived.position)
         assert isinstance(publication, Publication)
-        return self._advertisements.induce(publication, self._values.of(publication))
+        return publication
 
     def _carry_out(self, command: Command) -> None:
         match command:

@@ -24,12 +24,12 @@ from shortlist.language.tree import (
     Where,
 )
 from shortlist.matching.conditions import STRICT
-from shortlist.matching.number_sets import holds_on
+from shortlist.matching.number_sets import Intervals, holds_on
 from shortlist.matching.predicates import literal
 from shortlist.matching.values import Many, Value
 from shortlist.model.paths import Path
 from shortlist.model.settings import Limits
-from shortlist.model.subscription import Norm, Subscription
+from shortlist.model.subscription import Subscription
 from shortlist.model.times import Instant
 from shortlist.model.vocabulary import Vocabulary
 
@@ -61,12 +61,8 @@ class ByValue:
 
     def of_predicate(self, predicate: Predicate) -> Lanes | None:
         """Those of all values that satisfy a predicate; None if it does not list them."""
-        match predicate:
-            case Comparison(operator="=", value=value, negated=False):
-                return self.of_value(value)
-            case In(values=values, negated=False):
-                return _joined(map(self.of_value, values))
-        return None
+        values = listed(predicate)
+        return _joined(map(self.of_value, values)) if values else None
 
 
 @dataclass(frozen=True, slots=True)
@@ -83,19 +79,16 @@ class ByCell:
     """Where cells begin, but for the first."""
 
     def of_value(self, value: Scalar) -> Lanes:
-        return 1 << bisect_right(self.bounds, value) if isinstance(value, float) else 0
+        return 1 << self._cell(value) if isinstance(value, float) else 0
 
     def of_predicate(self, predicate: Predicate) -> Lanes | None:
         """Those of all numbers that satisfy a predicate; None if it does not ask for numbers."""
-        if not isinstance(predicate, Comparison | In | Between):
+        if (parts := numbers(predicate)) is None:
             return None
-        if not isinstance(literal(predicate), float):
-            return None
-        ends = [
-            (bisect_right(self.bounds, part.low), bisect_right(self.bounds, part.high))
-            for part in holds_on(predicate)
-        ]
-        return _joined((2 << last) - (1 << first) for first, last in ends)
+        return _joined((2 << self._cell(part.high)) - (1 << self._cell(part.low)) for part in parts)
+
+    def _cell(self, number: float) -> int:
+        return bisect_right(self.bounds, number)
 
 
 Key = ByValue | ByCell
@@ -121,12 +114,13 @@ class Meeting:
 
     def of_subscription(self, subscription: Subscription) -> Lanes:
         """Those that hold it: all of them where its condition does not tell."""
-        if subscription.where is None:
-            return self._every
-        where = parse_where(subscription.where, self._vocabulary, self._limits)
+        return self.of_predicates(demanded(subscription, self._vocabulary, self._limits))
+
+    def of_predicates(self, predicates: Iterable[Predicate]) -> Lanes:
+        """Those that hold whoever asks for all of these."""
         found = [
             lanes
-            for predicate in demanded(where, subscription.norm)
+            for predicate in predicates
             if predicate.path == self.key.path
             and (lanes := self.key.of_predicate(predicate)) is not None
         ]
@@ -147,22 +141,47 @@ class Meeting:
         return _joined(map(self.key.of_value, scalars)) or 1 << position % self._lanes
 
 
-def demanded(where: Where, norm: Norm) -> Iterator[Predicate]:
-    """Predicates without which a condition cannot hold.
+def demanded(
+    subscription: Subscription, vocabulary: Vocabulary, limits: Limits
+) -> Iterator[Predicate]:
+    """Predicates without which a subscription's condition cannot hold.
 
-    >>> from shortlist.language.parser import parse_where
-    >>> where = parse_where("city = 'Oslo' and (rent < 900 or rooms = 2)")
-    >>> [predicate.path for predicate in demanded(where, "min")]
+    >>> where = "city = 'Oslo' and (rent < 900 or rooms = 2)"
+    >>> asked = demanded(Subscription(id="s", where=where), Vocabulary(), Limits())
+    >>> [predicate.path for predicate in asked]
     [('city',)]
-    >>> [*demanded(where, "average")]
+    >>> [*demanded(Subscription(id="s", where=where, norm="average"), Vocabulary(), Limits())]
     []
     """
+    if subscription.where is not None:
+        where = parse_where(subscription.where, vocabulary, limits)
+        yield from _demanded(where, is_strict=subscription.norm in STRICT)
+
+
+def _demanded(where: Where, is_strict: bool) -> Iterator[Predicate]:
     if isinstance(where, And):
-        if norm in STRICT:
-            for operand in where.operands:
-                yield from demanded(operand, norm)
+        # under other norms a member may fail and the whole still hold somewhat
+        for operand in where.operands if is_strict else ():
+            yield from _demanded(operand, is_strict)
     elif not isinstance(where, Or):
         yield where
+
+
+def listed(predicate: Predicate) -> tuple[Scalar, ...]:
+    """The only values that satisfy a predicate, if it lists them."""
+    match predicate:
+        case Comparison(operator="=", value=value, negated=False):
+            return (value,)
+        case In(values=values, negated=False):
+            return values
+    return ()
+
+
+def numbers(predicate: Predicate) -> Intervals | None:
+    """The numbers that satisfy a predicate, if it asks for numbers."""
+    if isinstance(predicate, Comparison | In | Between) and type(literal(predicate)) is float:
+        return holds_on(predicate)
+    return None
 
 
 def _joined(lanes: Iterable[Lanes]) -> Lanes:

@@ -23,8 +23,6 @@ from shortlist.scoring.numbering import with_length
 class Visit(NamedTuple):
     """A publication on a lane."""
 
-    item: int
-    """Its row in the batch's file of items."""
     read: Reader
     lanes: Lanes
     """All that it goes to."""
@@ -56,13 +54,13 @@ class Lane(LiveRegistry):
         self._destinations: Ints = np.zeros(8, np.int32)
         """By subscription: the shard that selects for its shortlist."""
 
-    def visit(self, item: int, publication: Publication) -> Visit | None:
+    def visit(self, publication: Publication) -> Visit | None:
         """A publication, if it goes to this lane; without a key, all that come do."""
         read, lanes = self.read(publication), self._own
         if self._meeting is not None:
             value = read(self._meeting.key.path)
             lanes = self._meeting.of_publication(value, publication.position)
-        return Visit(item, read, lanes) if lanes & self._own else None
+        return Visit(read, lanes) if lanes & self._own else None
 
     def is_first(self, visit: Visit) -> bool:
         """Whether a publication goes to no earlier lane."""
@@ -81,8 +79,8 @@ class Lane(LiveRegistry):
         lanes = np.array([visit.lanes for visit in block], np.int64)
         common = lanes[found.publications] & self._lanes[found.subscriptions]
         found = found.kept(common & (self._own - 1) == 0)
-        items = np.array([visit.item for visit in block], np.int32)
-        outgoing.add(items, self._destinations[found.subscriptions], found, self._finder.name)
+        positions = np.array([visit.read.publication.position for visit in block], np.int64)
+        outgoing.add(positions, self._destinations[found.subscriptions], found, self._finder.name)
 
     def _subscribed(self, subscription: Subscription) -> None:
         lanes = -1 if self._meeting is None else self._meeting.of_subscription(subscription)

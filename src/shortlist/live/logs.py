@@ -15,8 +15,10 @@ from shortlist.model.times import format_time
 from shortlist.model.trace import trace_id
 
 Event = Literal["started", "batch", "rejected", "stopped", "superseded", "failed"]
+OFF = logging.CRITICAL + 1
 LOGGER = logging.getLogger("shortlist.live")
-LOGGER.addHandler(logging.NullHandler())
+LOGGER.setLevel(OFF)
+LOGGER.propagate = False
 LEVELS: dict[Event, int] = {
     "rejected": logging.WARNING,
     "superseded": logging.WARNING,
@@ -48,17 +50,19 @@ class JsonLine(logging.Formatter):
 def written_logs(file: Path | None = None, level: int = logging.INFO) -> Iterator[None]:
     """What happens meanwhile goes behind what a file holds, or to standard error; outside of this,
     nowhere."""
-    handler = logging.StreamHandler(sys.stderr) if file is None else logging.FileHandler(file)
+    handler = (
+        logging.StreamHandler(sys.stderr)
+        if file is None
+        else logging.FileHandler(file, encoding="utf-8")
+    )
     handler.setFormatter(JsonLine())
-    before, LOGGER.propagate = LOGGER.propagate, False
     LOGGER.addHandler(handler)
     LOGGER.setLevel(level)
     try:
         yield
     finally:
         LOGGER.removeHandler(handler)
-        LOGGER.setLevel(logging.NOTSET)
-        LOGGER.propagate = before
+        LOGGER.setLevel(OFF)
         handler.close()
 
 

@@ -1,7 +1,8 @@
 """Matching as a stage of its own: lanes share the publications and tell shards what they match."""
 
-from collections.abc import Iterator
-from dataclasses import dataclass
+from collections import Counter
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
 from functools import partial
 
 from shortlist.engine.arrow import rows
@@ -52,7 +53,8 @@ class Found:
     pieces: tuple[Piece | None, ...]
     """The matches, by shard."""
     replacing: tuple[int, ...]
-    """Items that take others back: they matter to shards that they do not match anything in."""
+    """The positions of publications that take others back: they matter to shards in which they
+    match nothing."""
     other_type: dict[str, int]
     """Values of another type than a predicate's, by attribute."""
 
@@ -77,22 +79,22 @@ def match(work: MatchWork) -> Found:
 
 
 def _matched(
-    part: MatchingPart[Lane], items: Iterator[tuple[int, Passed]], outgoing: Outgoing
+    part: MatchingPart[Lane], items: Iterator[Passed], outgoing: Outgoing
 ) -> Iterator[int]:
-    """Reports the matches; yields the items that take others back, each on its first lane."""
+    """Reports the matches; yields the positions of those that take others back, once each."""
     lane, block = part.matching, list[Visit]()
-    for row, item in items:
+    for item in items:
         if item.kind == "command":
             lane.match(block, outgoing)
             block = []
             part.follow(item.position, item.shortlist, item.line)
             continue
         publication = reread(item.line, item.position, item.time)
-        visit = lane.visit(row, publication)
+        visit = lane.visit(publication)
         if visit is None:
             continue
         if publication.replaces is not None and lane.is_first(visit):
-            yield row
+            yield item.position
         if not publication.dead_on_arrival:
             block.append(visit)
         if len(block) == BLOCK:
@@ -101,17 +103,36 @@ def _matched(
     lane.match(block, outgoing)
 
 
-def _items(work: MatchWork, files: Files) -> Iterator[tuple[int, Passed]]:
-    """All commands with their rows, and the publications that may be this lane's."""
+def _items(work: MatchWork, files: Files) -> Iterator[Passed]:
+    """All commands, and the publications that may be this lane's."""
     passed = of_bytes(files.read(work.passed))
     items = [Passed(*row) for row in rows(passed.to_batches())]
     publications = sum(item.kind == "publication" for item in items)
     first, end = (publications * lane // work.lanes for lane in (work.shard, work.shard + 1))
     seen = 0
-    for row, item in enumerate(items):
-        if item.kind == "command":
-            yield row, item
-            continue
-        if work.key is not None or first <= seen < end:
-            yield row, item
-        seen += 1
+    for item in items:
+        if item.kind == "command" or work.key is not None or first <= seen < end:
+            yield item
+        seen += item.kind == "publication"
+
+
+@dataclass(frozen=True, slots=True)
+class Matched:
+    """What all lanes found in a batch."""
+
+    by_shard: Sequence[tuple[Piece, ...]]
+    replacing: tuple[int, ...] = ()
+    other_type: Mapping[str, int] = field(default_factory=dict)
+
+
+def gathered(found: Sequence[Found]) -> Matched:
+    """The findings of several lanes, by shard."""
+    by_shard = zip(*(one.pieces for one in found), strict=True)
+    counts = Counter[str]()
+    for one in found:
+        counts.update(one.other_type)
+    return Matched(
+        [tuple(piece for piece in pieces if piece is not None) for pieces in by_shard],
+        tuple(position for one in found for position in one.replacing),
+        counts,
+    )

@@ -23,6 +23,7 @@ from shortlist.intake.roster import registry_commands
 from shortlist.live.cache import Cache
 from shortlist.live.deliveries import ordered_lines
 from shortlist.live.files import Files
+from shortlist.live.found_matches import Incoming, Piece
 from shortlist.live.gate import Passed
 from shortlist.live.manifest import Chain, Stored
 from shortlist.live.slots import shard_of
@@ -51,6 +52,10 @@ class Work:
     """The items."""
     chosen: str | None = None
     """Whom publishers with an audience reach."""
+    matches: tuple[Piece, ...] | None = None
+    """What lanes found for the shard; None where it matches for itself."""
+    replacing: tuple[int, ...] = ()
+    """The positions of publications that take others back, where lanes match."""
     limits: Limits
     with_data: bool = False
 
@@ -69,9 +74,9 @@ class Done:
 class ShardEngine:
     """The engine's halves for the shortlists of one shard, with what saves them."""
 
-    def __init__(self, snapshot: Saved, limits: Limits) -> None:
+    def __init__(self, snapshot: Saved, limits: Limits, *, finds: bool = True) -> None:
         registry = registry_from_documents(snapshot.document["registry"], limits)
-        index = Index(registry.vocabulary, limits)
+        index = Index(registry.vocabulary, limits) if finds else None
         self.halves = BulkHalves(registry.vocabulary, limits, index)
         self._saving = Saving(self.halves, Duplicates(0), Ordering(None))
         for command in registry_commands(registry):
@@ -81,8 +86,11 @@ class ShardEngine:
         self._commanded = False
 
     @classmethod
-    def restored(cls, chain: Chain, files: Files, limits: Limits) -> "ShardEngine":
-        engine = cls(Saved.of_bytes(files.read(chain.snapshot.name)), limits)
+    def restored(
+        cls, chain: Chain, files: Files, limits: Limits, *, finds: bool = True
+    ) -> "ShardEngine":
+        """As the files say; one that does not find matches is told them."""
+        engine = cls(Saved.of_bytes(files.read(chain.snapshot.name)), limits, finds=finds)
         for change in chain.changes:
             engine._saving.load(Saved.of_bytes(files.read(change.name)))
         return engine
@@ -93,6 +101,7 @@ class ShardEngine:
         chosen: Mapping[int, Sequence[str]],
         until: int | None,
         with_data: bool,
+        found: Incoming | None = None,
     ) -> Iterator[pa.RecordBatch]:
         """Rows of RESULTS, in no particular order."""
         block: list[Admitted] = []
@@ -100,13 +109,13 @@ class ShardEngine:
             if item.kind == "publication":
                 block.append(self._admitted(item, chosen))
                 if len(block) == BLOCK:
-                    yield from self._published(block, with_data)
+                    yield from self._published(block, found, with_data)
                     block = []
             else:
-                yield from self._published(block, with_data)
+                yield from self._published(block, found, with_data)
                 block = []
                 yield from self._told(self._carried_out(item), with_data)
-        yield from self._published(block, with_data)
+        yield from self._published(block, found, with_data)
         if until is not None:
             yield from self._placed(self.halves.due(until), with_data)
 
@@ -143,9 +152,16 @@ class ShardEngine:
             chosen.get(item.position, ()),
         )
 
-    def _published(self, block: Sequence[Admitted], with_data: bool) -> Iterator[pa.RecordBatch]:
-        if block:
-            yield from self._placed(self.halves.placed(block), with_data)
+    def _published(
+        self, block: Sequence[Admitted], found: Incoming | None, with_data: bool
+    ) -> Iterator[pa.RecordBatch]:
+        if not block:
+            return
+        matches = None
+        if found is not None:
+            positions = [admitted.publication.position for admitted in block]
+            matches = found.of(positions, self.halves.matching.number)
+        yield from self._placed(self.halves.placed(block, matches), with_data)
 
     def _carried_out(self, item: Passed) -> list[Delivery]:
         command = self._reader.line(item.line, item.position)
@@ -170,14 +186,15 @@ ENGINES: Cache[ShardEngine] = Cache()
 def run(work: Work) -> Done:
     """Does a shard's part of a batch."""
     files = Files(work.folder)
-    key = f"{work.folder} {work.shard}"
-    engine = ENGINES.take(key, work.chain.token)
+    key, finds = f"{work.folder} {work.shard}", work.matches is None
+    engine = ENGINES.take(key, f"{work.chain.token} {finds}")
     if engine is None:
-        engine = ShardEngine.restored(work.chain, files, work.limits)
+        engine = ShardEngine.restored(work.chain, files, work.limits, finds=finds)
     before = Counter(_numbers(engine.counts))
-    items = _items(work, files)
+    found = None if work.matches is None else Incoming(work.matches, files)
+    items = _items(work, files, found)
     results = pa.Table.from_batches(
-        engine.run(items, _chosen(work, files), work.until, work.with_data), RESULTS
+        engine.run(items, _chosen(work, files), work.until, work.with_data, found), RESULTS
     )
     delivered = None
     if results.num_rows:
@@ -185,7 +202,7 @@ def run(work: Work) -> Done:
     chain = engine.saved(work.chain, files)
     counts = Counter(_numbers(engine.counts))
     counts.subtract(before)
-    ENGINES.put(key, chain.token, engine)
+    ENGINES.put(key, f"{chain.token} {finds}", engine)
     return Done(
         shard=work.shard,
         chain=chain,
@@ -195,13 +212,17 @@ def run(work: Work) -> Done:
     )
 
 
-def _items(work: Work, files: Files) -> Iterator[Passed]:
-    """The items that concern a shard."""
+def _items(work: Work, files: Files, found: Incoming | None) -> Iterator[Passed]:
+    """The items that concern a shard: of publications, those that match something, if known."""
     if work.passed is None:
         return
+    some = None if found is None else {*found.positions.tolist(), *work.replacing}
     for row in rows(of_bytes(files.read(work.passed)).to_batches()):
         item = Passed(*row)
-        if item.shortlist is None or shard_of(item.shortlist, work.shards) == work.shard:
+        if item.kind == "publication":
+            if some is None or item.position in some:
+                yield item
+        elif item.shortlist is None or shard_of(item.shortlist, work.shards) == work.shard:
             yield item
 
 

@@ -12,7 +12,7 @@ import pyarrow as pa
 from shortlist.engine.arrow import Row, batches, rows
 from shortlist.engine.duplicates import Duplicates
 from shortlist.engine.ordering import late_by
-from shortlist.intake.lines import BadItem, ItemReader, parse_json
+from shortlist.intake.lines import BadItem, ItemReader, parse_json, reread
 from shortlist.intake.roster import Roster, registry_commands
 from shortlist.intake.tables import row_publication
 from shortlist.matching.values import Values
@@ -25,6 +25,7 @@ from shortlist.model.vocabulary import Vocabulary
 from shortlist.selection.audience import Advertisements
 from shortlist.spark.schemas import ADMITTED, ITEMS, ddl
 from shortlist.spark.sources import Lines
+from shortlist.spark.stateless import is_stateless
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame
@@ -135,7 +136,7 @@ def carried_out(
     """The commands of the input that the registry allows, in order, and those that it refuses."""
     found = items.where("kind = 'command'").select("time", "position", "line")
     reader = ItemReader(registry.vocabulary, settings.limits)
-    roster = Roster()
+    roster = Roster(registry.vocabulary, settings.limits)
     for command in registry_commands(registry):
         roster.apply(command)
     accepted: list[Command] = []
@@ -160,6 +161,8 @@ class Admit:
     advertisements: Sequence[Advertisement]
     changes: Sequence[Advertise | Unadvertise]
     settings: Settings
+    is_stateless: bool
+    """Nothing is held that could be replaced."""
 
     def __call__(self, arriving: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
         yield from batches(self._admitted(rows(arriving)), ADMITTED)
@@ -176,8 +179,12 @@ class Admit:
                 yield position, time, line, "unadvertised", None, None
                 continue
             duplicates.accept(source, name, time)
-            if not dead:
+            if not dead or self._replaces(line, position, time):
                 yield position, time, line, None, audience, advertisement
+
+    def _replaces(self, line: str, position: int, time: int) -> bool:
+        """Whether one that is dead on arrival makes a difference nevertheless."""
+        return not self.is_stateless and reread(line, position, time).replaces is not None
 
     def _inducements(self) -> Callable[[str, int, int], tuple[int | None, str | None]]:
         if not self.changes and not self.advertisements:
@@ -213,6 +220,7 @@ def admitted(
         advertisements=registry.advertisements,
         changes=[one for one in commands if isinstance(one, Advertise | Unadvertise)],
         settings=settings,
+        is_stateless=not commands and is_stateless(registry),
     )
     return (
         items.where("kind = 'publication'")

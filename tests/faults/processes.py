@@ -1,0 +1,125 @@
+"""A deployment in processes of its own, which are found through /proc and ended by their ids."""
+
+import os
+import signal
+import subprocess
+import sys
+import time
+import uuid
+from contextlib import suppress
+from pathlib import Path
+
+MARK = "SHORTLIST_TEST_DEPLOYMENT"
+"""Every process that a deployment starts inherits this variable, with a value of its own."""
+PATIENCE = 180.0
+"""Seconds for anything that has to happen: the machine may have much else to do."""
+
+
+def wait_until(is_so, what, patience=PATIENCE):
+    """The first answer of `is_so` that is true."""
+    deadline = time.monotonic() + patience
+    while not (found := is_so()):
+        if time.monotonic() > deadline:
+            raise TimeoutError(f"expected {what} within {patience:g} s")
+        time.sleep(0.02)
+    return found
+
+
+class Up:
+    """`shortlist up`, again and again on the same log; arguments stay the same unless changed."""
+
+    def __init__(self, folder: Path, arguments):
+        self.arguments = [*map(str, arguments)]
+        self.said = folder / "up.txt"
+        self._environment = os.environ | {
+            MARK: uuid.uuid4().hex,
+            "SHORTLIST_DRIVER_MEMORY": os.environ.get("SHORTLIST_DRIVER_MEMORY", "1g"),
+        }
+        self._process = None
+
+    def start(self, *more):
+        with self.said.open("a") as said:
+            self._process = subprocess.Popen(
+                [sys.executable, "-m", "shortlist", "up", *self.arguments, *map(str, more)],
+                stdout=said,
+                stderr=said,
+                env=self._environment,
+                start_new_session=True,
+            )
+
+    @property
+    def pid(self):
+        return self._process.pid
+
+    def is_running(self):
+        return self._process.poll() is None
+
+    def stop(self):
+        """In good order; its exit status."""
+        self._process.terminate()
+        return self._process.wait(PATIENCE)
+
+    def wait(self):
+        """Until it ends by itself; its exit status."""
+        return self._process.wait(PATIENCE)
+
+    def kill(self):
+        """The driver's process alone."""
+        self._process.kill()
+        self._process.wait()
+
+    def kill_everything(self):
+        """The driver, its JVM and their workers, whoever is their parent by now."""
+        while found := self.processes():
+            for pid in found:
+                kill(pid)
+            if self._process is not None:
+                self._process.poll()
+            time.sleep(0.01)
+
+    def processes(self):
+        """Ids of all that live."""
+        mark = f"{MARK}={self._environment[MARK]}".encode()
+        return [pid for pid in _ids() if mark in _read(pid, "environ").split(b"\0")]
+
+    def jvms(self):
+        return [pid for pid in self.processes() if _command(pid)[0].endswith("java")]
+
+    def workers(self):
+        """Python processes that do tasks: children of a daemon of Spark's."""
+        daemons = {pid for pid in self.processes() if "pyspark.daemon" in _command(pid)}
+        return [pid for pid in daemons if _parent(pid) in daemons]
+
+    def planners(self):
+        """Python processes that look for new entries of the log."""
+        name = "pyspark.sql.streaming.python_streaming_source_runner"
+        return [pid for pid in self.processes() if name in _command(pid)]
+
+
+def kill(pid):
+    """Ends a process at once; whether it was there."""
+    with suppress(ProcessLookupError):
+        os.kill(pid, signal.SIGKILL)
+        return True
+    return False
+
+
+def _ids():
+    return [int(path.name) for path in Path("/proc").iterdir() if path.name.isdigit()]
+
+
+def _read(pid, name):
+    try:
+        return Path(f"/proc/{pid}/{name}").read_bytes()
+    except OSError:  # it has ended, or is another user's
+        return b""
+
+
+def _command(pid):
+    return _read(pid, "cmdline").decode(errors="replace").split("\0")
+
+
+def _parent(pid):
+    # behind the name, which is in brackets and may hold anything: state, then the parent
+    rest = _read(pid, "stat").rpartition(b")")[2].split()
+    return int(rest[1]) if rest else 0

@@ -1,0 +1,58 @@
+"""Publishers that go on whatever happens, and remember what the log has acknowledged."""
+
+import json
+import threading
+import time
+from itertools import count
+from random import Random
+
+from shortlist.log.base import INPUT, LogUnavailable
+from shortlist.log.opening import open_log
+from tests.strategies import BAD_LINES, command, publication
+
+BEHIND = [0, 0, 0, 50_000, 200_000, 1_200_000]
+"""Microseconds: how old items are when they are sent; some of them come too late."""
+
+
+class Publisher(threading.Thread):
+    """Appends drawn publications and commands, a few at a time, each as old as it says."""
+
+    def __init__(self, url, seed, pause):
+        super().__init__(name=f"publisher {seed}", daemon=True)
+        self._url, self._pause = url, pause
+        self._random = Random(seed)
+        self._numbers = (seed + number for number in count(step=1000))
+        self._enough = threading.Event()
+        self.acknowledged: list[bytes] = []
+        self.unanswered = 0
+        """Appends that had to be repeated."""
+
+    def stop(self):
+        self._enough.set()
+        self.join()
+
+    def run(self):
+        log = open_log(self._url)
+        while not self._enough.is_set():
+            self._append(log, [self._line() for _ in range(self._random.choice([1, 1, 2, 5, 20]))])
+            self._enough.wait(self._random.uniform(0, 2 * self._pause))
+        log.close()
+
+    def _append(self, log, lines):
+        """Until somebody says that they are there; they may be there twice then."""
+        while True:
+            try:
+                log.append(INPUT, lines)
+            except LogUnavailable:
+                self.unanswered += 1
+            else:
+                self.acknowledged += lines
+                return
+
+    def _line(self):
+        pick = self._random.choice
+        number = next(self._numbers)
+        micros = time.time_ns() // 1000 - pick(BEHIND)
+        draw = pick([publication] * 12 + [command] * 3 + [None])
+        line = pick(BAD_LINES) if draw is None else json.dumps(draw(pick, micros, number))
+        return line.encode()

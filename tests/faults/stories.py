@@ -1,0 +1,171 @@
+"""A deployment under load to which things happen, and the verdict in the end; all from one seed."""
+
+import json
+import os
+import time
+from contextlib import ExitStack, closing
+from dataclasses import dataclass, field
+from random import Random
+
+from shortlist.intake.files import registry_from_documents
+from shortlist.live.savepoint import committed
+from shortlist.log.base import INPUT, LogUnavailable
+from shortlist.log.opening import open_log
+from shortlist.log.server import NatsServer
+from shortlist.model.settings import Settings
+from tests.faults.processes import Up, kill, wait_until
+from tests.faults.publishers import Publisher
+from tests.faults.verdicts import END, is_done, verdict
+from tests.strategies import registry
+
+LATENESS = 1_000_000
+
+
+def fault_seed():
+    """A new one every time, unless somebody wants to see an old one again."""
+    return int(os.environ.get("SHORTLIST_FAULT_SEED") or Random().randrange(10**9))
+
+
+@dataclass(slots=True)
+class Outcome:
+    """What became of a story."""
+
+    seed: int
+    kills: list[str] = field(default_factory=list)
+    recoveries: list[float] = field(default_factory=list)
+    """Seconds from a restart to the first commit after it."""
+    verdict: object = None
+
+    def tell(self, **what):
+        """A line for whoever reads along."""
+        print(json.dumps({"seed": self.seed} | what), flush=True)
+
+
+class Story:
+    """Within `with`: a log, publishers, and `up`, which is started at once."""
+
+    def __init__(self, folder, seed, log="sqlite", publishers=2, pause=0.2, options=()):
+        self.random = Random(seed)
+        self.outcome = Outcome(seed)
+        self._folder, self._log_kind = folder, log
+        self._publishers, self._pause, self._options = publishers, pause, options
+        document = registry(self.random.choice)
+        self.registry = registry_from_documents(document)
+        folder.mkdir(parents=True, exist_ok=True)
+        (folder / "registry.json").write_text(json.dumps(document))
+
+    def __enter__(self):
+        with ExitStack() as stack:
+            self.server = None
+            if self._log_kind == "nats":
+                self.server = NatsServer(self._folder / "nats")
+                stack.callback(lambda: self.server.kill())
+            where = self._folder / "city.log"
+            url = f"sqlite:{where}" if self.server is None else f"{self.server.url}/city"
+            self.log = stack.enter_context(closing(open_log(url)))
+            self.up = Up(
+                self._folder,
+                [self._folder / "registry.json", "--log", url, "--state", self._folder / "state"]
+                + ["--lateness", "1s", "--metrics", "off", "--logs", self._folder / "logs.jsonl"]
+                + [*self._options],
+            )
+            stack.callback(self.up.kill_everything)
+            self.publishers = [
+                Publisher(url, self.outcome.seed % 10**6 + number, self._pause)
+                for number in range(self._publishers)
+            ]
+            for publisher in self.publishers:
+                publisher.start()
+                stack.callback(publisher.stop)
+            self.up.start()
+            self._ending = stack.pop_all()
+        return self
+
+    def __exit__(self, *_):
+        self._ending.close()
+
+    def commits(self):
+        """How many there were, as far as anybody knows."""
+        try:
+            return committed(self.log)[1].number
+        except (LookupError, LogUnavailable):
+            return -1
+
+    def wait_for_commit(self):
+        """The time of the next one, in seconds."""
+        before = max(self.commits(), 0)
+        wait_until(lambda: self.commits() > before, f"a commit: {self._last_words()}")
+        return committed(self.log)[1].committed / 1e6
+
+    def wait_for_a_moment(self):
+        """Any, or one right behind a commit, when deliveries are on their way."""
+        if self.random.random() < 0.5:
+            time.sleep(self.random.uniform(0, 2))
+        else:
+            self.wait_for_commit()
+            time.sleep(self.random.uniform(0, 0.05))
+
+    def strike(self, fault, *, wait=True):
+        """Does something to it, and everything that is needed for it to go on; waits for the first
+        commit after that."""
+        fault(self)
+        restarted = time.time()
+        self.outcome.kills.append(fault.__name__)
+        if wait:
+            took = self.wait_for_commit() - restarted
+            self.outcome.recoveries.append(took)
+            self.outcome.tell(fault=fault.__name__, recovery=round(took, 3))
+
+    def end(self):
+        """All that was sent is read, the deployment stops, and its log is judged."""
+        for publisher in self.publishers:
+            publisher.stop()
+        self.log.append(INPUT, [END])
+        wait_until(lambda: is_done(self.log), f"all to be read: {self._last_words()}")
+        status = self.up.stop()
+        assert status == 0, self._last_words()
+        sent = [line for publisher in self.publishers for line in publisher.acknowledged]
+        settings = Settings(lateness=LATENESS)
+        self.outcome.verdict = verdict(self.log, self.registry, settings, sent)
+        self.outcome.tell(**self.outcome.verdict.document())
+        return self.outcome
+
+    def _last_words(self):
+        said = self.up.said.read_text()[-2000:] if self.up.said.exists() else ""
+        return f"SHORTLIST_FAULT_SEED={self.outcome.seed}\n{said}"
+
+
+def driver_killed(story):
+    """Its JVM and workers end by themselves, a little later: what they do meanwhile is no matter."""
+    story.up.kill()
+    story.up.start()
+
+
+def everything_killed(story):
+    story.up.kill_everything()
+    story.up.start()
+
+
+def jvm_killed(story):
+    """The driver says so and ends, since nobody else can start Spark again."""
+    for pid in story.up.jvms():
+        kill(pid)
+    assert story.up.wait() == 2
+    story.up.start()
+
+
+def worker_killed(story):
+    workers = wait_until(story.up.workers, "a worker")
+    kill(story.random.choice(sorted(workers)))
+
+
+def planner_killed(story):
+    for pid in wait_until(story.up.planners, "a process that looks for entries"):
+        kill(pid)
+
+
+def server_killed(story):
+    """With it every connection; it comes back on the same port, with the same streams."""
+    story.server.kill()
+    time.sleep(story.random.uniform(0, 1))
+    story.server = NatsServer(story._folder / "nats", story.server.port)

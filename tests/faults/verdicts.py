@@ -1,0 +1,72 @@
+"""What must be true of a deployment's log in the end."""
+
+import json
+from collections import Counter
+from typing import NamedTuple
+
+from shortlist import replay
+from shortlist.live.savepoint import committed
+from shortlist.log.base import DELIVERIES, INPUT, REJECTS
+
+END = b'{"time": "2100-01-01T00:00:00Z", "heartbeat": true}'
+"""With this at the end of the input everything is due."""
+
+
+class Verdict(NamedTuple):
+    """How much is wrong, and how much there was."""
+
+    lost: int
+    """Acknowledged lines that are not in the input as often as they were acknowledged."""
+    twice: int
+    """Deliveries that are there more often than they should be."""
+    different: int
+    """Deliveries and rejects that are not those of the engine, or not in its order."""
+    lines: int
+    deliveries: int
+    rejects: int
+
+    @property
+    def is_good(self):
+        return self.deliveries > 0 and not (self.lost or self.twice or self.different)
+
+    def document(self):
+        return self._asdict()
+
+
+def is_done(log):
+    """Whether all of the input was read, and all that came of it is in the log."""
+    manifest = committed(log)[1]
+    return (
+        manifest.position >= log.end(INPUT)
+        and manifest.deliveries.end == log.end(DELIVERIES)
+        and manifest.rejects.end == log.end(REJECTS)
+    )
+
+
+def verdict(log, registry, settings, acknowledged):
+    """Compares a log with the engine on the lines of its input."""
+    lines = [entry.content for entry in log.read(INPUT, 0)]
+    expected = replay(registry, [line.decode() for line in lines], settings)
+    delivered = [entry.content.decode() for entry in log.read(DELIVERIES, 0)]
+    refused = sorted(
+        (int(reject["position"]), reject["reason"])
+        for reject in (json.loads(entry.content) for entry in log.read(REJECTS, 0))
+    )
+    ids = Counter(json.loads(line)["id"] for line in delivered)
+    right = Counter(each.id for each in expected.deliveries)
+    return Verdict(
+        lost=(Counter(acknowledged) - Counter(lines)).total(),
+        twice=sum(max(0, times - max(1, right[name])) for name, times in ids.items()),
+        different=_differences(
+            delivered, [json.dumps(d.document(), ensure_ascii=False) for d in expected.deliveries]
+        )
+        + _differences(refused, [(each.position, each.reason) for each in expected.rejects]),
+        lines=len(lines),
+        deliveries=len(delivered),
+        rejects=len(refused),
+    )
+
+
+def _differences(found, expected):
+    places = sum(one != other for one, other in zip(found, expected, strict=False))
+    return places + abs(len(found) - len(expected))
