@@ -15,12 +15,12 @@ PATIENCE = 180.0
 """Seconds for anything that has to happen: the machine may have much else to do."""
 
 
-def wait_until(is_so, what, patience=PATIENCE):
+def wait_until(is_so, what, last_words=str):
     """The first answer of `is_so` that is true."""
-    deadline = time.monotonic() + patience
+    deadline = time.monotonic() + PATIENCE
     while not (found := is_so()):
         if time.monotonic() > deadline:
-            raise TimeoutError(f"expected {what} within {patience:g} s")
+            raise TimeoutError(f"expected {what} within {PATIENCE:g} s; {last_words()}")
         time.sleep(0.02)
     return found
 
@@ -102,6 +102,10 @@ def kill(pid):
         os.kill(pid, signal.SIGKILL)
         return True
     return False
+
+
+def children(pid):
+    return [child for child in _ids() if _parent(child) == pid]
 
 
 def _ids():

@@ -47,7 +47,7 @@ class Story:
     def __init__(self, folder, seed, log="sqlite", publishers=2, pause=0.2, options=()):
         self.random = Random(seed)
         self.outcome = Outcome(seed)
-        self._folder, self._log_kind = folder, log
+        self.folder, self._log_kind = folder, log
         self._publishers, self._pause, self._options = publishers, pause, options
         document = registry(self.random.choice)
         self.registry = registry_from_documents(document)
@@ -58,17 +58,15 @@ class Story:
         with ExitStack() as stack:
             self.server = None
             if self._log_kind == "nats":
-                self.server = NatsServer(self._folder / "nats")
-                stack.callback(lambda: self.server.kill())
-            where = self._folder / "city.log"
+                self.server = NatsServer(self.folder / "nats")
+                stack.callback(self._stop_server)
+            where = self.folder / "city.log"
             url = f"sqlite:{where}" if self.server is None else f"{self.server.url}/city"
             self.log = stack.enter_context(closing(open_log(url)))
-            self.up = Up(
-                self._folder,
-                [self._folder / "registry.json", "--log", url, "--state", self._folder / "state"]
-                + ["--lateness", "1s", "--metrics", "off", "--logs", self._folder / "logs.jsonl"]
-                + [*self._options],
-            )
+            places = ["--state", self.folder / "state", "--logs", self.folder / "logs.jsonl"]
+            others = ["--lateness", "1s", "--metrics", "off", *self._options]
+            registry = self.folder / "registry.json"
+            self.up = Up(self.folder, [registry, "--log", url, *places, *others])
             stack.callback(self.up.kill_everything)
             self.publishers = [
                 Publisher(url, self.outcome.seed % 10**6 + number, self._pause)
@@ -84,6 +82,9 @@ class Story:
     def __exit__(self, *_):
         self._ending.close()
 
+    def _stop_server(self):
+        self.server.kill()
+
     def commits(self):
         """How many there were, as far as anybody knows."""
         try:
@@ -94,7 +95,7 @@ class Story:
     def wait_for_commit(self):
         """The time of the next one, in seconds."""
         before = max(self.commits(), 0)
-        wait_until(lambda: self.commits() > before, f"a commit: {self._last_words()}")
+        wait_until(lambda: self.commits() > before, "a commit", self.last_words)
         return committed(self.log)[1].committed / 1e6
 
     def wait_for_a_moment(self):
@@ -121,22 +122,26 @@ class Story:
         for publisher in self.publishers:
             publisher.stop()
         self.log.append(INPUT, [END])
-        wait_until(lambda: is_done(self.log), f"all to be read: {self._last_words()}")
+        wait_until(lambda: is_done(self.log), "all to be read", self.last_words)
         status = self.up.stop()
-        assert status == 0, self._last_words()
+        assert status == 0, self.last_words()
         sent = [line for publisher in self.publishers for line in publisher.acknowledged]
         settings = Settings(lateness=LATENESS)
         self.outcome.verdict = verdict(self.log, self.registry, settings, sent)
-        self.outcome.tell(**self.outcome.verdict.document())
+        self.outcome.tell(**self.outcome.verdict._asdict())
         return self.outcome
 
-    def _last_words(self):
+    def restart_server(self):
+        self.server = NatsServer(self.folder / "nats", self.server.port)
+
+    def last_words(self):
+        """What it said, and how to see it again."""
         said = self.up.said.read_text()[-2000:] if self.up.said.exists() else ""
         return f"SHORTLIST_FAULT_SEED={self.outcome.seed}\n{said}"
 
 
 def driver_killed(story):
-    """Its JVM and workers end by themselves, a little later: what they do meanwhile is no matter."""
+    """Its JVM and workers end by themselves a little later; what they do meanwhile is no matter."""
     story.up.kill()
     story.up.start()
 
@@ -148,7 +153,7 @@ def everything_killed(story):
 
 def jvm_killed(story):
     """The driver says so and ends, since nobody else can start Spark again."""
-    for pid in story.up.jvms():
+    for pid in wait_until(story.up.jvms, "a JVM"):
         kill(pid)
     assert story.up.wait() == 2
     story.up.start()
@@ -168,4 +173,4 @@ def server_killed(story):
     """With it every connection; it comes back on the same port, with the same streams."""
     story.server.kill()
     time.sleep(story.random.uniform(0, 1))
-    story.server = NatsServer(story._folder / "nats", story.server.port)
+    story.restart_server()

@@ -26,11 +26,8 @@ class Verdict(NamedTuple):
     rejects: int
 
     @property
-    def is_good(self):
-        return self.deliveries > 0 and not (self.lost or self.twice or self.different)
-
-    def document(self):
-        return self._asdict()
+    def faults(self):
+        return self.lost + self.twice + self.different
 
 
 def is_done(log):
@@ -53,12 +50,13 @@ def verdict(log, registry, settings, acknowledged):
         for reject in (json.loads(entry.content) for entry in log.read(REJECTS, 0))
     )
     ids = Counter(json.loads(line)["id"] for line in delivered)
-    right = Counter(each.id for each in expected.deliveries)
+    documents = [each.document() for each in expected.deliveries]
+    right = Counter(document["id"] for document in documents)
     return Verdict(
         lost=(Counter(acknowledged) - Counter(lines)).total(),
         twice=sum(max(0, times - max(1, right[name])) for name, times in ids.items()),
         different=_differences(
-            delivered, [json.dumps(d.document(), ensure_ascii=False) for d in expected.deliveries]
+            delivered, [json.dumps(document, ensure_ascii=False) for document in documents]
         )
         + _differences(refused, [(each.position, each.reason) for each in expected.rejects]),
         lines=len(lines),

@@ -11,9 +11,11 @@ from shortlist.model.command import (
     Close,
     Heartbeat,
     Open,
+    Retract,
     Subscribe,
     Unadvertise,
     Unsubscribe,
+    Update,
 )
 from shortlist.model.publication import Publication
 from shortlist.model.settings import Limits
@@ -155,7 +157,7 @@ def test_a_field_is_missing(line, why):
 def test_neither_publication_nor_command(document):
     assert reason(json.dumps(document)) == (
         "expected an id, or one of the commands "
-        "subscribe, unsubscribe, open, close, advertise, unadvertise"
+        "subscribe, unsubscribe, open, close, update, advertise, unadvertise, retract"
     )
 
 
@@ -256,8 +258,19 @@ COMMANDS = [
     ({"close": "l"}, Close),
     ({"advertise": {"id": "a", "source": "ads", "k": 1}}, Advertise),
     ({"unadvertise": "a"}, Unadvertise),
+    ({"update": {"subscription": "s", "where": None, "weight": 2}}, Update),
+    ({"update": {"shortlist": "l", "policy": {"kind": "top-k", "k": 1}}}, Update),
+    ({"retract": {"source": "ads", "id": "p"}}, Retract),
     ({"heartbeat": True}, Heartbeat),
 ]
+
+
+def test_what_a_publication_replaces():
+    assert publication().replaces is None
+    assert publication(replaces="old").replaces == "old"
+    assert reason_of(replaces=7) == f"replaces: {NOT_EMPTY}, found 7"
+    found = publication(replaces="old")
+    assert READER.document(item_document(found), 1) == found
 
 
 @pytest.mark.parametrize(("verb", "command"), COMMANDS)
@@ -292,6 +305,27 @@ def test_commands_need_a_time_and_nothing_else(verb, command):
         ({"unadvertise": 5}, f"unadvertise: {NOT_EMPTY}, found 5"),
         ({"heartbeat": 1}, "heartbeat: expected true, found 1"),
         ({"subscribe": {}}, "subscription: id: is missing"),
+        ({"update": "s"}, "update: expected an object, found 's'"),
+        (
+            {"update": {"where": "x > 1"}},
+            "update: expected a subscription or a shortlist, found neither",
+        ),
+        (
+            {"update": {"subscription": "s", "shortlist": "l", "weight": 2}},
+            "update: expected a subscription or a shortlist, found subscription and shortlist",
+        ),
+        ({"update": {"shortlist": "l"}}, "update: expected a field to change, found none"),
+        ({"update": {"shortlist": "", "combine": "sum"}}, f"shortlist: {NOT_EMPTY}, found ''"),
+        (
+            {"update": {"subscription": "s", "id": "t"}},
+            "update: id: expected none, since ids do not change",
+        ),
+        ({"retract": {"id": "p"}}, "source: is missing"),
+        ({"retract": {"source": "ads", "id": 7}}, f"id: {NOT_EMPTY}, found 7"),
+        (
+            {"retract": {"source": "ads", "id": "p", "why": "sold"}},
+            "retract: why: expected only source and id",
+        ),
         (
             {"open": {"id": "l", "policy": {"kind": "top-k", "k": 0}}},
             "shortlist 'l': subscriber: is missing; "

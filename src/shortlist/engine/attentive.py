@@ -13,6 +13,7 @@ from shortlist.matching.index.index import Index
 from shortlist.model.publication import Publication
 from shortlist.model.settings import Limits
 from shortlist.model.vocabulary import Vocabulary
+from shortlist.scoring.blocks import Arrivals
 from shortlist.scoring.combined import Combined
 from shortlist.scoring.match_sets import MatchSets
 from shortlist.selection.bulk.contents import holders, shortlist_contents
@@ -62,9 +63,9 @@ class AttentiveHalves(BulkHalves):
         super().__init__(vocabulary, limits, index)
         self.selecting = AttentiveSelecting(lambda: self.matching.combining.refreshes)
 
-    def placed(self, block: Sequence[Admitted]) -> Placements:
+    def placed(self, block: Sequence[Admitted], found: Arrivals | None = None) -> Placements:
         self.selecting.offered = NOBODY
-        return super().placed(block)
+        return super().placed(block, found)
 
     def offered(self) -> set[str]:
         """The shortlists that the last publications came to."""

@@ -2,7 +2,7 @@
 
 import heapq
 from collections import defaultdict
-from collections.abc import Iterable, Sequence, Set
+from collections.abc import Collection, Iterable, Sequence
 from typing import NamedTuple
 
 from shortlist.engine.admitted import Admitted
@@ -13,6 +13,7 @@ from shortlist.model.command import Command, Retract, Unsubscribe
 from shortlist.model.delivery import Delivery
 from shortlist.model.policy_changes import kept_by
 from shortlist.model.shortlist import Shortlist
+from shortlist.scoring.blocks import Arrivals
 from shortlist.selection.bulk.offers import NEVER, NO_PLACEMENTS, Placements
 
 
@@ -31,6 +32,32 @@ class Mirror:
     Everything due before an item has to happen first: `due(item.time)`, then `placed` or `apply`.
     Changes are those of whole instants, told once time has passed them: together with the
     deliveries they lead from what was shown before an instant to what is shown after it.
+
+    >>> from shortlist.intake.files import registry_from_documents
+    >>> from shortlist.intake.roster import registry_commands
+    >>> from shortlist.matching.index.index import Index
+    >>> from shortlist.model.publication import Publication
+    >>> from shortlist.model.settings import Limits
+    >>> best = {"id": "best", "score": "fit", "policy": {"kind": "window", "k": 1, "window": "1h"}}
+    >>> registry, limits = registry_from_documents({"subscriptions": [best]}), Limits()
+    >>> index = Index(registry.vocabulary, limits)
+    >>> halves = AttentiveHalves(registry.vocabulary, limits, index)
+    >>> for command in registry_commands(registry):
+    ...     _ = halves.apply(command)
+    >>> mirror = Mirror(halves, before=0)
+    >>> attic = Publication(id="attic", source="ads", time=0, position=1, data={"fit": 5})
+    >>> bedsit = Publication(
+    ...     id="bedsit", source="ads", time=3, position=2, expiry=9, data={"fit": 8})
+    >>> for flat in (attic, bedsit):
+    ...     _ = mirror.due(flat.time)
+    ...     _ = mirror.placed([Admitted(flat, halves.matching.read(flat))])
+    >>> _ = mirror.due(10)
+    >>> for change in mirror.taken():
+    ...     document = change.document()
+    ...     print(change.time, document["publication"], document["reason"])
+    3 attic outranked
+    9 attic returned
+    9 bedsit expired
     """
 
     at_once = 1
@@ -60,7 +87,7 @@ class Mirror:
             self._finish(now)
         return Placements.joined(placed)
 
-    def placed(self, block: Sequence[Admitted]) -> Placements:
+    def placed(self, block: Sequence[Admitted], found: Arrivals | None = None) -> Placements:
         """What one publication leads to, as columns, with numbers that hold until the next call."""
         (admitted,) = block
         publication = admitted.publication
@@ -69,7 +96,7 @@ class Mirror:
         if publication.replaces is not None:
             step = step._replace(retracted=(publication.source, publication.replaces))
             names = self._halves.holders(publication.source, publication.replaces)
-        placements = self._halves.placed(block)
+        placements = self._halves.placed(block, found)
         delivered = self._halves.delivered(placements)
         self._look(names | self._halves.offered(), delivered, step)
         return placements
@@ -140,13 +167,17 @@ class Mirror:
         self._returned.clear()
         self._instant = NEVER
 
-    def _look(self, names: Set[str], delivered: Iterable[tuple[str, Held]], step: _Step) -> None:
+    def _look(
+        self, names: Collection[str], delivered: Iterable[tuple[str, Held]], step: _Step
+    ) -> None:
         """Notes how what shortlists show differs from what they showed before a step."""
         entered: Shown = defaultdict(dict)
         for name, held in delivered:
             entered[name][held.publication.position] = held
         shown = self._halves.shown(names, step.time)
-        for name in names & (self._shown.keys() | shown.keys()):
+        for name in names:
+            if name not in self._shown and name not in shown:
+                continue
             known, after = entered[name] | self._shown.get(name, {}), shown.get(name, {})
             for position in known.keys() - after.keys():
                 self._leave(name, known[position], step)

@@ -44,7 +44,7 @@ class Inquiry:
 def nominated(inquiry: Inquiry) -> str:
     """A shard's best candidates, as a file."""
     files = Files(inquiry.folder)
-    key = f"{inquiry.folder} {inquiry.shard}"
+    key = f"{inquiry.folder} {inquiry.shard} of {inquiry.shards}"
     part = PARTS.take(key, inquiry.registry.token)
     if part is None:
         concerns = of_shard(inquiry.shard, inquiry.shards)

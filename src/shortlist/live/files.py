@@ -24,10 +24,15 @@ class Files:
         """The name of a new file; when this returns, its content is durable."""
         name = f"{kind}-{uuid.uuid4().hex}"
         self.folder.mkdir(parents=True, exist_ok=True)
-        with self.path(name).open("xb") as file:
-            file.write(content)
-            file.flush()
-            os.fsync(file.fileno())
+        try:
+            with self.path(name).open("xb") as file:
+                file.write(content)
+                file.flush()
+                os.fsync(file.fileno())
+        except OSError:
+            # a full disk must not get fuller with every attempt
+            self.path(name).unlink(missing_ok=True)
+            raise
         folder = os.open(self.folder, os.O_RDONLY)
         try:
             os.fsync(folder)

@@ -102,7 +102,7 @@ class Gate:
         self.vocabulary = registry.vocabulary
         self.ordering: Ordering[Arrived] = Ordering(settings.lateness)
         self._duplicates = Duplicates(settings.dedup)
-        self.roster = Roster()
+        self.roster = Roster(registry.vocabulary, settings.limits)
         self._advertisements = Advertisements(registry.vocabulary, settings.limits)
         self._reader = ItemReader(registry.vocabulary, settings.limits.for_what_was_read())
         self._values = Values(registry.vocabulary)

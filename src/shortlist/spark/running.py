@@ -54,6 +54,10 @@ class Wanted:
     """Microseconds of silence after which time is written down; None: never."""
 
 
+class SparkEnded(ConnectionError):
+    """The JVM is gone, or has given up: only a new process can start it again."""
+
+
 class Observer(Protocol):
     """Hears what happens."""
 
@@ -87,7 +91,8 @@ class Running:
     def run(self) -> None:
         """Goes on where the last one stopped, until `stop`; a failure is not the end.
 
-        Raises `AlreadyRunning` or `Moved` where another process drives the deployment.
+        Raises `AlreadyRunning` or `Moved` where another process drives the deployment, and
+        `SparkEnded`.
         """
         with only_driver(self._wanted.folder), ExitStack() as stack:
             stack.callback(self._observer.stopped)
@@ -99,17 +104,25 @@ class Running:
                 except Moved:
                     raise
                 except Exception as error:
+                    if not self._is_spark_there():
+                        raise SparkEnded(f"Spark has ended: {error}; start anew") from error
                     failures = 1 if time.monotonic() - began > 60 else failures + 1
                     pause = min(0.2 * 2**failures, LONGEST_PAUSE)
                     self._observer.failed(error, pause)
                     self._stopping.wait(pause)
+
+    def _is_spark_there(self) -> bool:
+        try:
+            return not self._spark.sparkContext._jsc.sc().isStopped()
+        except Exception:  # py4j's, of several kinds
+            return False
 
     def _run(self) -> None:
         """From the manifest on, until something fails."""
         wanted = self._wanted
         with ExitStack() as stack:
             log = stack.enter_context(closing(open_log(wanted.log)))
-            files = files_in(wanted.folder)
+            files = files_in(wanted.folder.absolute())
             announce(log, wanted.folder)
             self._begin(log, files)
             lanes = Lanes(self._spark)

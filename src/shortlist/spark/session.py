@@ -1,4 +1,4 @@
-"""Start Spark inside this process: quiet, on the loopback interface only, in UTC."""
+"""Start Spark for this process: quiet and in UTC, on this machine alone or on a cluster."""
 
 from __future__ import annotations
 
@@ -9,6 +9,7 @@ import sys
 import tempfile
 from pathlib import Path
 from typing import TYPE_CHECKING
+from urllib.parse import urlsplit
 
 from shortlist.spark.java import spark_java_home
 
@@ -18,6 +19,12 @@ if TYPE_CHECKING:
 DEFAULT_DRIVER_MEMORY = "4g"
 QUICK_START = "-XX:TieredStopAtLevel=1 -XX:+UseSerialGC"
 """Most of a local job's JVM time is warming up; the work itself is done in Python."""
+LOOPBACK = "127.0.0.1"
+QUIET = {
+    "spark.sql.execution.arrow.pyspark.enabled": "true",
+    "spark.sql.session.timeZone": "UTC",
+    "spark.ui.showConsoleProgress": "false",
+}
 
 
 def local_session(
@@ -31,7 +38,7 @@ def local_session(
 
     if active := SparkSession.getActiveSession():
         return active
-    _prepare_environment()
+    _prepare_environment(sys.executable, is_alone=True)
     scratch = tempfile.mkdtemp(prefix="shortlist-")
     atexit.register(shutil.rmtree, scratch, ignore_errors=True)
     memory = memory or os.environ.get("SHORTLIST_DRIVER_MEMORY", DEFAULT_DRIVER_MEMORY)
@@ -44,15 +51,20 @@ def local_session(
 
 
 def cluster_session(master: str, app_name: str = "shortlist") -> SparkSession:
-    """Return the active Spark session as it is, or start one on a given master."""
+    """Return the active Spark session as it is, or start one on a given master.
+
+    Executors use the Python at $PYSPARK_PYTHON, or else at this one's path. What else a cluster
+    needs is set where Spark looks for it: `spark-defaults.conf`, or $PYSPARK_SUBMIT_ARGS.
+    """
     from pyspark.sql import SparkSession
 
     if active := SparkSession.getActiveSession():
         return active
-    _prepare_environment()
-    builder = SparkSession.builder.appName(app_name).master(master)
-    builder = builder.config("spark.sql.session.timeZone", "UTC")
-    builder = builder.config("spark.ui.showConsoleProgress", "false")
+    python = os.environ.get("PYSPARK_PYTHON", sys.executable)
+    _prepare_environment(python, is_alone=is_on_this_machine(master))
+    builder = SparkSession.builder.appName(app_name)
+    for key, value in cluster_settings(master).items():
+        builder = builder.config(key, value)
     session = builder.getOrCreate()
     session.sparkContext.setLogLevel("ERROR")
     return session
@@ -73,23 +85,49 @@ def local_settings(cores: int, memory: str, scratch: str) -> dict[str, str]:
     return {
         "spark.master": f"local[{cores}]",
         "spark.driver.memory": memory,
-        "spark.driver.bindAddress": "127.0.0.1",
-        "spark.driver.host": "127.0.0.1",
+        "spark.driver.bindAddress": LOOPBACK,
+        "spark.driver.host": LOOPBACK,
         "spark.driver.extraJavaOptions": f"{QUICK_START} -Dlog4j2.configurationFile={log_settings}",
         "spark.local.dir": scratch,
         "spark.sql.catalogImplementation": "in-memory",
-        "spark.sql.execution.arrow.pyspark.enabled": "true",
-        "spark.sql.session.timeZone": "UTC",
         "spark.sql.shuffle.partitions": str(cores),
         "spark.sql.warehouse.dir": str(Path(scratch, "warehouse")),
         "spark.ui.enabled": "false",
-        "spark.ui.showConsoleProgress": "false",
+        **QUIET,
     }
 
 
-def _prepare_environment() -> None:
+def cluster_settings(master: str) -> dict[str, str]:
+    """Return Spark's settings for a session on a master.
+
+    >>> "spark.driver.host" in cluster_settings("spark://127.0.0.1:7077")
+    True
+    >>> "spark.driver.host" in cluster_settings("spark://node1:7077")
+    False
+    """
+    settings = {"spark.master": master, **QUIET}
+    if is_on_this_machine(master):
+        settings |= {
+            "spark.driver.bindAddress": LOOPBACK,
+            "spark.driver.host": LOOPBACK,
+            "spark.ui.enabled": "false",
+        }
+    return settings
+
+
+def is_on_this_machine(master: str) -> bool:
+    """Whether a master is reached without a network, so that nothing else needs to reach us.
+
+    >>> [is_on_this_machine(url) for url in ("local[2]", "spark://127.0.0.1:7077", "yarn")]
+    [True, True, False]
+    """
+    return master.startswith("local") or urlsplit(master).hostname in (LOOPBACK, "localhost")
+
+
+def _prepare_environment(python: str, *, is_alone: bool) -> None:
     os.environ["JAVA_HOME"] = str(spark_java_home())
-    os.environ["PYSPARK_PYTHON"] = sys.executable
+    os.environ["PYSPARK_PYTHON"] = python
     os.environ["PYSPARK_DRIVER_PYTHON"] = sys.executable
-    # The launcher looks up the host's name before it reads any setting.
-    os.environ.setdefault("SPARK_LOCAL_IP", "127.0.0.1")
+    if is_alone:
+        # The launcher looks up the host's name before it reads any setting.
+        os.environ.setdefault("SPARK_LOCAL_IP", LOOPBACK)
