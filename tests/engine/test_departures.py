@@ -1,5 +1,7 @@
 """What leaves shortlists: a client that hears of it has what they show, at every instant."""
 
+import json
+
 import pytest
 
 from shortlist.engine.contents import content
@@ -7,9 +9,11 @@ from shortlist.engine.departures import Return
 from shortlist.engine.replay import read_items
 from shortlist.intake.files import registry_from_documents
 from shortlist.model.settings import Settings
-from tests.engine.mirrors import PlainReflection, Reflection, key_of, showing_in, ticks
+from shortlist.model.times import parse_time
+from tests.engine.mirrors import PlainReflection, Reflection, admitted, key_of, showing_in, ticks
+from tests.engine.stories import command, publish
 from tests.engine.test_contents import facts
-from tests.strategies import registry, seeded, timeline
+from tests.strategies import SECOND, registry, seeded, timeline
 
 
 def told(change):
@@ -34,7 +38,7 @@ def shown_by(halves, now):
 
 @pytest.mark.parametrize("part", range(4))
 def test_a_client_has_what_is_shown(part):
-    for seed in range(50 * part, 50 * (part + 1)):
+    for seed in range(40 * part, 40 * (part + 1)):
         pick = seeded(seed)
         made = registry_from_documents(registry(pick))
         items, _ = read_items(made, timeline(pick, 60), Settings())
@@ -46,3 +50,103 @@ def test_a_client_has_what_is_shown(part):
             expected.play(time, some)
             assert kept_by_client(reflection.client) == shown_by(reflection.halves, time)
             assert [*map(told, reflection.changes)] == expected.changes, (seed, time)
+
+
+def items_of(made, story):
+    items, problems = read_items(made, [json.dumps(line) for line in story], Settings())
+    assert not problems
+    return items
+
+
+def changes(made, story):
+    reflection = Reflection(made)
+    for time, some in ticks(items_of(made, story)):
+        reflection.play(time, some)
+    return reflection.changes
+
+
+WINDOW = {"kind": "window", "k": 1, "window": "5s"}
+ONE = [{"id": "s", "shortlist": "home", "score": "fit"}]
+
+
+def reasons(policy, story, subscriptions=ONE):
+    """What leaves or returns to the one shortlist of a story, and when, in seconds."""
+    home = {"id": "home", "subscriber": "you", "policy": policy}
+    made = registry_from_documents({"shortlists": [home], "subscriptions": subscriptions})
+    documents = [change.document() for change in changes(made, story)]
+    return [
+        (parse_time(each["time"]) / SECOND, each["publication"], each["reason"])
+        for each in documents
+    ]
+
+
+def test_one_that_returns():
+    story = [publish("a", 0, fit=5), publish("b", 1, fit=9, ends=3)]
+    assert reasons(WINDOW, story) == [
+        (1, "a", "outranked"),
+        (3, "a", "returned"),
+        (3, "b", "expired"),
+        (5, "a", "window"),
+    ]
+
+
+def test_delivered_and_outranked_at_one_instant():
+    story = [publish("a", 0, fit=5), publish("b", 0, fit=9)]
+    assert reasons(WINDOW, story) == [(0, "a", "outranked"), (5, "b", "window")]
+
+
+def test_outranked_and_back_at_one_instant_is_nothing():
+    two = [{"id": name, "shortlist": "home", "score": name} for name in "xy"]
+    story = [publish("a", 0, x=5), publish("b", 1, y=9), command("unsubscribe", 1, "y")]
+    assert reasons(WINDOW, story, subscriptions=two) == [(1, "b", "cancelled"), (5, "a", "window")]
+
+
+def test_pushed_out_of_a_count_window():
+    window = {"kind": "window", "k": 2, "window": 4}
+    fits = {"x": 9, "y": 5, "z": 7, "u": 1, "v": 1}
+    story = [publish(name, n, fit=fit) for n, (name, fit) in enumerate(fits.items())]
+    assert reasons(window, story) == [(2, "y", "outranked"), (4, "x", "window"), (4, "y", "returned")]
+
+
+def test_equal_scores_in_top_k_show_what_is_valid_longest():
+    best = {"kind": "top-k", "k": 1}
+    story = [publish("a", 0, fit=5, ends=9), publish("b", 1, fit=5, ends=4)]
+    assert reasons(best, story) == [(1, "b", "outranked"), (9, "a", "expired")]
+
+
+def test_what_is_due_comes_before_an_item():
+    made = registry_from_documents({"subscriptions": [{"id": "s", "policy": WINDOW}]})
+    reflection = Reflection(made)
+    items = items_of(made, [publish("a", 0), publish("b", 1)])
+    first, second = (admitted(reflection.halves, item) for item in items)
+    reflection.mirror.placed(first)
+    with pytest.raises(ValueError, match=r"expected due\(1000000\) before an item of that time"):
+        reflection.mirror.placed(second)
+
+
+def test_documents():
+    made = registry_from_documents({"subscriptions": [{"id": "s", "score": "fit", "policy": WINDOW}]})
+    story = [publish("a", 0, fit=5), publish("b", 1, fit=9, ends=3)]
+    left, returned, *_ = changes(made, story)
+    assert left.document() == {
+        "time": "1970-01-01T00:00:01.000Z",
+        "shortlist": "s",
+        "source": "s",
+        "publication": "a",
+        "reason": "outranked",
+    }
+    assert returned.document(with_data=True) == {
+        "time": "1970-01-01T00:00:03.000Z",
+        "shortlist": "s",
+        "reason": "returned",
+        "rank": 1,
+        "source": "s",
+        "publication": "a",
+        "published": "1970-01-01T00:00:00.000Z",
+        "subscription": "s",
+        "score": 5.0,
+        "possibility": 1.0,
+        "necessity": 1.0,
+        "until": "1970-01-01T00:00:05.000Z",
+        "data": {"fit": 5},
+    }

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Callable
+from functools import partial
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -17,6 +19,7 @@ from shortlist.cli.settings import (
     Lateness,
     LimitFlags,
     limits_of,
+    plan_of,
     settings_of,
 )
 from shortlist.engine.engine import Engine
@@ -70,11 +73,23 @@ def run(
         ),
     ] = None,
     master: Annotated[str | None, typer.Option(help="A Spark master; else this machine.")] = None,
+    stream: Annotated[
+        bool, typer.Option(help="Through Structured Streaming; `--lateness` is 0 then.")
+    ] = False,
+    at_most: Annotated[
+        int | None, typer.Option(min=1, help="With --stream: lines in a micro-batch.")
+    ] = None,
+    plan: Annotated[
+        str, typer.Option(help="With --stream: replicate, broadcast, rendezvous, or auto.")
+    ] = "replicate",
     quiet: Annotated[bool, typer.Option(help="Show no progress.")] = False,
     as_json: AsJson = False,
 ) -> None:
     """Rank a finite input on Spark and write the deliveries."""
     source = _source(publications, timeline)
+    if stream and explain is not None:
+        raise typer.BadParameter("--explain: expected a run without --stream, found one with it")
+    lateness = "0" if stream and lateness is None else lateness
     settings = settings_of(lateness, dedup, advertised, limit)
     steps = Steps(notes, quiet or as_json)
     with errors():
@@ -87,7 +102,12 @@ def run(
             rejects=rejects or Path(f"{out}.rejects.jsonl"),
             explanations=explain,
         )
-        report = run_job(
+        job: Callable[..., dict[str, Any]] = run_job
+        if stream:
+            from shortlist.spark.stream_job import run_stream_job
+
+            job = partial(run_stream_job, at_most=at_most, plan=plan_of(plan))
+        report = job(
             known,
             source,
             outputs,

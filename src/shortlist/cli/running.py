@@ -20,6 +20,7 @@ from shortlist.cli.settings import (
     LimitFlags,
     StreamLateness,
     duration_of,
+    plan_of,
     settings_of,
 )
 from shortlist.intake.files import read_registry
@@ -92,7 +93,7 @@ def up(
             registry=known,
             settings=settings,
             shards=shards,
-            plan=plan,
+            plan=plan_of(plan),
             with_data=with_data,
             with_departures=changes,
             at_most=at_most,
@@ -122,7 +123,8 @@ class Screen:
         tell("started", id=manifest.id, number=manifest.number, position=manifest.position)
         notes.print(
             f"up: {driver.subscriptions:,} subscriptions in {len(manifest.shards)} shards, "
-            f"after {manifest.number:,} batches and {manifest.deliveries.end:,} deliveries"
+            f"after {manifest.number:,} batches and {manifest.deliveries.end:,} deliveries; "
+            f"plan {driver.choice.plan}: {driver.choice.why}"
         )
         self._status.start()
         self._status.update("waiting for the first batch")

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import re
 from dataclasses import fields
-from typing import Annotated
+from typing import Annotated, get_args
 
 import typer
 
+from shortlist.live.plans import PlanSetting
 from shortlist.model.durations import parse_duration
 from shortlist.model.settings import Limits, Settings
 
@@ -37,6 +38,18 @@ def settings_of(
         advertised="required" if advertised == "required" else "optional",
         limits=limits_of(limits),
     )
+
+
+def plan_of(text: str) -> PlanSetting:
+    """A plan by name.
+
+    >>> plan_of("auto")
+    'auto'
+    """
+    known: dict[str, PlanSetting] = {name: name for name in get_args(PlanSetting)}
+    if text not in known:
+        raise typer.BadParameter(f"--plan: expected one of {', '.join(known)}, found {text!r}")
+    return known[text]
 
 
 def limits_of(texts: list[str] | None) -> Limits:

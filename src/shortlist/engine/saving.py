@@ -43,7 +43,9 @@ ACCEPTED = pa.schema({"time": pa.int64(), "source": pa.string(), "publication": 
 class Saving:
     """Keeps in mind what has happened since the last save, once there was one."""
 
-    def __init__(self, halves: BulkHalves, duplicates: Duplicates, ordering: Ordering[Item]) -> None:
+    def __init__(
+        self, halves: BulkHalves, duplicates: Duplicates, ordering: Ordering[Item]
+    ) -> None:
         self._halves = halves
         self._duplicates = duplicates
         self._ordering = ordering

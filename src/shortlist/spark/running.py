@@ -17,6 +17,7 @@ from shortlist.live.heartbeats import Heartbeats
 from shortlist.live.locking import only_driver
 from shortlist.live.outlets import LogOutlet
 from shortlist.live.places import announce, files_in
+from shortlist.live.plans import PlanSetting
 from shortlist.live.savepoint import rescale, shards_asked_for
 from shortlist.log.base import Log, Moved
 from shortlist.log.opening import open_log
@@ -45,7 +46,7 @@ class Wanted:
     """What it begins with, if it is new."""
     settings: Settings = field(default_factory=lambda: Settings(lateness=0))
     shards: int | None = None
-    plan: str = "replicate"
+    plan: PlanSetting = "replicate"
     with_data: bool = False
     with_departures: bool = False
     at_most: int = 10_000
@@ -128,7 +129,13 @@ class Running:
             lanes = Lanes(self._spark)
             stack.callback(lanes.release)
             driver = Driver(
-                log, files, wanted.settings, lanes, LogOutlet(log), with_data=wanted.with_data
+                log,
+                files,
+                wanted.settings,
+                lanes,
+                LogOutlet(log),
+                with_data=wanted.with_data,
+                plan=wanted.plan,
             )
             self._observer.started(driver, log)
             stream = stack.enter_context(self._streaming(driver, log))

@@ -15,6 +15,7 @@ from shortlist.engine.arrow import rows
 from shortlist.live.driver import Driver, begin
 from shortlist.live.files import Files
 from shortlist.live.folder_registers import FolderRegisters
+from shortlist.live.plans import PlanSetting
 from shortlist.live.shard import OTHER_TYPE
 from shortlist.model.registry import Registry
 from shortlist.model.settings import Settings
@@ -60,6 +61,7 @@ def run_stream_job(
     shards: int | None = None,
     master: str | None = None,
     at_most: int | None = None,
+    plan: PlanSetting = "replicate",
 ) -> dict[str, Any]:
     """As `run_job`, through Structured Streaming; a micro-batch has `at_most` so many lines."""
     started = time.monotonic()
@@ -80,7 +82,7 @@ def run_stream_job(
         begin(registers, files, registry, shards or spark.sparkContext.defaultParallelism)
         lanes = Lanes(spark)
         stack.callback(lanes.release)
-        driver = Driver(registers, files, settings, lanes, outlet, with_data=with_data)
+        driver = Driver(registers, files, settings, lanes, outlet, with_data=with_data, plan=plan)
         read = ReadLines(
             vocabulary=registry.vocabulary,
             settings=settings,
