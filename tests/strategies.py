@@ -378,7 +378,6 @@ def publication(pick: Pick, micros: int, fresh: int) -> dict[str, Any]:
         type=maybe(pick, ["offer"]),
         expirytime=None if alive_for is None else format_time(micros + alive_for * SECOND),
         audience=pick([0, 1, 2]) if pick([False] * 5 + [True]) else None,
-        replaces=recent(pick, fresh) if pick([False] * 7 + [True]) else None,
         data=data(pick),
     )
 
@@ -410,13 +409,9 @@ def update(pick: Pick) -> dict[str, Any]:
         name = pick([*SHORTLIST_IDS, *OWN_IDS])
         made, kind = shortlist(pick, name), "shortlist"
     fields = [field for field in made if field not in ("id", "shortlist")]
-    changes = {field: made[field] for field in fields if pick([False, True])}
+    changes = {field: made[field] for field in fields if pick([False, True])} or {"combine": "max"}
     reset = pick([[], [], ["where"], ["refresh", "norm"], ["policy"], ["combine"]])
-    return (
-        {kind: name, "weight": 1}
-        if not changes
-        else {kind: name, **changes, **dict.fromkeys(reset)}
-    )
+    return {kind: name, **changes, **dict.fromkeys(reset)}
 
 
 def command(pick: Pick, micros: int, fresh: int) -> dict[str, Any]:
@@ -486,6 +481,8 @@ def timeline(pick: Pick, most: int = 30) -> list[str]:
         match kind:
             case "publication":
                 document = publication(pick, micros, number)
+                if pick([False] * 7 + [True]):
+                    document["replaces"] = recent(pick, number)
             case "command":
                 document = command(pick, micros, number)
             case _:

@@ -105,7 +105,11 @@ def test_pushed_out_of_a_count_window():
     window = {"kind": "window", "k": 2, "window": 4}
     fits = {"x": 9, "y": 5, "z": 7, "u": 1, "v": 1}
     story = [publish(name, n, fit=fit) for n, (name, fit) in enumerate(fits.items())]
-    assert reasons(window, story) == [(2, "y", "outranked"), (4, "x", "window"), (4, "y", "returned")]
+    assert reasons(window, story) == [
+        (2, "y", "outranked"),
+        (4, "x", "window"),
+        (4, "y", "returned"),
+    ]
 
 
 def test_equal_scores_in_top_k_show_what_is_valid_longest():
@@ -125,7 +129,9 @@ def test_what_is_due_comes_before_an_item():
 
 
 def test_documents():
-    made = registry_from_documents({"subscriptions": [{"id": "s", "score": "fit", "policy": WINDOW}]})
+    made = registry_from_documents(
+        {"subscriptions": [{"id": "s", "score": "fit", "policy": WINDOW}]}
+    )
     story = [publish("a", 0, fit=5), publish("b", 1, fit=9, ends=3)]
     left, returned, *_ = changes(made, story)
     assert left.document() == {

@@ -47,11 +47,15 @@ class Ordering(Generic[T]):
 
     def push(self, item: T) -> None:
         """Takes the next item of the input, or raises `Late`."""
-        late = late_by(item.time, self._latest, self._lateness)
+        self.reach(item.time)
+        heapq.heappush(self._waiting, (item.time, item.position, item))
+
+    def reach(self, time: int) -> None:
+        """Something of this time is next in the input; it may be late."""
+        late = late_by(time, self._latest, self._lateness)
         if late is not None:
             raise Late(late)
-        self._latest = item.time if self._latest is None else max(self._latest, item.time)
-        heapq.heappush(self._waiting, (item.time, item.position, item))
+        self._latest = time if self._latest is None else max(self._latest, time)
 
     def released(self) -> Iterator[T]:
         """What no later item can come before."""

@@ -1,11 +1,12 @@
 """Where the output of a batch goes once it is committed; putting it there twice is harmless."""
 
 import json
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from typing import Protocol
 
 import pyarrow as pa
 
+from shortlist.engine.arrow import rows
 from shortlist.log.base import DELIVERIES, REJECTS, Log
 
 
@@ -47,7 +48,7 @@ class LogOutlet:
         self._put(DELIVERIES, before, lines, deliveries.column("shortlist").to_pylist())
 
     def reject(self, before: int, refusals: pa.Table) -> None:
-        self._put(REJECTS, before, [reject_line(*row) for row in _texts(refusals)], None)
+        self._put(REJECTS, before, [*reject_lines(refusals)], None)
 
     def _put(
         self, stream: str, before: int, lines: Sequence[bytes], keys: Sequence[str] | None
@@ -64,12 +65,8 @@ class LogOutlet:
             self._log.append(stream, lines[done:], keys=left, expected_end=end)
 
 
-def reject_line(position: int, line: str, reason: str) -> bytes:
-    """What was turned away, as a line of a file."""
-    document = {"line": line, "position": str(position), "reason": reason}
-    return json.dumps(document, ensure_ascii=False).encode()
-
-
-def _texts(refusals: pa.Table) -> list[tuple[int, str, str]]:
-    columns = [refusals.column(name).to_pylist() for name in ("position", "line", "reason")]
-    return list(zip(*columns, strict=True))
+def reject_lines(refusals: pa.Table) -> Iterator[bytes]:
+    """What was turned away, as lines of a file."""
+    for position, line, reason, _ in rows(refusals.to_batches()):
+        document = {"line": line, "position": str(position), "reason": reason}
+        yield json.dumps(document, ensure_ascii=False).encode()

@@ -82,6 +82,8 @@ class ShardEngine:
         for command in registry_commands(registry):
             self.halves.apply(command)
         self._saving.load(snapshot)
+        for arena in self.halves.selecting.arenas():
+            arena.heads["touched"] = 0
         self._reader = ItemReader(registry.vocabulary, limits.for_what_was_read())
         self._commanded = False
 

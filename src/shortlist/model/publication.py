@@ -17,8 +17,9 @@ class Publication:
     expiry: int | None = None
     audience: int | None = None
     data: Mapping[str, Any] = field(default_factory=dict)
-    replaces: str | None = None
-    """The id of an earlier publication of the same source, which this one takes back."""
+    replaces: str | None = field(default=None, compare=False)
+    """The id of an earlier publication of the same source, which this one takes back as it comes;
+    nobody keeps that."""
 
     @property
     def dead_on_arrival(self) -> bool:

@@ -80,6 +80,11 @@ class Stream:
         with self:
             self.start(to_the_end=True).awaitTermination()
 
+    def process_all_available(self) -> None:
+        """Waits until what the source has now is done."""
+        if self._query is not None:
+            self._query.processAllAvailable()
+
     @property
     def is_active(self) -> bool:
         return self._query is not None and self._query.isActive
