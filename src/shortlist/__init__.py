@@ -23,6 +23,7 @@ __all__ = [
     "intersects",
     "local_session",
     "rank",
+    "rank_stream",
     "read_registry",
     "registry_from_documents",
     "replay",
@@ -32,6 +33,7 @@ _ON_SPARK = {
     "Batch": "shortlist.spark.batch",
     "batch": "shortlist.spark.batch",
     "rank": "shortlist.spark.batch",
+    "rank_stream": "shortlist.spark.rank_stream",
     "local_session": "shortlist.spark.session",
 }
 

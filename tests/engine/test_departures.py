@@ -38,7 +38,7 @@ def shown_by(halves, now):
 
 @pytest.mark.parametrize("part", range(4))
 def test_a_client_has_what_is_shown(part):
-    for seed in range(40 * part, 40 * (part + 1)):
+    for seed in range(30 * part, 30 * (part + 1)):
         pick = seeded(seed)
         made = registry_from_documents(registry(pick))
         items, _ = read_items(made, timeline(pick, 60), Settings())

@@ -1,5 +1,6 @@
 """Deployments in this process whose log holds everything, so that it can be judged."""
 
+import json
 import os
 import shutil
 import tempfile
@@ -8,7 +9,7 @@ from pathlib import Path
 from shortlist.intake.files import registry_from_documents
 from shortlist.live.files import Files
 from shortlist.live.outlets import LogOutlet
-from shortlist.log.base import INPUT
+from shortlist.log.base import DELIVERIES, INPUT, REJECTS
 from shortlist.log.sqlite import SqliteLog
 from shortlist.model.settings import Settings
 from tests.faults.verdicts import verdict
@@ -56,6 +57,12 @@ class LoggedDeployment(Deployment):
                 tear(path, random)
         self.registers = SqliteLog(place / "log.db")
         self.start()
+
+    def delivered(self):
+        return [entry.content.decode() for entry in self.registers.read(DELIVERIES, 0)]
+
+    def rejects(self):
+        return [json.loads(entry.content) for entry in self.registers.read(REJECTS, 0)]
 
     def verdict(self):
         return verdict(self.registers, self.registry, SETTINGS, self.sent)

@@ -11,7 +11,7 @@ from pathlib import Path
 
 MARK = "SHORTLIST_TEST_DEPLOYMENT"
 """Every process that a deployment starts inherits this variable, with a value of its own."""
-PATIENCE = 180.0
+PATIENCE = 400.0
 """Seconds for anything that has to happen: the machine may have much else to do."""
 
 

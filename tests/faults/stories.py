@@ -44,7 +44,7 @@ class Outcome:
 class Story:
     """Within `with`: a log, publishers, and `up`, which is started at once."""
 
-    def __init__(self, folder, seed, log="sqlite", publishers=2, pause=0.2, options=()):
+    def __init__(self, folder, seed, log="sqlite", publishers=2, pause=0.5, options=()):
         self.random = Random(seed)
         self.outcome = Outcome(seed)
         self.folder, self._log_kind = folder, log

@@ -18,6 +18,7 @@ from shortlist.live.manifest import Chain, Manifest, Stored
 from shortlist.live.matching_stage import Matched, MatchWork, gathered, match
 from shortlist.live.outlets import Outlet
 from shortlist.live.plans import PlanSetting, choose
+from shortlist.live.poison import Attempt, TaskFailed, first_harmful, succeeded, turn_away
 from shortlist.live.registry_state import empty_shards, read_registry_state, registry_state
 from shortlist.live.segments import Segments
 from shortlist.live.shard import OTHER_TYPE, Done, Work
@@ -142,11 +143,7 @@ class Driver:
         found = self._gate.admit(_readable(arriving), last)
         found.refusals += _unreadable(arriving)
         clock.lap("gate")
-        following = uuid.uuid4().hex if found.commands else before.registry.token
-        works = self._works(found, following)
-        clock.lap("matching")
-        done = self._run(run_shard, works)
-        clock.lap("shards")
+        done, following = self._done(found, clock)
         refusals = table_of(sorted(found.refusals), REFUSALS)
         self.manifest = replace(
             self._manifest(found, done, refusals, arriving, last, following),
@@ -167,6 +164,36 @@ class Driver:
             deliveries=deliveries,
             refusals=refusals,
         )
+
+    def _done(self, found: Admission, clock: "_Clock") -> tuple[list[Done], str]:
+        """What came of the items, and the token of the registry behind them; publications that
+        tasks fail on are taken out."""
+        while True:
+            try:
+                return self._attempt(found, clock)
+            except TaskFailed as failure:
+                item, failure = first_harmful(
+                    found.passed,
+                    failure,
+                    lambda some: self._attempt(
+                        replace(found, passed=[*some], counts=Counter()), clock
+                    ),
+                )
+                if item.kind != "publication":
+                    raise
+                turn_away(item, failure, found)
+
+    def _attempt(self, found: Admission, clock: "_Clock") -> tuple[list[Done], str]:
+        """Two attempts that see different items need different tokens."""
+        following = uuid.uuid4().hex if found.commands else self.manifest.registry.token
+        works = self._works(found, following)
+        clock.lap("matching")
+        done = self._tried(run_shard, works)
+        clock.lap("shards")
+        return done, following
+
+    def _tried(self, task: Callable[[W], D], works: Sequence[W]) -> list[D]:
+        return succeeded(self._run(Attempt(task), works))
 
     def _works(self, found: Admission, following: str) -> list[Work]:
         passed = None
@@ -209,7 +236,7 @@ class Driver:
             )
             for shard in range(shards)
         ]
-        nominations = joined(self._tables(self._run(nominated, inquiries)), NOMINATIONS)
+        nominations = joined(self._tables(self._tried(nominated, inquiries)), NOMINATIONS)
         return self._files.write("chosen", to_bytes(reached(nominations)))
 
     def _matched(self, found: Admission, passed: str | None, following: str) -> Matched | None:
@@ -233,7 +260,7 @@ class Driver:
             )
             for lane in range(choice.lanes)
         ]
-        matched = gathered(self._run(match, works))
+        matched = gathered(self._tried(match, works))
         for attribute, count in matched.other_type.items():
             found.counts[f"{OTHER_TYPE}{attribute}"] += count
         return matched

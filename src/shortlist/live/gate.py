@@ -21,7 +21,7 @@ from shortlist.model.registry import Registry
 from shortlist.model.settings import Settings
 from shortlist.selection.audience import Advertisements, Inducement
 
-Why = Literal["unreadable", "late", "duplicate", "unadvertised", "refused"]
+Why = Literal["unreadable", "late", "duplicate", "unadvertised", "refused", "poisoned"]
 
 
 class Arrived(NamedTuple):

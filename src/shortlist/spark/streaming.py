@@ -69,7 +69,7 @@ class Stream:
 
     def start(self, *, to_the_end: bool = False) -> StreamingQuery:
         """Begins where the checkpoint says; `to_the_end` takes what is there now and stops."""
-        writer = self._frame().writeStream.foreachBatch(self._batch)
+        writer = self._lines.frame.writeStream.foreachBatch(self._batch)
         writer = writer.option("checkpointLocation", str(self._checkpoint))
         trigger = {"availableNow": True} if to_the_end else {"processingTime": POLL}
         self._query = writer.trigger(**trigger).start()
@@ -107,10 +107,10 @@ class Stream:
         if self._query is not None:
             self._query.stop()
 
-    def _frame(self) -> DataFrame:
+    def _positioned(self, frame: DataFrame) -> DataFrame:
+        """The lines of a batch, with a number each that at least tells their order."""
         from pyspark.sql import functions as F  # noqa: N812
 
-        frame = self._lines.frame
         position = F.monotonically_increasing_id()
         if self._is_positioned:
             position = F.col("position") + F.lit(self._driver.manifest.base)
@@ -134,7 +134,8 @@ class Stream:
             manifest = self._driver.manifest
             if manifest.checkpoint == self._checkpoint.name and number <= manifest.batch:
                 return
-            read = frame.mapInArrow(self._task, ddl(STREAMED)).toArrow().sort_by("position")
+            lines = self._positioned(frame)
+            read = lines.mapInArrow(self._task, ddl(STREAMED)).toArrow().sort_by("position")
             found = self._unread([*rows(read.to_batches())])
             report = self._driver.run_batch(
                 (row[:-1] for row in found), checkpoint=self._checkpoint.name, batch=number

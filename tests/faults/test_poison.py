@@ -1,0 +1,87 @@
+"""A publication that the engine fails on: it alone is turned away, and the rest goes on."""
+
+import json
+
+import pytest
+
+from shortlist.engine.bulk import BulkHalves
+from shortlist.model.settings import Settings
+from tests.faults.logged import LoggedDeployment
+from tests.live.deployments import expected
+from tests.strategies import cuts, timeline
+
+
+class Poison:
+    """The positions of publications that no engine can take."""
+
+    def __init__(self, monkeypatch):
+        self.positions = set()
+        placed = BulkHalves.placed
+
+        def fails(halves, block, *more):
+            found = self.positions & {each.publication.position for each in block}
+            if found:
+                raise ArithmeticError(f"{min(found)} is poison")
+            return placed(halves, block, *more)
+
+        monkeypatch.setattr(BulkHalves, "placed", fails)
+
+
+@pytest.fixture
+def poison(monkeypatch):
+    return Poison(monkeypatch)
+
+
+def test_it_is_refused_and_everything_else_is_as_without_it(poison):
+    """Whose id stays taken: a publication of the same id is a duplicate."""
+    refused = 0
+    for seed in range(12):
+        deployment = LoggedDeployment(seed)
+        lines = timeline(deployment.pick, 40)
+        poison.positions = {deployment.pick(range(1, 41)) for _ in range(3)}
+        for batch in cuts(deployment.pick, lines):
+            deployment.send(batch)
+            deployment.step()
+            deployment.pick([deployment.start, lambda: None])()
+        deployment.step(last=True)
+        turned_away = {
+            int(reject["position"]): reject["reason"]
+            for reject in deployment.rejects()
+            if reject["reason"].startswith("poisoned")
+        }
+        assert turned_away == {
+            position: f"poisoned: ArithmeticError: {position} is poison" for position in turned_away
+        }
+        assert {*turned_away} <= poison.positions
+        refused += len(turned_away)
+        deliveries = expected(
+            deployment.registry, without(lines, turned_away), Settings(lateness=0)
+        )
+        assert deployment.delivered() == deliveries[0], seed
+    assert refused > 8
+
+
+def without(lines, positions):
+    """The same lines, without what is published at some positions: those expire before they come,
+    so that their ids are taken."""
+    for position, line in enumerate(lines, start=1):
+        if position in positions:
+            document = json.loads(line)
+            document.pop("replaces", None)
+            yield json.dumps(document | {"expirytime": document["time"]})
+        else:
+            yield line
+
+
+def test_what_is_not_a_publications_fault_is_raised(monkeypatch):
+    """Nothing is turned away for it, and nothing has happened."""
+    deployment = LoggedDeployment(1)
+    monkeypatch.setattr(BulkHalves, "due", lambda *_: 1 / 0)
+    deployment.send(timeline(deployment.pick, 20))
+    with pytest.raises(Exception, match="ZeroDivisionError"):
+        deployment.step()
+    monkeypatch.undo()
+    deployment.start()
+    deployment.step()
+    deployment.step(last=True)
+    assert deployment.verdict().faults == 0
