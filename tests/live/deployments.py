@@ -19,7 +19,10 @@ class Kept:
     """An outlet that keeps what it gets, and checks that repeating says the same."""
 
     def __init__(self):
-        self.deliveries, self.refusals, self.before = [], [], None
+        self.deliveries, self.refusals, self.departures, self.before = [], [], [], None
+
+    def depart(self, before, departures):
+        self._put(self.departures, before, departures.column("line").to_pylist())
 
     def all(self):
         """Deliveries and refusals, those of logs that came before included."""
@@ -42,8 +45,9 @@ class Kept:
 class Deployment:
     """One that can be stopped and started again at will."""
 
-    def __init__(self, registry, settings, shards):
+    def __init__(self, registry, settings, shards, *, with_departures=False):
         self.registry, self.settings, self.outlet = registry, settings, Kept()
+        self.with_departures = with_departures
         self._settle()
         begin(self.registers, self.files, registry, shards)
         self.start()
@@ -55,7 +59,12 @@ class Deployment:
 
     def start(self):
         self.driver = Driver(
-            self.registers, self.files, self.settings, self.everywhere, self.outlet
+            self.registers,
+            self.files,
+            self.settings,
+            self.everywhere,
+            self.outlet,
+            departures=self.outlet.depart if self.with_departures else None,
         )
 
     def rescale(self, shards):

@@ -3,7 +3,6 @@
 import pytest
 
 from shortlist.intake.files import registry_from_documents
-from shortlist.live.driver import Driver
 from shortlist.live.keys import ByCell, ByValue
 from shortlist.live.plans import Choice
 from shortlist.model.settings import Settings

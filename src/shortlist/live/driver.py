@@ -11,7 +11,7 @@ import pyarrow as pa
 
 from shortlist.engine.arrow import Row, rows
 from shortlist.live.audiences import Inquiry, nominated, reached
-from shortlist.live.deliveries import together
+from shortlist.live.deliveries import ORDER, together
 from shortlist.live.files import Files
 from shortlist.live.gate import Accepted, Admission, Arrived, Gate, Refusal
 from shortlist.live.manifest import Chain, Manifest, Stored
@@ -26,6 +26,7 @@ from shortlist.live.shard import run as run_shard
 from shortlist.live.tables import (
     ACCEPTED,
     COMMANDS,
+    DEPARTED,
     NOMINATIONS,
     PASSED,
     REFUSALS,
@@ -85,6 +86,10 @@ class Report:
     refusals: pa.Table
 
 
+Departures = Callable[[int, pa.Table], None]
+"""Takes what left shortlists, rows of DEPARTED, behind as many as there were before."""
+
+
 class Driver:
     """Takes over where the manifest says; there is one at a time."""
 
@@ -98,6 +103,7 @@ class Driver:
         *,
         with_data: bool = False,
         plan: PlanSetting = "replicate",
+        departures: Departures | None = None,
     ) -> None:
         self._registers = registers
         self._files = files
@@ -105,6 +111,7 @@ class Driver:
         self._run = run
         self._outlet = outlet
         self._with_data = with_data
+        self._departures = departures
         self._accepted = Segments(files, "accepted", ACCEPTED)
         self._waiting = Segments(files, "waiting", WAITING)
         committed = registers.register(MANIFEST)
@@ -113,6 +120,7 @@ class Driver:
         self._revision = committed.revision
         self.manifest = Manifest.of_bytes(committed.content)
         self._gate = self._recalled_gate()
+        self._since = self._gate.ordering.reached
         self.choice = choose(plan, self._gate.registry(), len(self.manifest.shards))
         self._put_out()
 
@@ -140,6 +148,7 @@ class Driver:
         """
         clock = _Clock()
         before, arriving = self.manifest, list(lines)
+        self._since = self._gate.ordering.reached
         found = self._gate.admit(_readable(arriving), last)
         found.refusals += _unreadable(arriving)
         clock.lap("gate")
@@ -215,6 +224,8 @@ class Driver:
                 replacing=() if matched is None else matched.replacing,
                 limits=self._settings.limits,
                 with_data=self._with_data,
+                with_departures=self._departures is not None,
+                since=self._since,
             )
             for shard, chain in enumerate(chains)
         ]
@@ -294,6 +305,10 @@ class Driver:
             shards=tuple(one.chain for one in sorted(done, key=lambda one: one.shard)),
             deliveries=before.deliveries.followed(sum(one.delivered for one in done), delivered),
             rejects=before.rejects.followed(refusals.num_rows, self._written_refusals(refusals)),
+            departures=before.departures.followed(
+                sum(one.departed for one in done),
+                tuple(one.departures for one in done if one.departures is not None),
+            ),
             counts=dict(counts),
             settings={
                 "lateness": self._settings.lateness,
@@ -332,6 +347,9 @@ class Driver:
             self._outlet.deliver(manifest.deliveries.before, deliveries)
         for refusals in self._tables(manifest.rejects.files):
             self._outlet.reject(manifest.rejects.before, refusals)
+        if manifest.departures.files and self._departures is not None:
+            left = joined(self._tables(manifest.departures.files), DEPARTED).sort_by(ORDER)
+            self._departures(manifest.departures.before, left)
         return deliveries
 
     def _tables(self, names: Iterable[str]) -> Iterator[pa.Table]:

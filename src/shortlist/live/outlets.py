@@ -7,7 +7,7 @@ from typing import Protocol
 import pyarrow as pa
 
 from shortlist.engine.arrow import rows
-from shortlist.log.base import DELIVERIES, REJECTS, Log
+from shortlist.log.base import DELIVERIES, DEPARTURES, REJECTS, Log
 
 
 class Outlet(Protocol):
@@ -49,6 +49,11 @@ class LogOutlet:
 
     def reject(self, before: int, refusals: pa.Table) -> None:
         self._put(REJECTS, before, [*reject_lines(refusals)], None)
+
+    def depart(self, before: int, departures: pa.Table) -> None:
+        """Rows of DEPARTED."""
+        lines = [line.encode() for line in departures.column("line").to_pylist()]
+        self._put(DEPARTURES, before, lines, departures.column("shortlist").to_pylist())
 
     def _put(
         self, stream: str, before: int, lines: Sequence[bytes], keys: Sequence[str] | None

@@ -1,5 +1,6 @@
 """One shard's part of a batch: its state and the items that were let in, in; deliveries out."""
 
+import json
 import uuid
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -10,16 +11,18 @@ import pyarrow as pa
 
 from shortlist.engine.admitted import Admitted, readmitted
 from shortlist.engine.arrivals import as_rows, placed
-from shortlist.engine.arrow import batches, rows
-from shortlist.engine.bulk import BLOCK, BulkHalves
+from shortlist.engine.arrow import Row, batches, rows
+from shortlist.engine.attentive import AttentiveHalves
+from shortlist.engine.bulk import BulkHalves
 from shortlist.engine.duplicates import Duplicates
+from shortlist.engine.mirror import Mirror
 from shortlist.engine.ordering import Ordering
 from shortlist.engine.results import RESULTS, delivery_row
 from shortlist.engine.saved import Saved
 from shortlist.engine.saving import Saving
 from shortlist.intake.files import registry_from_documents
 from shortlist.intake.lines import ItemReader
-from shortlist.intake.roster import registry_commands
+from shortlist.intake.roster import BEFORE_ALL_TIME, registry_commands
 from shortlist.live.cache import Cache
 from shortlist.live.deliveries import ordered_lines
 from shortlist.live.files import Files
@@ -27,7 +30,7 @@ from shortlist.live.found_matches import Incoming, Piece
 from shortlist.live.gate import Passed
 from shortlist.live.manifest import Chain, Stored
 from shortlist.live.slots import shard_of
-from shortlist.live.tables import of_bytes, to_bytes
+from shortlist.live.tables import DEPARTED, of_bytes, table_of, to_bytes
 from shortlist.matching.index.index import Index
 from shortlist.model.command import Command
 from shortlist.model.delivery import Delivery
@@ -58,6 +61,15 @@ class Work:
     """The positions of publications that take others back, where lanes match."""
     limits: Limits
     with_data: bool = False
+    with_departures: bool = False
+    since: int | None = None
+    """Everything that was due before this instant has happened."""
+
+    @property
+    def kind(self) -> str:
+        """Which kind of engine does it."""
+        finds = "finding" if self.matches is None else "told"
+        return f"{finds}, mirrored" if self.with_departures else finds
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -68,16 +80,22 @@ class Done:
     chain: Chain
     deliveries: str | None
     delivered: int
+    departures: str | None
+    departed: int
     counts: dict[str, Any]
 
 
 class ShardEngine:
     """The engine's halves for the shortlists of one shard, with what saves them."""
 
-    def __init__(self, snapshot: Saved, limits: Limits, *, finds: bool = True) -> None:
+    def __init__(
+        self, snapshot: Saved, limits: Limits, *, finds: bool = True, is_mirrored: bool = False
+    ) -> None:
         registry = registry_from_documents(snapshot.document["registry"], limits)
         index = Index(registry.vocabulary, limits) if finds else None
-        self.halves = BulkHalves(registry.vocabulary, limits, index)
+        halves = AttentiveHalves if is_mirrored else BulkHalves
+        self.halves = halves(registry.vocabulary, limits, index)
+        self._mirror: Mirror | None = None
         self._saving = Saving(self.halves, Duplicates(0), Ordering(None))
         for command in registry_commands(registry):
             self.halves.apply(command)
@@ -89,10 +107,17 @@ class ShardEngine:
 
     @classmethod
     def restored(
-        cls, chain: Chain, files: Files, limits: Limits, *, finds: bool = True
+        cls,
+        chain: Chain,
+        files: Files,
+        limits: Limits,
+        *,
+        finds: bool = True,
+        is_mirrored: bool = False,
     ) -> "ShardEngine":
         """As the files say; one that does not find matches is told them."""
-        engine = cls(Saved.of_bytes(files.read(chain.snapshot.name)), limits, finds=finds)
+        snapshot = Saved.of_bytes(files.read(chain.snapshot.name))
+        engine = cls(snapshot, limits, finds=finds, is_mirrored=is_mirrored)
         for change in chain.changes:
             engine._saving.load(Saved.of_bytes(files.read(change.name)))
         return engine
@@ -108,9 +133,11 @@ class ShardEngine:
         """Rows of RESULTS, in no particular order."""
         block: list[Admitted] = []
         for item in items:
+            if self._mirror is not None:
+                yield from self._placed(self._mirror.due(item.time), with_data)
             if item.kind == "publication":
                 block.append(self._admitted(item, chosen))
-                if len(block) == BLOCK:
+                if len(block) == self._halves.at_once:
                     yield from self._published(block, found, with_data)
                     block = []
             else:
@@ -119,7 +146,23 @@ class ShardEngine:
                 yield from self._told(self._carried_out(item), with_data)
         yield from self._published(block, found, with_data)
         if until is not None:
-            yield from self._placed(self.halves.due(until), with_data)
+            yield from self._placed(self._halves.due(until), with_data)
+
+    @property
+    def _halves(self) -> BulkHalves | Mirror:
+        return self.halves if self._mirror is None else self._mirror
+
+    def follow(self, since: int | None) -> None:
+        """From now on what leaves shortlists is noted; nothing since an instant has happened."""
+        if self._mirror is None and isinstance(self.halves, AttentiveHalves):
+            self._mirror = Mirror(self.halves, BEFORE_ALL_TIME if since is None else since)
+
+    def departures(self, with_data: bool) -> Iterator[Row]:
+        """What has left, and what has returned: rows of DEPARTED."""
+        for change in self._mirror.taken() if self._mirror is not None else ():
+            line = json.dumps(change.document(with_data), ensure_ascii=False)
+            time, position, shortlist = change.order
+            yield time, position, shortlist, line
 
     def saved(self, chain: Chain, files: Files) -> Chain:
         """The chain with what has changed behind it; the same one if nothing has."""
@@ -163,12 +206,12 @@ class ShardEngine:
         if found is not None:
             positions = [admitted.publication.position for admitted in block]
             matches = found.of(positions, self.halves.matching.number)
-        yield from self._placed(self.halves.placed(block, matches), with_data)
+        yield from self._placed(self._halves.placed(block, matches), with_data)
 
     def _carried_out(self, item: Passed) -> list[Delivery]:
         command = self._reader.line(item.line, item.position)
         assert isinstance(command, Command)
-        deliveries = self.halves.apply(command)
+        deliveries = self._halves.apply(command)
         self._saving.carried_out(command)
         self._commanded = True
         return deliveries
@@ -188,10 +231,17 @@ ENGINES: Cache[ShardEngine] = Cache()
 def run(work: Work) -> Done:
     """Does a shard's part of a batch."""
     files = Files(work.folder)
-    key, finds = f"{work.folder} {work.shard}", work.matches is None
-    engine = ENGINES.take(key, f"{work.chain.token} {finds}")
+    key = f"{work.folder} {work.shard}"
+    engine = ENGINES.take(key, f"{work.chain.token} {work.kind}")
     if engine is None:
-        engine = ShardEngine.restored(work.chain, files, work.limits, finds=finds)
+        engine = ShardEngine.restored(
+            work.chain,
+            files,
+            work.limits,
+            finds=work.matches is None,
+            is_mirrored=work.with_departures,
+        )
+    engine.follow(work.since)
     before = Counter(_numbers(engine.counts))
     found = None if work.matches is None else Incoming(work.matches, files)
     items = _items(work, files, found)
@@ -201,15 +251,19 @@ def run(work: Work) -> Done:
     delivered = None
     if results.num_rows:
         delivered = files.write("deliveries", to_bytes(ordered_lines(results)))
+    left = table_of(engine.departures(work.with_data), DEPARTED)
+    departures = files.write("departures", to_bytes(left)) if left.num_rows else None
     chain = engine.saved(work.chain, files)
     counts = Counter(_numbers(engine.counts))
     counts.subtract(before)
-    ENGINES.put(key, f"{chain.token} {finds}", engine)
+    ENGINES.put(key, f"{chain.token} {work.kind}", engine)
     return Done(
         shard=work.shard,
         chain=chain,
         deliveries=delivered,
         delivered=results.num_rows,
+        departures=departures,
+        departed=left.num_rows,
         counts=+counts,
     )
 

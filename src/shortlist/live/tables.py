@@ -59,6 +59,16 @@ NOMINATIONS = pa.schema(
 
 CHOSEN = pa.schema({"position": pa.int64(), "shortlist": pa.string()})
 
+DEPARTED = pa.schema(
+    {
+        "time": pa.int64(),
+        "position": pa.int64(),
+        "shortlist": pa.string(),
+        "line": pa.string(),
+    }
+)
+"""What left shortlists, or returned to them."""
+
 SMALL = pa.ipc.IpcWriteOptions(compression="zstd")
 
 

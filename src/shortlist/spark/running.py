@@ -128,14 +128,16 @@ class Running:
             self._begin(log, files)
             lanes = Lanes(self._spark)
             stack.callback(lanes.release)
+            outlet = LogOutlet(log)
             driver = Driver(
                 log,
                 files,
                 wanted.settings,
                 lanes,
-                LogOutlet(log),
+                outlet,
                 with_data=wanted.with_data,
                 plan=wanted.plan,
+                departures=outlet.depart if wanted.with_departures else None,
             )
             self._observer.started(driver, log)
             stream = stack.enter_context(self._streaming(driver, log))
