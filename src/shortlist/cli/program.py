@@ -1,16 +1,8 @@
-"""The program as a whole; help lists its commands in the order in which they are imported."""
+"""The program as a whole: all its commands, in the order in which help lists them."""
 
 # isort: off
-from shortlist.cli import (
-    batch,
-    running,
-    publishing,
-    commands,
-    watching,
-    inspection,
-    tracing,
-    moving,
-)
+from shortlist.cli import batch, running, publishing, commands, watching, showing
+from shortlist.cli import inspection, tracing, moving
 
 # isort: on
 from shortlist.cli.app import app
@@ -23,6 +15,7 @@ __all__ = [
     "moving",
     "publishing",
     "running",
+    "showing",
     "tracing",
     "watching",
 ]

@@ -1,0 +1,70 @@
+"""The command `show`: what a shortlist holds at present."""
+
+from __future__ import annotations
+
+import json
+from typing import Annotated
+
+import typer
+from rich.console import Console
+from rich.table import Table
+
+from shortlist.cli.app import LIVE, AsJson, app, fail
+from shortlist.cli.deployment import UNLIMITED, LogUrl, opened
+from shortlist.engine.contents import Entry
+from shortlist.live.looking import NoSuchShortlist, looked_at, reached
+from shortlist.live.places import announced, files_in
+from shortlist.live.savepoint import NoDeployment, committed
+from shortlist.model.policy import policies_of
+from shortlist.model.times import format_time
+
+
+@app.command(rich_help_panel=LIVE)
+def show(
+    shortlist: Annotated[str, typer.Argument(help="The id of a shortlist.")],
+    *,
+    log: LogUrl,
+    with_data: Annotated[bool, typer.Option(help="With the publications' data.")] = False,
+    as_json: AsJson = False,
+) -> None:
+    """Show what is on a shortlist now, the best first."""
+    with opened(log, must_exist=True) as known:
+        folder = announced(known)
+        try:
+            _, manifest = committed(known)
+            if folder is None:
+                raise NoDeployment("expected a deployment, found none")
+            live, entries = looked_at(manifest, files_in(folder), shortlist, UNLIMITED)
+        except (NoDeployment, NoSuchShortlist) as error:
+            fail([str(error)])
+    now = reached(manifest)
+    when = None if now is None else format_time(now)
+    kinds = [policy.kind for policy in policies_of(live.policy)]
+    if as_json:
+        shown = [entry.document(with_data) for entry in entries]
+        print(json.dumps({"shortlist": shortlist, "time": when, "policy": kinds, "shows": shown}))
+        return
+    print(f"{shortlist}, of {live.subscriber}, {' then '.join(kinds)}, at {when or 'the start'}")
+    if entries:
+        Console().print(_table(entries, with_data))
+    else:
+        print("shows nothing" + (": it passes everything on" if kinds == ["everything"] else ""))
+
+
+def _table(entries: list[Entry], with_data: bool) -> Table:
+    table = Table("#", "publication", "score", "by", "published", "until", box=None)
+    if with_data:
+        table.add_column("data")
+    for entry in entries:
+        publication = entry.publication
+        data = [json.dumps(publication.data, ensure_ascii=False)] if with_data else []
+        table.add_row(
+            str(entry.rank),
+            f"{publication.id} ({publication.source})",
+            f"{entry.score:g}",
+            entry.subscription or "",
+            format_time(publication.time),
+            "" if entry.until is None else format_time(entry.until),
+            *data,
+        )
+    return table

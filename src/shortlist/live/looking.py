@@ -1,0 +1,37 @@
+"""What a shortlist of a deployment shows at present."""
+
+from shortlist.engine.contents import Entry, content
+from shortlist.live.files import Files
+from shortlist.live.manifest import Manifest
+from shortlist.live.shard import ShardEngine
+from shortlist.live.slots import shard_of
+from shortlist.model.settings import Limits
+from shortlist.model.shortlist import Shortlist
+
+
+class NoSuchShortlist(LookupError):
+    """A shortlist that is not live."""
+
+
+def reached(manifest: Manifest) -> int | None:
+    """The instant before which everything has happened."""
+    lateness = manifest.settings.get("lateness")
+    if manifest.latest is None or lateness is None:
+        return None
+    return manifest.latest - int(lateness)
+
+
+def looked_at(
+    manifest: Manifest, files: Files, shortlist: str, limits: Limits
+) -> tuple[Shortlist, list[Entry]]:
+    """A shortlist, and what it shows just before the instant that the deployment has reached.
+
+    The engine is restored without its index: nothing is to be matched.
+    """
+    chain = manifest.shards[shard_of(shortlist, len(manifest.shards))]
+    engine = ShardEngine.restored(chain, files, limits, finds=False)
+    known = engine.halves.matching.roster.shortlists.get(shortlist)
+    if known is None:
+        raise NoSuchShortlist(f"there is no live shortlist {shortlist!r}")
+    now = reached(manifest)
+    return known, [] if now is None else content(engine.halves, shortlist, now - 1)
