@@ -35,14 +35,14 @@ def test_the_folder_is_locked_until_its_driver_is_gone(tmp_path):
 def test_where_no_lock_is_seen_the_manifest_decides():
     """The driver that was there before fails at its next commit, and nothing of that counts."""
     deployment = LoggedDeployment(3)
-    lines = timeline(deployment.pick, 40)
-    deployment.send(lines[:20])
+    first, *rest = timeline(deployment.pick, 40)
+    deployment.send([first])
     old = deployment.driver
     deployment.start()
     deployment.step()
     with pytest.raises(Moved):
-        old.run_batch(deployment.read([(21, lines[20])]))
-    deployment.send(lines[20:])
+        old.run_batch(deployment.read([(1, first)]))
+    deployment.send(rest)
     deployment.step()
     deployment.step(last=True)
     assert deployment.verdict().faults == 0

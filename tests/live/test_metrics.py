@@ -71,7 +71,8 @@ def test_nothing_is_dropped_without_a_counter(collected, metrics):
     assert value(collected, "delivered_total", cause="promotion") == sums["promotion"] > 0
     assert value(collected, "rejected_total", reason="late") == sums["rejected: late"]
     arrivals = value(collected, "delivered_total", cause="arrival")
-    assert total(collected, "matched") == arrivals + total(collected, "suppressed")
+    unreached = value(collected, "suppressed_total", reason="audience")
+    assert total(collected, "matched") == arrivals + total(collected, "suppressed") - unreached
     assert total(collected, "dead_on_arrival") == sums["dead on arrival"]
     other = sum(count for name, count in sums.items() if name.startswith("other type: "))
     assert total(collected, "other_type") == other

@@ -9,10 +9,11 @@ import numpy as np
 from shortlist.engine.admitted import Admitted
 from shortlist.engine.bulk_matching import BulkMatching
 from shortlist.engine.live import told
-from shortlist.matching.blocks import Block
+from shortlist.matching.blocks import Block, Ints
 from shortlist.matching.index.index import Index
 from shortlist.model.command import Command
 from shortlist.model.delivery import Delivery
+from shortlist.model.policy import POLICIES, Policy, policies_of
 from shortlist.model.policy_changes import kept_by
 from shortlist.model.settings import Limits
 from shortlist.model.shortlist import Shortlist
@@ -22,7 +23,14 @@ from shortlist.scoring.blocks import Arrivals
 from shortlist.scoring.combined import Expected
 from shortlist.selection.bulk.offers import NO_PLACEMENTS, Placements
 from shortlist.selection.bulk.selecting import BulkSelecting
+from shortlist.selection.bulk.tables import Table
 
+CHAIN = "chain"
+KINDS = (*POLICIES, CHAIN)
+AUDIENCE = "audience"
+"""A publisher's k best were others; these do not count as matches."""
+HOPELESS = "hopeless"
+"""Left out before they had a score, since k others were better."""
 BLOCK = 512
 """Publications that are matched together: as many as a mask has bits."""
 
@@ -37,6 +45,9 @@ class BulkHalves:
         self.selecting = BulkSelecting(lambda: self.matching.combining.refreshes)
         self._shortlists: list[Shortlist | None] = []
         self.counts: Counter[str] = Counter()
+        self.suppressed: Counter[str] = Counter()
+        """Matches that were not delivered at arrival, by kind of policy or other reason."""
+        self._kinds = Table([("kind", "i1")])
 
     @property
     def work(self) -> dict[str, Any]:
@@ -83,6 +94,7 @@ class BulkHalves:
         if number == len(self._shortlists):
             self._shortlists.append(None)
         self._shortlists[number] = shortlist
+        self._kinds.put(number, kind=KINDS.index(_kind(shortlist.policy)))
         self.selecting.open(number, shortlist)
 
     def close(self, shortlist: str, time: int) -> list[Delivery]:
@@ -157,10 +169,24 @@ class BulkHalves:
             left_out = 0
         is_chosen = self.matching.is_chosen(block, combined)
         if not is_chosen.all():
+            self.suppressed[AUDIENCE] += int((~is_chosen).sum())
             combined = combined.kept(is_chosen)
         self.counts["matched"] += combined.scores.size + left_out
         publications = [admitted.publication for admitted in block]
-        return self._counted(self.selecting.publish(publications, combined, sets))
+        placed = self._counted(self.selecting.publish(publications, combined, sets))
+        self._suppress(combined.shortlists, left_out, placed.kept(~placed.promoted).places)
+        return placed
+
+    def _suppress(self, offered: Ints, left_out: int, placed: Ints) -> None:
+        """Counts what was offered to shortlists and is not placed."""
+        kinds = self._kinds["kind"]
+        missing = np.bincount(kinds[offered], minlength=len(KINDS))
+        missing -= np.bincount(kinds[placed], minlength=len(KINDS))
+        for kind, count in zip(KINDS, missing.tolist(), strict=True):
+            if count:
+                self.suppressed[kind] += count
+        if left_out:
+            self.suppressed[HOPELESS] += left_out
 
     def _expected(self, block: Sequence[Admitted]) -> Expected | None:
         """What publications must reach to matter; who is chosen for one depends on all of them."""
@@ -177,6 +203,12 @@ class BulkHalves:
         if promotions:
             self.counts["promotion"] += promotions
         return placed
+
+
+def _kind(policy: Policy) -> str:
+    """What shortlists with this policy are counted as."""
+    kinds = [each.kind for each in policies_of(policy)]
+    return kinds[0] if len(kinds) == 1 else CHAIN
 
 
 def _runs(block: Sequence[Admitted]) -> Iterator[Sequence[Admitted]]:

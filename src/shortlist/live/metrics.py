@@ -12,7 +12,7 @@ from prometheus_client import CollectorRegistry, Counter, Gauge, Histogram, star
 from shortlist.live.driver import Report
 from shortlist.live.gate import Why
 from shortlist.live.manifest import Manifest
-from shortlist.live.shard import OTHER_TYPE
+from shortlist.live.shard import OTHER_TYPE, SUPPRESSED
 from shortlist.log.base import INPUT, Log
 from shortlist.model.delivery import Cause
 
@@ -20,7 +20,6 @@ LOOPBACK = "127.0.0.1:9464"
 BUCKETS = (0.05, 0.1, 0.25, 0.5, 0.75, 1, 1.5, 2, 3, 4, 6, 10, 20, 40, 60)
 """Seconds."""
 REJECTED = "rejected: "
-SUPPRESSED = "suppressed: "
 MOST_REMEMBERED = 100_000
 """Positions whose time of arrival is remembered until they are delivered."""
 
@@ -146,20 +145,15 @@ class Metrics:
         self._published.inc(counts.get("published", 0))
         self._commands.inc(counts.get("commands", 0))
         self._dead.inc(counts.get("dead on arrival", 0))
-        matched, arrivals = counts.get("matched", 0), counts.get("arrival", 0)
-        self._matched.inc(matched)
+        self._matched.inc(counts.get("matched", 0))
         for cause in get_args(Cause):
             self._delivered.labels(cause).inc(counts.get(cause, 0))
         for why, count in labelled(counts, REJECTED):
             self._rejected.labels(why).inc(count)
         for attribute, count in labelled(counts, OTHER_TYPE):
             self._other_type.labels(attribute).inc(count)
-        unexplained = matched - arrivals
-        for policy, count in labelled(counts, SUPPRESSED):
-            self._suppressed.labels(policy).inc(count)
-            unexplained -= count
-        if unexplained:
-            self._suppressed.labels("policy").inc(unexplained)
+        for why, count in labelled(counts, SUPPRESSED):
+            self._suppressed.labels(why).inc(count)
 
     def _remember(self, appended: Mapping[int, int]) -> None:
         self._appended.update(appended)

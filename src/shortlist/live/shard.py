@@ -39,6 +39,8 @@ from shortlist.selection.bulk.offers import Placements
 
 OTHER_TYPE = "other type: "
 """How counts of values of another type than a predicate's begin, before the attribute."""
+SUPPRESSED = "suppressed: "
+"""How counts of matches that were not delivered at arrival begin, before the reason."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -183,8 +185,13 @@ class ShardEngine:
         return Saved.of_bytes(self._saving.snapshot())
 
     @property
-    def counts(self) -> dict[str, Any]:
-        return self.halves.work
+    def counts(self) -> Counter[str]:
+        """What was done so far, each kind of it under a name of its own."""
+        work = self.halves.work
+        counts = Counter({name: count for name, count in work.items() if name != "other_type"})
+        counts.update({f"{OTHER_TYPE}{name}": n for name, n in work["other_type"].items()})
+        counts.update({f"{SUPPRESSED}{why}": n for why, n in self.halves.suppressed.items()})
+        return counts
 
     def _admitted(self, item: Passed, chosen: Mapping[int, Sequence[str]]) -> Admitted:
         return readmitted(
@@ -242,7 +249,7 @@ def run(work: Work) -> Done:
             is_mirrored=work.with_departures,
         )
     engine.follow(work.since)
-    before = Counter(_numbers(engine.counts))
+    before = engine.counts
     found = None if work.matches is None else Incoming(work.matches, files)
     items = _items(work, files, found)
     results = pa.Table.from_batches(
@@ -254,7 +261,7 @@ def run(work: Work) -> Done:
     left = table_of(engine.departures(work.with_data), DEPARTED)
     departures = files.write("departures", to_bytes(left)) if left.num_rows else None
     chain = engine.saved(work.chain, files)
-    counts = Counter(_numbers(engine.counts))
+    counts = engine.counts
     counts.subtract(before)
     ENGINES.put(key, f"{chain.token} {work.kind}", engine)
     return Done(
@@ -289,9 +296,3 @@ def _chosen(work: Work, files: Files) -> dict[int, list[str]]:
         for position, shortlist in rows(of_bytes(files.read(work.chosen)).to_batches()):
             chosen.setdefault(position, []).append(shortlist)
     return chosen
-
-
-def _numbers(counts: Mapping[str, Any]) -> dict[str, int]:
-    """Counts of work, flat."""
-    flat = {name: count for name, count in counts.items() if name != "other_type"}
-    return flat | {f"{OTHER_TYPE}{name}": n for name, n in counts["other_type"].items()}

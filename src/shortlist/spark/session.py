@@ -20,6 +20,7 @@ DEFAULT_DRIVER_MEMORY = "4g"
 QUICK_START = "-XX:TieredStopAtLevel=1 -XX:+UseSerialGC"
 """Most of a local job's JVM time is warming up; the work itself is done in Python."""
 LOOPBACK = "127.0.0.1"
+FEW_WORDS = f"-Dlog4j2.configurationFile={Path(__file__).with_name('log4j2.properties').as_uri()}"
 QUIET = {
     "spark.sql.execution.arrow.pyspark.enabled": "true",
     "spark.sql.session.timeZone": "UTC",
@@ -81,13 +82,12 @@ def local_settings(cores: int, memory: str, scratch: str) -> dict[str, str]:
     >>> local_settings(2, "1g", "scratch")["spark.master"]
     'local[2]'
     """
-    log_settings = Path(__file__).with_name("log4j2.properties").as_uri()
     return {
         "spark.master": f"local[{cores}]",
         "spark.driver.memory": memory,
         "spark.driver.bindAddress": LOOPBACK,
         "spark.driver.host": LOOPBACK,
-        "spark.driver.extraJavaOptions": f"{QUICK_START} -Dlog4j2.configurationFile={log_settings}",
+        "spark.driver.extraJavaOptions": f"{QUICK_START} {FEW_WORDS}",
         "spark.local.dir": scratch,
         "spark.sql.catalogImplementation": "in-memory",
         "spark.sql.shuffle.partitions": str(cores),
@@ -105,7 +105,7 @@ def cluster_settings(master: str) -> dict[str, str]:
     >>> "spark.driver.host" in cluster_settings("spark://node1:7077")
     False
     """
-    settings = {"spark.master": master, **QUIET}
+    settings = {"spark.master": master, "spark.driver.defaultJavaOptions": FEW_WORDS, **QUIET}
     if is_on_this_machine(master):
         settings |= {
             "spark.driver.bindAddress": LOOPBACK,
