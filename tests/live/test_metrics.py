@@ -80,10 +80,18 @@ def test_nothing_is_dropped_without_a_counter(collected, metrics):
     assert value(collected, "step_seconds_count", step="gate") == 40
 
 
-def test_what_policies_suppress_is_told_apart_where_it_is_counted(collected, metrics):
-    metrics._count({"matched": 9, "arrival": 2, "suppressed: top-k": 4})
-    assert value(collected, "suppressed_total", reason="top-k") == 4
-    assert value(collected, "suppressed_total", reason="policy") == 3
+def test_what_policies_suppress_is_told_apart(collected, metrics):
+    best = {"id": "best", "score": "fit", "policy": {"kind": "top-k", "k": 1}}
+    made = registry_from_documents({"subscriptions": [best, {"id": "all"}]})
+    deployment = Deployment(made, Settings(lateness=0), shards=2)
+    lines = [
+        line(f"p{fit}", n).replace("}", f', "data": {{"fit": {fit}}}}}')
+        for n, fit in enumerate((5, 3, 7))
+    ]
+    observe(metrics, deployment, deployment.run(numbered(lines)))
+    observe(metrics, deployment, deployment.run([], last=True))
+    assert value(collected, "suppressed_total", reason="top-k") == 1
+    assert value(collected, "suppressed_total", reason="everything") is None
 
 
 def line(name, second):
