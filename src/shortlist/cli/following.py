@@ -39,8 +39,8 @@ class Following:
     ) -> None:
         self._log = log
         self._shortlist = shortlist
-        # what leaves at an instant does so before anything is delivered
-        streams = [DEPARTURES, DELIVERIES] if changes else [DELIVERIES]
+        # what is delivered at an instant may leave at the same one
+        streams = [DELIVERIES, DEPARTURES] if changes else [DELIVERIES]
         self._consumers: dict[str, Consumer] = {}
         if consumer is not None:
             self._consumers = {one: Consumer(log, one, f"{consumer}/{one}") for one in streams}
@@ -71,7 +71,7 @@ class Following:
         manifest = Deployment(self._log).manifest if DEPARTURES in ends else None
         if manifest is None:
             return ends
-        complete = {DEPARTURES: manifest.departures.end, DELIVERIES: manifest.deliveries.end}
+        complete = {DELIVERIES: manifest.deliveries.end, DEPARTURES: manifest.departures.end}
         is_written = all(ends[stream] >= end for stream, end in complete.items())
         return complete if is_written else dict(self._positions)
 
