@@ -83,7 +83,8 @@ class Up:
         return [pid for pid in _ids() if mark in _read(pid, "environ").split(b"\0")]
 
     def jvms(self):
-        return [pid for pid in self.processes() if _command(pid)[0].endswith("java")]
+        """The driver's own: one that lost its driver may be there, too, for a moment."""
+        return [pid for pid in children(self.pid) if _command(pid)[0].endswith("java")]
 
     def workers(self):
         """Python processes that do tasks: children of a daemon of Spark's."""

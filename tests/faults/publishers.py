@@ -3,7 +3,6 @@
 import json
 import threading
 import time
-from itertools import count
 from random import Random
 
 from shortlist.log.base import INPUT, LogUnavailable
@@ -17,15 +16,13 @@ BEHIND = [0, 0, 0, 50_000, 200_000, 1_200_000]
 class Publisher(threading.Thread):
     """Appends drawn publications and commands, a few at a time, each as old as it says."""
 
-    def __init__(self, url, seed, pause):
-        super().__init__(name=f"publisher {seed}", daemon=True)
-        self._url, self._pause = url, pause
+    def __init__(self, url, seed, numbers, pause):
+        """Publications have these numbers, in turn."""
+        super().__init__(daemon=True)
+        self._url, self._numbers, self._pause = url, numbers, pause
         self._random = Random(seed)
-        self._numbers = (seed + number for number in count(step=1000))
         self._enough = threading.Event()
         self.acknowledged: list[bytes] = []
-        self.unanswered = 0
-        """Appends that had to be repeated."""
 
     def stop(self):
         self._enough.set()
@@ -40,14 +37,13 @@ class Publisher(threading.Thread):
 
     def _append(self, log, lines):
         """Until somebody says that they are there; they may be there twice then."""
-        while True:
+        while not self._enough.is_set():
             try:
                 log.append(INPUT, lines)
             except LogUnavailable:
-                self.unanswered += 1
-            else:
-                self.acknowledged += lines
-                return
+                continue
+            self.acknowledged += lines
+            return
 
     def _line(self):
         pick = self._random.choice

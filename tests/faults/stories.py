@@ -5,6 +5,7 @@ import os
 import time
 from contextlib import ExitStack, closing
 from dataclasses import dataclass, field
+from itertools import count
 from random import Random
 
 from shortlist.intake.files import registry_from_documents
@@ -15,10 +16,13 @@ from shortlist.log.server import NatsServer
 from shortlist.model.settings import Settings
 from tests.faults.processes import Up, kill, wait_until
 from tests.faults.publishers import Publisher
-from tests.faults.verdicts import END, is_done, verdict
+from tests.faults.verdicts import END, Verdict, is_done, verdict
 from tests.strategies import registry
 
 LATENESS = 1_000_000
+PUBLISHERS = 2
+PAUSE = 0.5
+"""Seconds from one append of a publisher to the next, on average."""
 
 
 def fault_seed():
@@ -34,7 +38,7 @@ class Outcome:
     kills: list[str] = field(default_factory=list)
     recoveries: list[float] = field(default_factory=list)
     """Seconds from a restart to the first commit after it."""
-    verdict: object = None
+    verdict: Verdict | None = None
 
     def tell(self, **what):
         """A line for whoever reads along."""
@@ -44,11 +48,10 @@ class Outcome:
 class Story:
     """Within `with`: a log, publishers, and `up`, which is started at once."""
 
-    def __init__(self, folder, seed, log="sqlite", publishers=2, pause=0.5, options=()):
+    def __init__(self, folder, seed, log="sqlite", options=()):
         self.random = Random(seed)
         self.outcome = Outcome(seed)
-        self.folder, self._log_kind = folder, log
-        self._publishers, self._pause, self._options = publishers, pause, options
+        self.folder, self._log_kind, self._options = folder, log, options
         document = registry(self.random.choice)
         self.registry = registry_from_documents(document)
         folder.mkdir(parents=True, exist_ok=True)
@@ -69,8 +72,8 @@ class Story:
             self.up = Up(self.folder, [registry, "--log", url, *places, *others])
             stack.callback(self.up.kill_everything)
             self.publishers = [
-                Publisher(url, self.outcome.seed % 10**6 + number, self._pause)
-                for number in range(self._publishers)
+                Publisher(url, self.random.random(), count(number, PUBLISHERS), PAUSE)
+                for number in range(PUBLISHERS)
             ]
             for publisher in self.publishers:
                 publisher.start()
@@ -82,9 +85,6 @@ class Story:
     def __exit__(self, *_):
         self._ending.close()
 
-    def _stop_server(self):
-        self.server.kill()
-
     def commits(self):
         """How many there were, as far as anybody knows."""
         try:
@@ -95,7 +95,7 @@ class Story:
     def wait_for_commit(self):
         """The time of the next one, in seconds."""
         before = max(self.commits(), 0)
-        wait_until(lambda: self.commits() > before, "a commit", self.last_words)
+        self._wait_until(lambda: self.commits() > before, "a commit")
         return committed(self.log)[1].committed / 1e6
 
     def wait_for_a_moment(self):
@@ -122,7 +122,7 @@ class Story:
         for publisher in self.publishers:
             publisher.stop()
         self.log.append(INPUT, [END])
-        wait_until(lambda: is_done(self.log), "all to be read", self.last_words)
+        self._wait_until(lambda: is_done(self.log), "all to be read")
         status = self.up.stop()
         assert status == 0, self.last_words()
         sent = [line for publisher in self.publishers for line in publisher.acknowledged]
@@ -133,6 +133,16 @@ class Story:
 
     def restart_server(self):
         self.server = NatsServer(self.folder / "nats", self.server.port)
+
+    def _stop_server(self):
+        self.server.kill()
+
+    def _wait_until(self, is_so, what):
+        def is_so_while_it_runs():
+            assert self.up.is_running(), self.last_words()
+            return is_so()
+
+        wait_until(is_so_while_it_runs, what, self.last_words)
 
     def last_words(self):
         """What it said, and how to see it again."""

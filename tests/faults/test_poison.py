@@ -5,6 +5,7 @@ import json
 import pytest
 
 from shortlist.engine.bulk import BulkHalves
+from shortlist.live.poison import TaskFailed
 from shortlist.model.settings import Settings
 from tests.faults.logged import LoggedDeployment
 from tests.live.deployments import expected
@@ -16,15 +17,15 @@ class Poison:
 
     def __init__(self, monkeypatch):
         self.positions = set()
-        placed = BulkHalves.placed
+        arrived = BulkHalves._arrived
 
-        def fails(halves, block, *more):
+        def fails(halves, block, found):
             found = self.positions & {each.publication.position for each in block}
             if found:
                 raise ArithmeticError(f"{min(found)} is poison")
-            return placed(halves, block, *more)
+            return arrived(halves, block, found)
 
-        monkeypatch.setattr(BulkHalves, "placed", fails)
+        monkeypatch.setattr(BulkHalves, "_arrived", fails)
 
 
 @pytest.fixture
@@ -73,12 +74,13 @@ def without(lines, positions):
             yield line
 
 
-def test_what_is_not_a_publications_fault_is_raised(monkeypatch):
-    """Nothing is turned away for it, and nothing has happened."""
+@pytest.mark.parametrize("method", ["_counted", "due"])
+def test_what_is_not_a_publications_fault_is_raised(monkeypatch, method):
+    """Be it the engine's or not: nothing is turned away for it, and nothing has happened."""
     deployment = LoggedDeployment(1)
-    monkeypatch.setattr(BulkHalves, "due", lambda *_: 1 / 0)
+    monkeypatch.setattr(BulkHalves, method, lambda *_: 1 / 0)
     deployment.send(timeline(deployment.pick, 20))
-    with pytest.raises(Exception, match="ZeroDivisionError"):
+    with pytest.raises((TaskFailed, ZeroDivisionError), match="division by zero"):
         deployment.step()
     monkeypatch.undo()
     deployment.start()

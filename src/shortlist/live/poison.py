@@ -1,35 +1,45 @@
-"""Publications that tasks fail on, though their machine is well: found by halving, and refused.
+"""Publications that the engine fails on: found by halving, and refused.
 
-What depends on the machine (a disk, a lost process) is raised as it is, and tried again as a whole.
+Whatever else goes wrong (a disk, a lost process, another version) is raised as it is, and the batch
+tried again as a whole: no publication is to blame for it.
 """
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from traceback import walk_tb
 from typing import Generic, TypeVar
 
 from shortlist.live.gate import Admission, Passed, Refusal
+
+ROOMS = tuple(
+    f"shortlist.{room}." for room in ("engine", "selection", "scoring", "matching", "fuzzy")
+)
+"""Where publications are dealt with."""
+MOST_AT_ONCE = 3
+"""Of a batch: if more of them are harmful, the engine is to blame, and nothing is refused."""
 
 W = TypeVar("W")
 D = TypeVar("D")
 
 
 class TaskFailed(Exception):
-    """A task that would fail again."""
+    """A task whose engine failed, as it would again."""
 
 
 @dataclass(frozen=True, slots=True)
 class Failure:
-    """What a task raised, in words: it may have happened in another process."""
+    """What the engine of a task raised, in words: it may have been in another process."""
 
     words: str
 
 
 @dataclass(frozen=True, slots=True)
 class Attempt(Generic[W, D]):
-    """A task that answers with its failure, if it is its own.
+    """A task that answers with its engine's failure.
 
-    >>> Attempt(lambda divisor: 1 / divisor)(0)
-    Failure(words='ZeroDivisionError: division by zero')
+    >>> from shortlist.engine.arrow import rows
+    >>> Attempt(lambda work: [*rows(work)])([7])
+    Failure(words="AttributeError: 'int' object has no attribute ...")
     """
 
     task: Callable[[W], D]
@@ -40,7 +50,14 @@ class Attempt(Generic[W, D]):
         except (OSError, MemoryError):
             raise
         except Exception as error:
+            if not _is_of_the_engine(error):
+                raise
             return Failure(f"{type(error).__name__}: {error}")
+
+
+def _is_of_the_engine(error: Exception) -> bool:
+    frames = walk_tb(error.__traceback__)
+    return any(frame.f_globals.get("__name__", "").startswith(ROOMS) for frame, _ in frames)
 
 
 def succeeded(answers: Sequence[D | Failure]) -> list[D]:
