@@ -20,9 +20,9 @@ class Poison:
         arrived = BulkHalves._arrived
 
         def fails(halves, block, found):
-            found = self.positions & {each.publication.position for each in block}
-            if found:
-                raise ArithmeticError(f"{min(found)} is poison")
+            harmful = self.positions & {each.publication.position for each in block}
+            if harmful:
+                raise ArithmeticError(f"{min(harmful)} is poison")
             return arrived(halves, block, found)
 
         monkeypatch.setattr(BulkHalves, "_arrived", fails)
@@ -72,6 +72,15 @@ def without(lines, positions):
             yield json.dumps(document | {"expirytime": document["time"]})
         else:
             yield line
+
+
+def test_an_engine_that_fails_on_most_is_to_blame_itself(poison):
+    deployment = LoggedDeployment(2)
+    poison.positions = {*range(1, 41)}
+    deployment.send(timeline(deployment.pick, 40))
+    with pytest.raises(TaskFailed, match="is poison"):
+        deployment.step(last=True)
+    assert deployment.rejects() == []
 
 
 @pytest.mark.parametrize("method", ["_counted", "due"])

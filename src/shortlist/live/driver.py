@@ -18,7 +18,14 @@ from shortlist.live.manifest import Chain, Manifest, Stored
 from shortlist.live.matching_stage import Matched, MatchWork, gathered, match
 from shortlist.live.outlets import Outlet
 from shortlist.live.plans import PlanSetting, choose
-from shortlist.live.poison import Attempt, TaskFailed, first_harmful, succeeded, turn_away
+from shortlist.live.poison import (
+    MOST_AT_ONCE,
+    Attempt,
+    TaskFailed,
+    first_harmful,
+    succeeded,
+    turn_away,
+)
 from shortlist.live.registry_state import empty_shards, read_registry_state, registry_state
 from shortlist.live.segments import Segments
 from shortlist.live.shard import OTHER_TYPE, Done, Work
@@ -176,11 +183,13 @@ class Driver:
 
     def _done(self, found: Admission, clock: "_Clock") -> tuple[list[Done], str]:
         """What came of the items, and the token of the registry behind them; publications that
-        tasks fail on are taken out."""
+        the engine fails on are taken out."""
+        harmful = 0
         while True:
             try:
                 return self._attempt(found, clock)
             except TaskFailed as failure:
+                harmful += 1
                 item, failure = first_harmful(
                     found.passed,
                     failure,
@@ -188,7 +197,7 @@ class Driver:
                         replace(found, passed=[*some], counts=Counter()), clock
                     ),
                 )
-                if item.kind != "publication":
+                if item.kind != "publication" or harmful > MOST_AT_ONCE:
                     raise
                 turn_away(item, failure, found)
 
