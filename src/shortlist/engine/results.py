@@ -1,7 +1,7 @@
 """Deliveries as rows, and as lines of files."""
 
 import json
-from collections.abc import Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from typing import Any
 
 import pyarrow as pa
@@ -62,13 +62,37 @@ def delivery_row(delivery: Delivery, with_data: bool) -> Row:
     )
 
 
-def delivery_line(row: Row) -> str:
-    """A row of deliveries, with its time in microseconds, as a line of a file."""
-    document = dict(zip(DELIVERY_COLUMNS, row, strict=False))
-    document["time"] = format_time(document["time"])
-    line = json.dumps(document, ensure_ascii=False)
-    data = row[len(DELIVERY_COLUMNS)]
-    return line if data is None else f'{line[:-1]}, "data": {data}}}'
+def delivery_lines(rows: Iterable[Row]) -> Iterator[str]:
+    """Rows of deliveries, with their times in microseconds, as lines of a file.
+
+    Names and times are repeated often, so each is written out once.
+
+    >>> row = ("36a6", 0, "L", "ann", "b", "p", "s", -2.0, 1.0, 0.5, None, "arrival", None)
+    >>> [*delivery_lines([row])]
+    ['{"id": "36a6", "time": "1970-01-01T00:00:00.000Z", "shortlist": "L", ... "rank": null, ...}']
+    """
+    texts: dict[str, str] = {}
+    times: dict[int, str] = {}
+
+    def text(name: str) -> str:
+        known = texts.get(name)
+        if known is None:
+            known = texts[name] = json.dumps(name, ensure_ascii=False)
+        return known
+
+    for key, time, shortlist, subscriber, source, publication, subscription, *rest in rows:
+        score, high, low, rank, cause, data, *_ = rest
+        when = times.get(time)
+        if when is None:
+            when = times[time] = format_time(time)
+        extra = "" if data is None else f', "data": {data}'
+        yield (
+            f'{{"id": "{key}", "time": "{when}", "shortlist": {text(shortlist)}, '
+            f'"subscriber": {text(subscriber)}, "source": {text(source)}, '
+            f'"publication": {text(publication)}, "subscription": {text(subscription)}, '
+            f'"score": {score!r}, "possibility": {high!r}, "necessity": {low!r}, '
+            f'"rank": {"null" if rank is None else rank}, "cause": "{cause}"{extra}}}'
+        )
 
 
 def _json(data: Mapping[str, Any]) -> str:

@@ -5,7 +5,7 @@ from collections.abc import Iterable
 import pyarrow as pa
 
 from shortlist.engine.arrow import rows
-from shortlist.engine.results import RESULTS, delivery_line
+from shortlist.engine.results import RESULTS, delivery_lines
 
 ORDER = [("time", "ascending"), ("position", "ascending"), ("shortlist", "ascending")]
 KEPT = [name for name in RESULTS.names if name != "note"]
@@ -17,8 +17,8 @@ def ordered_lines(results: pa.Table) -> pa.Table:
     """Rows of RESULTS as rows of DELIVERED, in order."""
     kept = results.select(KEPT).sort_by(ORDER)
     texts = kept.set_column(1, "time", kept.column("time").cast(pa.int64()))
-    lines = [delivery_line(row) for row in rows(texts.to_batches())]
-    return kept.append_column("line", pa.array(lines, pa.string()))
+    lines = pa.array(delivery_lines(rows(texts.to_batches())), pa.string())
+    return kept.append_column("line", lines)
 
 
 def together(tables: Iterable[pa.Table]) -> pa.Table:

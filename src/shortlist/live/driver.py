@@ -128,7 +128,8 @@ class Driver:
         self.manifest = Manifest.of_bytes(committed.content)
         self._gate = self._recalled_gate()
         self._since = self._gate.ordering.reached
-        self.choice = choose(plan, self._gate.registry(), len(self.manifest.shards))
+        shards = len(self.manifest.shards)
+        self.choice = choose(plan, self._gate.registry(), shards, settings.limits)
         self._put_out()
 
     @property
@@ -204,21 +205,29 @@ class Driver:
     def _attempt(self, found: Admission, clock: "_Clock") -> tuple[list[Done], str]:
         """Two attempts that see different items need different tokens."""
         following = uuid.uuid4().hex if found.commands else self.manifest.registry.token
-        works = self._works(found, following)
+        passed = None
+        if found.passed:
+            passed = self._files.write("items", to_bytes(table_of(found.passed, PASSED)))
+        chosen = self._chosen(found, passed, following)
+        matched = self._matched(passed, following)
         clock.lap("matching")
-        done = self._tried(run_shard, works)
+        done = self._tried(run_shard, self._works(found, passed, chosen, matched))
         clock.lap("shards")
+        if matched is not None:
+            for attribute, count in matched.other_type.items():
+                found.counts[f"{OTHER_TYPE}{attribute}"] += count
         return done, following
 
     def _tried(self, task: Callable[[W], D], works: Sequence[W]) -> list[D]:
         return succeeded(self._run(Attempt(task), works))
 
-    def _works(self, found: Admission, following: str) -> list[Work]:
-        passed = None
-        if found.passed:
-            passed = self._files.write("items", to_bytes(table_of(found.passed, PASSED)))
-        chosen = self._chosen(found, passed, following)
-        matched = self._matched(found, passed, following)
+    def _works(
+        self,
+        found: Admission,
+        passed: str | None,
+        chosen: str | None,
+        matched: Matched | None,
+    ) -> list[Work]:
         chains = self.manifest.shards
         return [
             Work(
@@ -259,7 +268,7 @@ class Driver:
         nominations = joined(self._tables(self._tried(nominated, inquiries)), NOMINATIONS)
         return self._files.write("chosen", to_bytes(reached(nominations)))
 
-    def _matched(self, found: Admission, passed: str | None, following: str) -> Matched | None:
+    def _matched(self, passed: str | None, following: str) -> Matched | None:
         """What lanes find, where shards do not match for themselves."""
         choice, shards = self.choice, len(self.manifest.shards)
         if choice.plan == "replicate":
@@ -280,10 +289,7 @@ class Driver:
             )
             for lane in range(choice.lanes)
         ]
-        matched = gathered(self._tried(match, works))
-        for attribute, count in matched.other_type.items():
-            found.counts[f"{OTHER_TYPE}{attribute}"] += count
-        return matched
+        return gathered(self._tried(match, works))
 
     def _manifest(
         self,

@@ -39,23 +39,23 @@ class Split:
         return format_path(self.key.path)
 
 
-def best_split(registry: Registry, lanes: int) -> Split | None:
+def best_split(registry: Registry, lanes: int, limits: Limits) -> Split | None:
     """None where every attribute leaves a lane with all subscriptions.
 
     >>> from shortlist.intake.files import registry_from_documents
     >>> wanted = [{"id": f"s{n}", "where": f"city = 'c{n}' and rent < 900"} for n in range(99)]
-    >>> split = best_split(registry_from_documents({"subscriptions": wanted}), 2)
+    >>> split = best_split(registry_from_documents({"subscriptions": wanted}), 2, Limits())
     >>> split.attribute, split.values, split.keyed
     ('city', 99, 1.0)
     """
     every = max(1, len(registry.subscriptions) // LOOKED_AT)
     vocabulary = registry.vocabulary
     asked = [
-        [*demanded(subscription, vocabulary, Limits())]
+        [*demanded(subscription, vocabulary, limits)]
         for subscription in registry.subscriptions[::every]
     ]
     keys: list[Key] = [*_by_value(asked, lanes), *_by_cell(asked, lanes)]
-    splits = [_split(Meeting(key, lanes, vocabulary, Limits()), asked, lanes) for key in keys]
+    splits = [_split(Meeting(key, lanes, vocabulary, limits), asked, lanes) for key in keys]
     return min(
         (split for split in splits if split.fullest < 1), key=lambda it: it.fullest, default=None
     )

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 import shutil
 import threading
 import time
@@ -139,6 +140,7 @@ class Running:
                 plan=wanted.plan,
                 departures=outlet.depart if wanted.with_departures else None,
             )
+            gc.freeze()  # the registry stays: Python's collector need not go through it each time
             self._observer.started(driver, log)
             stream = stack.enter_context(self._streaming(driver, log))
             beats = self._heartbeats(log)

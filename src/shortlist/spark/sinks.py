@@ -15,7 +15,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 
 from shortlist.engine.arrow import Row, batches, rows
-from shortlist.engine.results import DELIVERY_COLUMNS, delivery_line, delivery_schema
+from shortlist.engine.results import DELIVERY_COLUMNS, delivery_lines, delivery_schema
 from shortlist.spark.sources import Places
 
 if TYPE_CHECKING:
@@ -31,22 +31,23 @@ LINES = pa.schema([("value", pa.string())])
 class _Write:
     """The task that turns rows into lines."""
 
-    line: Callable[[Row], str]
+    lines: Callable[[Iterable[Row]], Iterable[str]]
 
     def __call__(self, arriving: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
-        yield from batches(((self.line(row),) for row in rows(arriving)), LINES)
+        yield from batches(((line,) for line in self.lines(rows(arriving))), LINES)
 
 
 @dataclass(frozen=True, slots=True)
-class RejectLine:
-    """A row of rejects as a line of a file."""
+class RejectLines:
+    """Rows of rejects as lines of a file."""
 
     places: Places | None
 
-    def __call__(self, row: Row) -> str:
-        position, line, reason = row
-        place = str(position) if self.places is None else self.places.name(position)
-        return json.dumps({"line": line, "position": place, "reason": reason}, ensure_ascii=False)
+    def __call__(self, rows: Iterable[Row]) -> Iterator[str]:
+        for position, line, reason in rows:
+            place = str(position) if self.places is None else self.places.name(position)
+            document = {"line": line, "position": place, "reason": reason}
+            yield json.dumps(document, ensure_ascii=False)
 
 
 def write_deliveries(deliveries: DataFrame, out: str | Path, count: int | None = None) -> None:
@@ -66,7 +67,7 @@ def write_deliveries(deliveries: DataFrame, out: str | Path, count: int | None =
     ]
     absent = F.lit(None).cast("string").alias("data")
     cells = ordered.select(*columns, "data" if data else absent)
-    _write_lines(cells.mapInArrow(_Write(delivery_line), "value string"), out)
+    _write_lines(cells.mapInArrow(_Write(delivery_lines), "value string"), out)
 
 
 class DeliveryFile:
@@ -130,7 +131,7 @@ def write_rejects(rejects: DataFrame, places: Places | None, out: str | Path) ->
     """In order of position; the answer is their number."""
     count = rejects.count()
     ordered = _sorted(rejects.select("position", "line", "reason"), "position", count=count)
-    _write_lines(ordered.mapInArrow(_Write(RejectLine(places)), "value string"), out)
+    _write_lines(ordered.mapInArrow(_Write(RejectLines(places)), "value string"), out)
     return count
 
 

@@ -24,8 +24,8 @@ from shortlist.spark.ingest import ReadLines
 from shortlist.spark.job import Outputs, check_outputs, job_report
 from shortlist.spark.lanes import Lanes
 from shortlist.spark.session import any_session
-from shortlist.spark.sinks import DeliveryFile, RejectLine, parts_folder, put_in_order
-from shortlist.spark.sources import Places, counted_places
+from shortlist.spark.sinks import DeliveryFile, RejectLines, parts_folder, put_in_order
+from shortlist.spark.sources import counted_places
 from shortlist.spark.stream_input import stream_files
 from shortlist.spark.streaming import Stream
 
@@ -92,8 +92,9 @@ def run_stream_job(
         with steps.step("Matching and selecting"):
             Stream(lines, driver, read, folder / "checkpoint").run_to_the_end()
             driver.run_batch([], last=True)
-        places = counted_places(source)
-        outputs.rejects.write_bytes(b"".join(_reject_lines(outlet.refusals, places)))
+        lines_of = RejectLines(counted_places(source))
+        rejected = "".join(f"{line}\n" for line in lines_of(sorted(outlet.refusals)))
+        outputs.rejects.write_bytes(rejected.encode())
     return job_report(_work(driver.manifest.counts), len(outlet.refusals), started)
 
 
@@ -122,8 +123,3 @@ def _outlet(out: Path, with_data: bool) -> Iterator[FileOutlet]:
         with whole.open("wb") as file:
             yield FileOutlet(file)
         whole.replace(out)
-
-
-def _reject_lines(refusals: list[tuple[int, str, str]], places: Places) -> Iterator[bytes]:
-    line = RejectLine(places)
-    return (f"{line(refusal)}\n".encode() for refusal in sorted(refusals))
