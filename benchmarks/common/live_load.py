@@ -84,10 +84,10 @@ def publish(log: Log, rate: float, seconds: float, seed: int = 0) -> int:
 
 
 def backlog(log: Log, count: int, seed: int = 1) -> None:
-    """Appends so many at once, a millisecond of event time apart, as of now."""
-    now, every = time.time_ns() // 1000, flats(seed)
+    """Appends so many at once, a microsecond of event time apart, as of now."""
+    every, now, source = flats(seed), time.time_ns() // 1000, f"backlog {seed}"
     lines = [
-        json.dumps(next(every) | {"time": format_time(now + 1000 * n), "source": "past"}).encode()
+        json.dumps(next(every) | {"time": format_time(now + n), "source": source}).encode()
         for n in range(count)
     ]
     log.append(INPUT, lines)

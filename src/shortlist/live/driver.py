@@ -329,6 +329,7 @@ class Driver:
                 "lateness": self._settings.lateness,
                 "dedup": self._settings.dedup,
                 "advertised": self._settings.advertised,
+                "plan": self.choice.plan,
             },
             committed=time.time_ns() // 1000,
             is_finished=last,

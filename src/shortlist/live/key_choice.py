@@ -4,6 +4,7 @@ from collections import Counter, defaultdict
 from collections.abc import Sequence
 from dataclasses import dataclass
 from math import isfinite
+from random import Random
 
 import numpy as np
 
@@ -13,9 +14,10 @@ from shortlist.matching.number_sets import Intervals, in_common
 from shortlist.model.paths import Path, format_path
 from shortlist.model.registry import Registry
 from shortlist.model.settings import Limits
+from shortlist.model.subscription import Subscription
 
 LOOKED_AT = 10_000
-"""Subscriptions; of a larger registry every n-th."""
+"""Subscriptions; of a larger registry a sample, always the same."""
 TRIED = 4
 """Attributes of each form: those that most subscriptions ask for."""
 
@@ -48,12 +50,11 @@ def best_split(registry: Registry, lanes: int, limits: Limits) -> Split | None:
     >>> split.attribute, split.values, split.keyed
     ('city', 99, 1.0)
     """
-    every = max(1, len(registry.subscriptions) // LOOKED_AT)
+    some: Sequence[Subscription] = registry.subscriptions
+    if len(some) > LOOKED_AT:
+        some = Random(0).sample(some, LOOKED_AT)
     vocabulary = registry.vocabulary
-    asked = [
-        [*demanded(subscription, vocabulary, limits)]
-        for subscription in registry.subscriptions[::every]
-    ]
+    asked = [[*demanded(subscription, vocabulary, limits)] for subscription in some]
     keys: list[Key] = [*_by_value(asked, lanes), *_by_cell(asked, lanes)]
     splits = [_split(Meeting(key, lanes, vocabulary, limits), asked, lanes) for key in keys]
     return min(
