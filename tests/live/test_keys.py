@@ -153,5 +153,5 @@ def test_ranges_have_the_lanes_of_their_cells(condition, lanes):
 
 def test_ranges_of_several_elements_are_not_put_together():
     meeting = by_cell("scores", 2.0, 3.0, 4.0)
-    assert lanes_of(meeting, "scores > 3.5 and scores < 1") == 0b0001
-    assert meeting.of_publication(Many((0.5, 5.0)), position=0) == 0b1001
+    assert lanes_of(meeting, "scores > 3.5 and scores < 2.5") == 0b1100
+    assert meeting.of_publication(Many((2.2, 3.7)), position=0) == 0b0110

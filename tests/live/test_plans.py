@@ -67,7 +67,7 @@ def test_the_same_deliveries_in_the_same_order(plan, part):
 def flats(count):
     pick = seeded(count)
     for number in range(count):
-        rent = pick([*range(500, 900, 5), "on request", {"between": [600, 700]}])
+        rent = pick([*range(500, 900, 20), "on request", {"between": [600, 700]}])
         document = {"city": pick(["Oslo", "Rome", "Bonn", 7]), "rent": rent}
         time = format_time(START + number * SECOND // 100)
         yield json.dumps({"id": f"f{number}", "source": "ads", "time": time, "data": document})
@@ -125,6 +125,50 @@ def test_what_lanes_did_for_a_batch_that_failed_never_happened(plan):
     assert (deployment.outlet.deliveries, deployment.outlet.refusals) == expected(
         made, lines, settings
     )
+
+
+@pytest.mark.parametrize("plan", ["broadcast", "rendezvous"])
+def test_what_is_replaced_by_something_that_matches_nothing_leaves(plan):
+    made = registry_from_documents(
+        {
+            "subscriptions": [
+                {
+                    "id": "w",
+                    "where": "city = 'Oslo'",
+                    "score": "-rent",
+                    "policy": {"kind": "window", "k": 1, "window": "1h"},
+                }
+            ]
+        }
+    )
+    stream = [("a", "Oslo", 500, None), ("b", "Oslo", 600, None), ("c", "Rome", 700, "a")]
+    lines = [
+        json.dumps(
+            {"id": name, "source": "ads", "time": format_time(START + at * SECOND)}
+            | ({"replaces": replaced} if replaced else {})
+            | {"data": {"city": city, "rent": rent}}
+        )
+        for at, (name, city, rent, replaced) in enumerate(stream)
+    ]
+    deployment = Deployment(made, Settings(lateness=0), shards=2)
+    start(deployment, choose(plan, made, 2))
+    deployment.run(numbered(lines))
+    deployment.run([], last=True)
+    delivered = [json.loads(line)["publication"] for line in deployment.outlet.deliveries]
+    assert delivered == ["a", "b"]
+
+
+def test_values_of_another_type_are_counted_on_one_lane_only():
+    made = registry_from_documents({"subscriptions": wishes(3)})
+    lines = [*flats(400)]
+    deployment = Deployment(made, Settings(lateness=0), shards=2)
+    cells = ByCell(("rent",), (600.0, 700.0, 800.0))
+    start(deployment, Choice(plan="rendezvous", lanes=4, key=cells, why="it was drawn"))
+    deployment.run(numbered(lines), last=True)
+    published = [json.loads(line)["data"] for line in lines]
+    assert any(each["city"] == 7 and isinstance(each["rent"], dict) for each in published)
+    counts = deployment.driver.manifest.counts
+    assert counts["other type: city"] == 3 * sum(each["city"] == 7 for each in published)
 
 
 def large(where, **home):

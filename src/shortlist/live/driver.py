@@ -5,37 +5,25 @@ import uuid
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
-from typing import Protocol, TypeVar
+from typing import Protocol
 
 import pyarrow as pa
 
 from shortlist.engine.arrow import Row, rows
-from shortlist.live.audiences import Inquiry, nominated, reached
 from shortlist.live.deliveries import ORDER, together
 from shortlist.live.files import Files
 from shortlist.live.gate import Accepted, Admission, Arrived, Gate, Refusal
+from shortlist.live.laps import Laps
 from shortlist.live.manifest import Chain, Manifest, Stored
-from shortlist.live.matching_stage import Matched, MatchWork, gathered, match
 from shortlist.live.outlets import Outlet
 from shortlist.live.plans import PlanSetting, choose
-from shortlist.live.poison import (
-    MOST_AT_ONCE,
-    Attempt,
-    TaskFailed,
-    first_harmful,
-    succeeded,
-    turn_away,
-)
 from shortlist.live.registry_state import empty_shards, read_registry_state, registry_state
 from shortlist.live.segments import Segments
-from shortlist.live.shard import OTHER_TYPE, Done, Work
-from shortlist.live.shard import run as run_shard
+from shortlist.live.shard import Done
 from shortlist.live.tables import (
     ACCEPTED,
     COMMANDS,
     DEPARTED,
-    NOMINATIONS,
-    PASSED,
     REFUSALS,
     WAITING,
     joined,
@@ -43,6 +31,7 @@ from shortlist.live.tables import (
     table_of,
     to_bytes,
 )
+from shortlist.live.tasks import Run, Tasks
 from shortlist.log.base import Register
 from shortlist.model.registry import Registry
 from shortlist.model.settings import Settings
@@ -61,23 +50,6 @@ class Registers(Protocol):
     def register(self, name: str) -> Register | None: ...
 
     def put(self, name: str, content: bytes, revision: int) -> int: ...
-
-
-class OfShard(Protocol):
-    """Work for one shard."""
-
-    @property
-    def shard(self) -> int: ...
-
-
-W = TypeVar("W", bound=OfShard)
-D = TypeVar("D")
-
-
-class Run(Protocol):
-    """Has a task done for each of several shards, wherever."""
-
-    def __call__(self, task: Callable[[W], D], works: Sequence[W]) -> Sequence[D]: ...
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -115,9 +87,14 @@ class Driver:
         self._registers = registers
         self._files = files
         self._settings = settings
-        self._run = run
+        self._tasks = Tasks(
+            run=run,
+            files=files,
+            limits=settings.limits,
+            with_data=with_data,
+            with_departures=departures is not None,
+        )
         self._outlet = outlet
-        self._with_data = with_data
         self._departures = departures
         self._accepted = Segments(files, "accepted", ACCEPTED)
         self._waiting = Segments(files, "waiting", WAITING)
@@ -127,7 +104,6 @@ class Driver:
         self._revision = committed.revision
         self.manifest = Manifest.of_bytes(committed.content)
         self._gate = self._recalled_gate()
-        self._since = self._gate.ordering.reached
         shards = len(self.manifest.shards)
         self.choice = choose(plan, self._gate.registry(), shards, settings.limits)
         self._put_out()
@@ -154,13 +130,13 @@ class Driver:
         Whose batch it is, and its number there, are remembered for whoever wants to know whether it
         was committed.
         """
-        clock = _Clock()
+        laps = Laps()
         before, arriving = self.manifest, list(lines)
-        self._since = self._gate.ordering.reached
+        since = self._gate.ordering.reached
         found = self._gate.admit(_readable(arriving), last)
         found.refusals += _unreadable(arriving)
-        clock.lap("gate")
-        done, following = self._done(found, clock)
+        laps.lap("gate")
+        done, following = self._tasks.done(found, before, self.choice, since, laps)
         refusals = table_of(sorted(found.refusals), REFUSALS)
         self.manifest = replace(
             self._manifest(found, done, refusals, arriving, last, following),
@@ -168,128 +144,19 @@ class Driver:
             batch=batch,
         )
         self._commit()
-        clock.lap("commit")
+        laps.lap("commit")
         deliveries = self._put_out()
-        clock.lap("output")
+        laps.lap("output")
         if self.manifest.number % COLLECT_EVERY == 0:
             self._files.collect({*before.files, *self.manifest.files}, RETENTION)
         return Report(
             number=self.manifest.number,
             counts=_counts(found, done, refusals),
-            seconds=clock.laps,
+            seconds=laps.seconds,
             bytes_written=_size({*self.manifest.files} - {*before.files}, self._files),
             deliveries=deliveries,
             refusals=refusals,
         )
-
-    def _done(self, found: Admission, clock: "_Clock") -> tuple[list[Done], str]:
-        """What came of the items, and the token of the registry behind them; publications that
-        the engine fails on are taken out."""
-        harmful = 0
-        while True:
-            try:
-                return self._attempt(found, clock)
-            except TaskFailed as failure:
-                harmful += 1
-                item, failure = first_harmful(
-                    found.passed,
-                    failure,
-                    lambda some: self._attempt(
-                        replace(found, passed=[*some], counts=Counter()), clock
-                    ),
-                )
-                if item.kind != "publication" or harmful > MOST_AT_ONCE:
-                    raise
-                turn_away(item, failure, found)
-
-    def _attempt(self, found: Admission, clock: "_Clock") -> tuple[list[Done], str]:
-        """Two attempts that see different items need different tokens."""
-        following = uuid.uuid4().hex if found.commands else self.manifest.registry.token
-        passed = None
-        if found.passed:
-            passed = self._files.write("items", to_bytes(table_of(found.passed, PASSED)))
-        chosen = self._chosen(found, passed, following)
-        matched = self._matched(passed, following)
-        clock.lap("matching")
-        done = self._tried(run_shard, self._works(found, passed, chosen, matched))
-        clock.lap("shards")
-        if matched is not None:
-            for attribute, count in matched.other_type.items():
-                found.counts[f"{OTHER_TYPE}{attribute}"] += count
-        return done, following
-
-    def _tried(self, task: Callable[[W], D], works: Sequence[W]) -> list[D]:
-        return succeeded(self._run(Attempt(task), works))
-
-    def _works(
-        self,
-        found: Admission,
-        passed: str | None,
-        chosen: str | None,
-        matched: Matched | None,
-    ) -> list[Work]:
-        chains = self.manifest.shards
-        return [
-            Work(
-                folder=str(self._files.folder),
-                shard=shard,
-                shards=len(chains),
-                chain=chain,
-                until=found.until,
-                passed=passed,
-                chosen=chosen,
-                matches=None if matched is None else matched.by_shard[shard],
-                replacing=() if matched is None else matched.replacing,
-                limits=self._settings.limits,
-                with_data=self._with_data,
-                with_departures=self._departures is not None,
-                since=self._since,
-            )
-            for shard, chain in enumerate(chains)
-        ]
-
-    def _chosen(self, found: Admission, passed: str | None, following: str) -> str | None:
-        """Whom publishers with an audience reach, as a file."""
-        if passed is None or all(item.advertisement is None for item in found.passed):
-            return None
-        shards = len(self.manifest.shards)
-        inquiries = [
-            Inquiry(
-                folder=str(self._files.folder),
-                shard=shard,
-                shards=shards,
-                registry=self.manifest.registry,
-                following=following,
-                passed=passed,
-                limits=self._settings.limits,
-            )
-            for shard in range(shards)
-        ]
-        nominations = joined(self._tables(self._tried(nominated, inquiries)), NOMINATIONS)
-        return self._files.write("chosen", to_bytes(reached(nominations)))
-
-    def _matched(self, passed: str | None, following: str) -> Matched | None:
-        """What lanes find, where shards do not match for themselves."""
-        choice, shards = self.choice, len(self.manifest.shards)
-        if choice.plan == "replicate":
-            return None
-        if passed is None:
-            return Matched([()] * shards)
-        works = [
-            MatchWork(
-                folder=str(self._files.folder),
-                shard=lane,
-                lanes=choice.lanes,
-                shards=shards,
-                key=choice.key,
-                registry=self.manifest.registry,
-                following=following,
-                passed=passed,
-                limits=self._settings.limits,
-            )
-            for lane in range(choice.lanes)
-        ]
-        return gathered(self._tried(match, works))
 
     def _manifest(
         self,
@@ -406,18 +273,6 @@ def begin(registers: Registers, files: Files, registry: Registry, shards: int) -
 
 def _first_chain(files: Files, kind: str, content: bytes) -> Chain:
     return Chain(token=uuid.uuid4().hex, snapshot=Stored(files.write(kind, content), len(content)))
-
-
-class _Clock:
-    """Seconds from one lap to the next."""
-
-    def __init__(self) -> None:
-        self._since = time.monotonic()
-        self.laps: dict[str, float] = {}
-
-    def lap(self, name: str) -> None:
-        now = time.monotonic()
-        self.laps[name], self._since = now - self._since, now
 
 
 def _readable(arriving: Iterable[Row]) -> Iterator[Arrived]:

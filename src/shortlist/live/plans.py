@@ -37,9 +37,7 @@ class Choice:
     why: str
 
 
-def choose(
-    setting: PlanSetting, registry: Registry, shards: int, limits: Limits = SAFE
-) -> Choice:
+def choose(setting: PlanSetting, registry: Registry, shards: int, limits: Limits = SAFE) -> Choice:
     """The plan that was asked for, or the one that suits the registry as it is now.
 
     >>> choice = choose("auto", Registry(), 4)

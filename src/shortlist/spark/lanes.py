@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Any
 
 import pyarrow as pa
 
-from shortlist.live.driver import D, W
+from shortlist.live.tasks import D, W
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession

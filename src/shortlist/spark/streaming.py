@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import threading
+import time
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
@@ -134,12 +135,15 @@ class Stream:
             manifest = self._driver.manifest
             if manifest.checkpoint == self._checkpoint.name and number <= manifest.batch:
                 return
+            began = time.monotonic()
             lines = self._positioned(frame)
             read = lines.mapInArrow(self._task, ddl(STREAMED)).toArrow().sort_by("position")
             found = self._unread([*rows(read.to_batches())])
+            reading = time.monotonic() - began
             report = self._driver.run_batch(
                 (row[:-1] for row in found), checkpoint=self._checkpoint.name, batch=number
             )
+            report.seconds["reading"] = reading
             self._told(report, {row[0]: row[-1] for row in found if row[-1] is not None})
 
     def _unread(self, found: list[Row]) -> list[Row]:

@@ -1,0 +1,174 @@
+"""The tasks of a batch: whom publishers reach, what matches, what shards deliver."""
+
+import uuid
+from collections import Counter
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
+from typing import Protocol, TypeVar
+
+from shortlist.live.audiences import Inquiry, nominated, reached
+from shortlist.live.files import Files
+from shortlist.live.gate import Admission, Passed
+from shortlist.live.laps import Laps
+from shortlist.live.manifest import Manifest
+from shortlist.live.matching_stage import Matched, MatchWork, gathered, match
+from shortlist.live.plans import Choice
+from shortlist.live.poison import (
+    MOST_AT_ONCE,
+    Attempt,
+    TaskFailed,
+    first_harmful,
+    succeeded,
+    turn_away,
+)
+from shortlist.live.shard import OTHER_TYPE, Done, Work
+from shortlist.live.shard import run as run_shard
+from shortlist.live.tables import NOMINATIONS, PASSED, joined, of_bytes, table_of, to_bytes
+from shortlist.model.settings import Limits
+
+
+class OfShard(Protocol):
+    """Work for one shard."""
+
+    @property
+    def shard(self) -> int: ...
+
+
+W = TypeVar("W", bound=OfShard)
+D = TypeVar("D")
+
+
+class Run(Protocol):
+    """Has a task done for each of several shards, wherever."""
+
+    def __call__(self, task: Callable[[W], D], works: Sequence[W]) -> Sequence[D]: ...
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Tasks:
+    """How the batches of a driver are run."""
+
+    run: Run
+    files: Files
+    limits: Limits
+    with_data: bool
+    with_departures: bool
+
+    def done(
+        self,
+        found: Admission,
+        manifest: Manifest,
+        choice: Choice,
+        since: int | None,
+        laps: Laps,
+    ) -> tuple[list[Done], str]:
+        """What came of the items, and the token of the registry behind them; publications that
+        the engine fails on are taken out."""
+        harmful = 0
+        while True:
+            batch = _Batch(self, found, manifest, choice, since, laps)
+            try:
+                return batch.attempt(found.passed)
+            except TaskFailed as failure:
+                harmful += 1
+                item, failure = first_harmful(found.passed, failure, batch.attempt)
+                if item.kind != "publication" or harmful > MOST_AT_ONCE:
+                    raise
+                turn_away(item, failure, found)
+
+    def tried(self, task: Callable[[W], D], works: Sequence[W]) -> list[D]:
+        """Raises `TaskFailed` where an engine failed."""
+        return succeeded(self.run(Attempt(task), works))
+
+
+@dataclass(frozen=True, slots=True)
+class _Batch:
+    """One batch, which may be attempted with some of its items only."""
+
+    tasks: Tasks
+    found: Admission
+    manifest: Manifest
+    choice: Choice
+    since: int | None
+    laps: Laps
+
+    def attempt(self, items: Sequence[Passed]) -> tuple[list[Done], str]:
+        """Two attempts that see different items need different tokens."""
+        found, registry = self.found, self.manifest.registry
+        following = uuid.uuid4().hex if found.commands else registry.token
+        passed = None
+        if items:
+            passed = self.tasks.files.write("items", to_bytes(table_of(items, PASSED)))
+        chosen = self._chosen(items, passed, following)
+        matched = self._matched(passed, following)
+        self.laps.lap("matching")
+        done = self.tasks.tried(run_shard, self._works(passed, chosen, matched))
+        self.laps.lap("shards")
+        if matched is not None:
+            other = {f"{OTHER_TYPE}{name}": count for name, count in matched.other_type.items()}
+            done[0] = replace(done[0], counts=dict(Counter(done[0].counts) + Counter(other)))
+        return done, following
+
+    def _works(self, passed: str | None, chosen: str | None, matched: Matched | None) -> list[Work]:
+        chains = self.manifest.shards
+        return [
+            Work(
+                folder=str(self.tasks.files.folder),
+                shard=shard,
+                shards=len(chains),
+                chain=chain,
+                until=self.found.until,
+                passed=passed,
+                chosen=chosen,
+                matches=None if matched is None else matched.by_shard[shard],
+                replacing=() if matched is None else matched.replacing,
+                limits=self.tasks.limits,
+                with_data=self.tasks.with_data,
+                with_departures=self.tasks.with_departures,
+                since=self.since,
+            )
+            for shard, chain in enumerate(chains)
+        ]
+
+    def _chosen(self, items: Sequence[Passed], passed: str | None, following: str) -> str | None:
+        """Whom publishers with an audience reach, as a file."""
+        if passed is None or all(item.advertisement is None for item in items):
+            return None
+        shards, files = len(self.manifest.shards), self.tasks.files
+        inquiries = [
+            Inquiry(
+                folder=str(files.folder),
+                shard=shard,
+                shards=shards,
+                registry=self.manifest.registry,
+                following=following,
+                passed=passed,
+                limits=self.tasks.limits,
+            )
+            for shard in range(shards)
+        ]
+        named = (of_bytes(files.read(name)) for name in self.tasks.tried(nominated, inquiries))
+        return files.write("chosen", to_bytes(reached(joined(named, NOMINATIONS))))
+
+    def _matched(self, passed: str | None, following: str) -> Matched | None:
+        """What lanes find, where shards do not match for themselves."""
+        choice, shards = self.choice, len(self.manifest.shards)
+        if choice.plan == "replicate":
+            return None
+        if passed is None:
+            return Matched([()] * shards)
+        works = [
+            MatchWork(
+                folder=str(self.tasks.files.folder),
+                shard=lane,
+                lanes=choice.lanes,
+                shards=shards,
+                key=choice.key,
+                registry=self.manifest.registry,
+                following=following,
+                passed=passed,
+                limits=self.tasks.limits,
+            )
+            for lane in range(choice.lanes)
+        ]
+        return gathered(self.tasks.tried(match, works))
