@@ -154,8 +154,11 @@ def test_what_is_replaced_by_something_that_matches_nothing_leaves(plan):
     start(deployment, choose(plan, made, 2))
     deployment.run(numbered(lines))
     deployment.run([], last=True)
-    delivered = [json.loads(line)["publication"] for line in deployment.outlet.deliveries]
-    assert delivered == ["a", "b"]
+    delivered = [json.loads(line) for line in deployment.outlet.deliveries]
+    assert [(each["publication"], each["time"]) for each in delivered] == [
+        ("a", format_time(START)),
+        ("b", format_time(START + 2 * SECOND)),
+    ]
 
 
 def test_values_of_another_type_are_counted_on_one_lane_only():
