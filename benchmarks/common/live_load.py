@@ -27,19 +27,16 @@ class Wish(NamedTuple):
 
     id: str
     lows: tuple[int, ...]
-
-    @property
-    def highs(self) -> tuple[int, ...]:
-        return tuple(low + int(RANGE * SHARE) for low in self.lows)
+    highs: tuple[int, ...]
 
 
-def wishes(count: int, seed: int = 0) -> list[Wish]:
-    random = Random(seed)
-    highest = RANGE - int(RANGE * SHARE)
-    return [
-        Wish(f"s{number}", tuple(random.randrange(highest) for _ in ATTRIBUTES))
-        for number in range(count)
-    ]
+def wishes(count: int, seed: int = 0, share: float = SHARE) -> list[Wish]:
+    random, width = Random(seed), int(RANGE * share)
+    found = []
+    for number in range(count):
+        lows = tuple(random.randrange(RANGE - width) for _ in ATTRIBUTES)
+        found.append(Wish(f"s{number}", lows, tuple(low + width for low in lows)))
+    return found
 
 
 def subscriptions(found: list[Wish]) -> list[dict[str, Any]]:

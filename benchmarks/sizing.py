@@ -1,0 +1,130 @@
+"""How large a deployment has to be: what one shard takes, and the model that extrapolates it.
+
+Run: python benchmarks/sizing.py [--save]
+Prints one JSON line per figure: a shard alone, in one process without Spark, with more and less
+subscriptions and matches, and the least-squares fit of what they took. docs/sizing.md uses it.
+"""
+
+import argparse
+import json
+import os
+import statistics
+import tempfile
+import time
+from multiprocessing import get_context
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from common.live_changes import Nowhere, here
+from common.live_load import flats, subscriptions, wishes
+from common.memory import tree_memory
+from common.report import Report
+
+import shortlist
+from shortlist.live.driver import Driver, begin
+from shortlist.live.files import Files
+from shortlist.live.folder_registers import FolderRegisters
+from shortlist.model.settings import Settings
+from shortlist.model.times import format_time
+
+RESULTS = Path(__file__).parent / "results"
+SIZES = (5_000, 20_000, 50_000)
+SHARES = (0.05, 0.08, 0.12)
+"""Of its range that each of three conditions allows: 1 to 17 matches per 10,000 subscriptions."""
+BATCH = 2_000
+BATCHES = 8
+START = 1_700_000_000_000_000
+
+
+def main() -> None:
+    arguments = argparse.ArgumentParser(description=__doc__)
+    arguments.add_argument("--save", action="store_true")
+    asked = arguments.parse_args()
+    report = Report()
+    one_shard(1_000, 0.08)  # compiles the kernels
+    # each in a process of its own, so that memory is its own, too
+    with get_context("spawn").Pool(1, maxtasksperchild=1) as processes:
+        for share in SHARES:
+            for size in SIZES:
+                report.add("one shard", **processes.apply(one_shard, (size, share)))
+    fit(report)
+    if asked.save:
+        RESULTS.mkdir(exist_ok=True)
+        lines = "".join(f"{json.dumps(row)}\n" for row in report.rows)
+        (RESULTS / "sizing.jsonl").write_text(lines)
+
+
+def one_shard(size: int, share: float) -> dict[str, float]:
+    """A deployment of one shard in this process, fed with batches."""
+    before = tree_memory(os.getpid())
+    registry = shortlist.registry_from_documents(
+        {"subscriptions": subscriptions(wishes(size, share=share))}
+    )
+    with tempfile.TemporaryDirectory() as name:
+        registers, files = FolderRegisters(Path(name, "registers")), Files(Path(name, "files"))
+        begin(registers, files, registry, 1)
+        driver = Driver(registers, files, Settings(lateness=0), here, Nowhere())
+        began = time.perf_counter()
+        driver.run_batch([])
+        restored = time.perf_counter() - began
+        every, reports = flats(), []
+        for number in range(BATCHES):
+            rows = [_row(number * BATCH + place, next(every)) for place in range(BATCH)]
+            reports.append(driver.run_batch(rows))
+        state = driver.manifest.shards[0].size
+        memory = tree_memory(os.getpid()) - before
+    settled = reports[BATCHES // 2 :]
+    published = sum(each.counts["published"] for each in settled)
+    seconds = {
+        step: statistics.median(each.seconds[step] for each in settled)
+        for step in ("gate", "shards")
+    }
+    return {
+        "subscriptions": size,
+        "matches": sum(each.counts["matched"] for each in settled) / published,
+        "deliveries": sum(each.deliveries.num_rows for each in settled) / published,
+        "microseconds": 1e6 * seconds["shards"] / BATCH,
+        "gate_microseconds": 1e6 * seconds["gate"] / BATCH,
+        "restore_microseconds_per_subscription": 1e6 * restored / size,
+        "memory_bytes_per_subscription": memory / size,
+        "state_bytes_per_subscription": state / size,
+        "written_bytes_per_publication": sum(each.bytes_written for each in settled) / published,
+    }
+
+
+def fit(report: Report) -> None:
+    """Microseconds of a shard per publication = base + matches + deliveries, each by its price."""
+    rows = report.of({"figure": "one shard"})
+    facts = np.array([[1, row["matches"], row["deliveries"]] for row in rows])
+    took = np.array([row["microseconds"] for row in rows])
+    base, match, delivery = np.linalg.lstsq(facts, took, rcond=None)[0]
+    expected = facts @ np.array([base, match, delivery])
+    report.add(
+        "model of a shard",
+        microseconds_per_publication=float(base),
+        microseconds_per_match=float(match),
+        microseconds_per_delivery=float(delivery),
+        largest_error=float(np.abs(expected / took - 1).max()),
+        memory_bytes_per_subscription=_median(rows, "memory_bytes_per_subscription"),
+        state_bytes_per_subscription=_median(rows, "state_bytes_per_subscription"),
+        restore_microseconds_per_subscription=_median(
+            rows, "restore_microseconds_per_subscription"
+        ),
+    )
+
+
+def _median(rows: list[dict[str, Any]], name: str) -> float:
+    largest = max(row["subscriptions"] for row in rows)
+    return statistics.median(row[name] for row in rows if row["subscriptions"] == largest)
+
+
+def _row(number: int, flat: dict[str, Any]) -> tuple[Any, ...]:
+    """A publication as a row of ITEMS."""
+    moment = START + 1000 * number
+    line = json.dumps(flat | {"time": format_time(moment)})
+    return number + 1, "publication", moment, flat["source"], flat["id"], False, line, None
+
+
+if __name__ == "__main__":
+    main()
