@@ -87,31 +87,44 @@ def one_shard(size: int, share: float) -> dict[str, float]:
         "microseconds": 1e6 * seconds["shards"] / BATCH,
         "gate_microseconds": 1e6 * seconds["gate"] / BATCH,
         "restore_microseconds_per_subscription": 1e6 * restored / size,
-        "memory_bytes_per_subscription": memory / size,
+        "memory_bytes": memory,
         "state_bytes_per_subscription": state / size,
         "written_bytes_per_publication": sum(each.bytes_written for each in settled) / published,
     }
 
 
 def fit(report: Report) -> None:
-    """Microseconds of a shard per publication = base + matches + deliveries, each by its price."""
+    """Microseconds of a shard per publication = base + matches + deliveries, each by its price,
+    and memory = base + subscriptions; so that the largest errors in percent are small."""
     rows = report.of({"figure": "one shard"})
-    facts = np.array([[1, row["matches"], row["deliveries"]] for row in rows])
-    took = np.array([row["microseconds"] for row in rows])
-    base, match, delivery = np.linalg.lstsq(facts, took, rcond=None)[0]
-    expected = facts @ np.array([base, match, delivery])
+    (base, match, delivery), error = _fitted(
+        [[1, row["matches"], row["deliveries"]] for row in rows],
+        [row["microseconds"] for row in rows],
+    )
+    (process, subscription), memory_error = _fitted(
+        [[1, row["subscriptions"]] for row in rows], [row["memory_bytes"] for row in rows]
+    )
     report.add(
         "model of a shard",
-        microseconds_per_publication=float(base),
-        microseconds_per_match=float(match),
-        microseconds_per_delivery=float(delivery),
-        largest_error=float(np.abs(expected / took - 1).max()),
-        memory_bytes_per_subscription=_median(rows, "memory_bytes_per_subscription"),
+        microseconds_per_publication=base,
+        microseconds_per_match=match,
+        microseconds_per_delivery=delivery,
+        largest_error=error,
+        memory_bytes_of_a_process=process,
+        memory_bytes_per_subscription=subscription,
+        largest_memory_error=memory_error,
         state_bytes_per_subscription=_median(rows, "state_bytes_per_subscription"),
         restore_microseconds_per_subscription=_median(
             rows, "restore_microseconds_per_subscription"
         ),
     )
+
+
+def _fitted(facts: list[list[float]], found: list[float]) -> tuple[list[float], float]:
+    """The prices of facts by which what was found is explained best, and the largest error."""
+    shares = np.array(facts) / np.array(found)[:, None]
+    prices = np.linalg.lstsq(shares, np.ones(len(found)), rcond=None)[0]
+    return prices.tolist(), float(np.abs(shares @ prices - 1).max())
 
 
 def _median(rows: list[dict[str, Any]], name: str) -> float:

@@ -7,9 +7,9 @@ import time
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from common.live_load import ATTRIBUTES, Wish
-
 from shortlist.spark.stream_input import stream_log
+
+from .live_load import ATTRIBUTES, Wish
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession

@@ -7,7 +7,6 @@ from pathlib import Path
 from typing import Any, NamedTuple, TypeVar
 
 import pyarrow as pa
-from common.live_load import subscriptions, wishes
 
 import shortlist
 from shortlist.live.driver import Driver, begin
@@ -15,6 +14,8 @@ from shortlist.live.files import Files
 from shortlist.live.folder_registers import FolderRegisters
 from shortlist.model.settings import Settings
 from shortlist.model.times import format_time
+
+from .live_load import subscriptions, wishes
 
 W = TypeVar("W")
 D = TypeVar("D")
