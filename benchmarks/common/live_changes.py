@@ -39,6 +39,8 @@ class Nowhere:
 
     def reject(self, before: int, refusals: pa.Table) -> None: ...
 
+    def depart(self, before: int, departures: pa.Table) -> None: ...
+
 
 def here(task: Callable[[W], D], works: Sequence[W]) -> Sequence[D]:
     """Runs tasks in this process."""

@@ -56,7 +56,7 @@ def _draw_changes(axes: Any, report: Report) -> None:
         [row["bytes_written"] / 1000 for row in some],
         "o-",
         color=BLUE,
-        label="what a batch writes",
+        label="what a batch writes, its deliveries included",
     )
     whole = rows[0]["whole_state_bytes"] / 1000
     axes.axhline(whole, color=GREY, ls="--", label="the whole state")

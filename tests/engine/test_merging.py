@@ -5,7 +5,7 @@ import zlib
 import pytest
 
 from shortlist.engine.engine import Engine
-from shortlist.engine.merging import compacted, held, joined, part
+from shortlist.engine.merging import joined, part
 from shortlist.engine.replay import read_items
 from shortlist.engine.saved import Saved, UnusableState
 from shortlist.engine.table_merging import stages
@@ -201,27 +201,6 @@ def test_parts_hold_nothing_that_they_do_not_need():
                     assert live.issuperset({*names} - {None}), seed
 
 
-def test_compacted_states_go_on_as_the_chain_does():
-    """Also with the changes that came later."""
-    for seed in range(40):
-        pick = seeded(seed)
-        settings = Settings(lateness=pick([0, 2 * SECOND]), dedup=5 * SECOND)
-        made = registry_from_documents(registry(pick))
-        items, _ = read_items(made, timeline(pick, 50), settings)
-        batches = cuts(pick, items)
-        whole, engine = Engine(made, settings), Engine(made, settings)
-        base, changes = saved(engine), []
-        for number, batch in enumerate([*batches, []]):
-            last = number == len(batches)
-            assert engine.process(batch, last) == whole.process(batch, last), seed
-            changes.append(Saved.of_bytes(engine.changes()))
-            if pick([*[False] * 4, True]):
-                some = pick(range(len(changes) + 1))
-                base, changes = compacted(base, changes[:some], settings), changes[some:]
-                later = [change.to_bytes() for change in changes]
-                engine = Engine.restore(base.to_bytes(), settings, later)
-
-
 def flat(number, **more):
     return Publication(id=f"p{number}", source="ads", position=number, **more)
 
@@ -314,21 +293,6 @@ def test_advertisements_stay_with_everybody():
     parts = [part(saved(engine), lambda name, one=one: name == one) for one in "ab"]
     for each in [*parts, joined(parts)]:
         assert [made["id"] for made in each.document["registry"]["advertisements"]] == ["ad"]
-
-
-def test_what_is_held_is_what_the_engine_says():
-    for seed in range(30):
-        pick = seeded(seed)
-        made = registry_from_documents(registry(pick))
-        engine = Engine(made, PROMPT)
-        engine.process(items_of(made, timeline(pick)))
-        expected = engine.status()["state"]
-        found = held(saved(engine))
-        assert found.keys() == expected.keys()
-        for kind in found:
-            assert found[kind]["bytes"] > 0
-            for name in ("policies", "rows"):
-                assert found[kind][name] == expected[kind][name]
 
 
 def test_only_snapshots_are_cut_and_joined():

@@ -10,19 +10,22 @@ from shortlist.engine.arrow import rows
 from shortlist.engine.replay import replay
 from shortlist.live.driver import Driver, begin
 from shortlist.live.files import Files
+from shortlist.live.outlets import LogOutlet
 from shortlist.live.savepoint import export, rescale, restore
 from shortlist.log.sqlite import SqliteLog
 from shortlist.spark.ingest import ReadLines
 
 
-class Kept:
-    """An outlet that keeps what it gets, and checks that repeating says the same."""
+class Kept(LogOutlet):
+    """Keeps what goes to the log, and checks that repeating says the same."""
 
-    def __init__(self):
+    def __init__(self, log):
+        super().__init__(log)
         self.deliveries, self.refusals, self.departures, self.before = [], [], [], None
 
     def depart(self, before, departures):
-        self._put(self.departures, before, departures.column("line").to_pylist())
+        self._keep(self.departures, before, departures.column("line").to_pylist())
+        super().depart(before, departures)
 
     def all(self):
         """Deliveries and refusals, those of logs that came before included."""
@@ -30,14 +33,16 @@ class Kept:
         return earlier[0] + self.deliveries, earlier[1] + self.refusals
 
     def deliver(self, before, deliveries):
-        self._put(self.deliveries, before, deliveries.column("line").to_pylist())
+        self._keep(self.deliveries, before, deliveries.column("line").to_pylist())
+        super().deliver(before, deliveries)
 
     def reject(self, before, refusals):
         found = zip(refusals["position"].to_pylist(), refusals["reason"].to_pylist(), strict=True)
-        self._put(self.refusals, before, [*found])
+        self._keep(self.refusals, before, [*found])
+        super().reject(before, refusals)
 
     @staticmethod
-    def _put(kept, before, more):
+    def _keep(kept, before, more):
         assert kept[before:] == more[: len(kept) - before]
         kept[before:] = more
 
@@ -46,7 +51,7 @@ class Deployment:
     """One that can be stopped and started again at will."""
 
     def __init__(self, registry, settings, shards, *, with_departures=False):
-        self.registry, self.settings, self.outlet = registry, settings, Kept()
+        self.registry, self.settings = registry, settings
         self.with_departures = with_departures
         self._settle()
         begin(self.registers, self.files, registry, shards)
@@ -56,6 +61,7 @@ class Deployment:
         self.folder = Path(tempfile.mkdtemp())
         self.files = Files(self.folder / "files")
         self.registers = SqliteLog(self.folder / "log.db")
+        self.outlet = Kept(self.registers)
 
     def start(self):
         self.driver = Driver(
@@ -64,7 +70,7 @@ class Deployment:
             self.settings,
             self.everywhere,
             self.outlet,
-            departures=self.outlet.depart if self.with_departures else None,
+            with_departures=self.with_departures,
         )
 
     def rescale(self, shards):
@@ -75,7 +81,7 @@ class Deployment:
         """To another log and another folder; what was delivered stays where it is."""
         savepoint = self.folder / "savepoint.zip"
         export(self.registers, self.files, savepoint)
-        delivered, self.outlet = self.outlet, Kept()
+        delivered = self.outlet
         self._settle()
         restore(savepoint, self.registers, self.files)
         self.start()

@@ -10,7 +10,7 @@ import pytest
 
 from shortlist.log.opening import open_log
 from shortlist.spark.sources import Lines, NoInput, read_files, read_table
-from shortlist.spark.stream_input import numbered, stream_files, stream_lines, stream_log
+from shortlist.spark.stream_input import stream_files, stream_lines, stream_log
 
 pytestmark = pytest.mark.spark
 
@@ -180,16 +180,8 @@ def test_lines_of_another_source(spark, tmp_path):
     assert not lines.tabular
     assert sorted(collected.rows) == [(3, b"one"), (3, b"two"), (5, b"three")]
 
-    found = []
     unplaced = stream_lines(frame.selectExpr("value as line", "1 as appended"))
     assert unplaced.frame.columns == ["line", "appended"]
-    query = unplaced.frame.writeStream.foreachBatch(
-        lambda batch, number: found.extend(numbered(batch, 10).collect())
-    )
-    query.trigger(availableNow=True).start().awaitTermination()
-    assert sorted(row.position for row in found) == [11, 12, 13]
-    places = {bytes(row.line): row.position for row in found}
-    assert places[b"two"] == places[b"one"] + 1
 
 
 def test_a_stream_of_publications(spark, tmp_path):

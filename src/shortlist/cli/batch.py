@@ -82,6 +82,9 @@ def run(
     plan: Annotated[
         str, typer.Option(help="With --stream: replicate, broadcast, rendezvous, or auto.")
     ] = "replicate",
+    changes: Annotated[
+        Path | None, typer.Option(help="With --stream: also write what leaves shortlists.")
+    ] = None,
     quiet: Annotated[bool, typer.Option(help="Show no progress.")] = False,
     as_json: AsJson = False,
 ) -> None:
@@ -89,6 +92,8 @@ def run(
     source = _source(publications, timeline)
     if stream and explain is not None:
         raise typer.BadParameter("--explain: expected a run without --stream, found one with it")
+    if changes is not None and not stream:
+        raise typer.BadParameter("--changes: expected a run with --stream, found one without it")
     lateness = "0" if stream and lateness is None else lateness
     settings = settings_of(lateness, dedup, advertised, limit)
     steps = Steps(notes, quiet or as_json)
@@ -101,6 +106,7 @@ def run(
             deliveries=out,
             rejects=rejects or Path(f"{out}.rejects.jsonl"),
             explanations=explain,
+            departures=changes,
         )
         job: Callable[..., dict[str, Any]] = run_job
         if stream:

@@ -103,7 +103,4 @@ def has_passed(manifest: Manifest, offset: int, time: int) -> bool:
     """Whether what stands at an offset, and is of this time, was carried out or turned away."""
     if read_up_to(manifest) < offset:
         return False
-    lateness = manifest.settings.get("lateness", 0)
-    if manifest.latest is None or lateness is None:
-        return manifest.is_finished
-    return manifest.is_finished or time < manifest.latest - lateness
+    return manifest.is_finished or (manifest.reached is not None and time < manifest.reached)

@@ -43,7 +43,9 @@ class Following:
         streams = [DELIVERIES, DEPARTURES] if changes else [DELIVERIES]
         self._consumers: dict[str, Consumer] = {}
         if consumer is not None:
-            self._consumers = {one: Consumer(log, one, f"{consumer}/{one}") for one in streams}
+            # who watches two shortlists under one name has a place in each
+            names = [consumer, *([] if shortlist is None else [shortlist])]
+            self._consumers = {one: Consumer(log, one, "/".join([*names, one])) for one in streams}
         self._positions = {one: self._start(one, after) for one in streams}
 
     def news(self) -> Iterator[News]:

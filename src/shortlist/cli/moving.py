@@ -3,17 +3,20 @@
 from __future__ import annotations
 
 import time
+from contextlib import suppress
 from pathlib import Path
 from typing import Annotated
 
 import typer
 
 from shortlist.cli.app import LIVE, POLL_SECONDS, app, fail
-from shortlist.cli.deployment import LogUrl, opened
+from shortlist.cli.deployment import UNLIMITED, LogUrl, opened
 from shortlist.live.locking import AlreadyRunning, only_driver
+from shortlist.live.outlets import LogOutlet, put_out
 from shortlist.live.places import announce, announced, files_in, state_folder
 from shortlist.live.savepoint import (
     NoDeployment,
+    NotPutOut,
     UnusableSavepoint,
     ask_for_shards,
     committed,
@@ -22,7 +25,6 @@ from shortlist.live.savepoint import (
     restore,
 )
 from shortlist.log.base import Log, Moved
-from shortlist.model.settings import Limits
 
 SavepointPath = Annotated[Path, typer.Argument(help="A savepoint: one file.")]
 
@@ -39,7 +41,7 @@ def rescale_command(
         folder = _folder(opened_log)
         try:
             with only_driver(folder):
-                rescale(opened_log, files_in(folder), shards, Limits())
+                rescale(opened_log, files_in(folder), shards, UNLIMITED)
         except AlreadyRunning:
             ask_for_shards(opened_log, shards)
             _wait_for(opened_log, shards, wait)
@@ -50,9 +52,13 @@ def rescale_command(
 def export_command(savepoint: SavepointPath, *, log: LogUrl) -> None:
     """Write the whole state to one file: it can go on with another log, cluster or version."""
     with opened(log, must_exist=True) as opened_log:
+        files = files_in(_folder(opened_log))
         try:
-            unread = export(opened_log, files_in(_folder(opened_log)), savepoint)
-        except NoDeployment as error:
+            with suppress(AlreadyRunning), only_driver(_folder(opened_log)):
+                # whoever was killed may have left something to do; whoever runs does it itself
+                put_out(committed(opened_log)[1], files, LogOutlet(opened_log))
+            unread = export(opened_log, files, savepoint)
+        except (NoDeployment, NotPutOut) as error:
             fail([str(error)])
     print(f"{savepoint}: {savepoint.stat().st_size:,} bytes, {unread:,} unread entries included")
 

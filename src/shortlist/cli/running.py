@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import signal
 import time
 from collections.abc import Iterator
@@ -13,7 +14,7 @@ import typer
 from prometheus_client import CollectorRegistry
 
 from shortlist.cli.app import LIVE, RegistryPath, app, errors, fail, notes, say
-from shortlist.cli.deployment import LogUrl, read_up_to
+from shortlist.cli.deployment import LogUrl, opened, read_up_to
 from shortlist.cli.settings import (
     Advertised,
     Dedup,
@@ -24,7 +25,7 @@ from shortlist.cli.settings import (
     settings_of,
 )
 from shortlist.intake.files import read_registry
-from shortlist.live.driver import Driver, Report
+from shortlist.live.driver import MANIFEST, Driver, Finished, Report
 from shortlist.live.locking import AlreadyRunning
 from shortlist.live.logs import tell, tell_batch, written_logs
 from shortlist.live.metrics import LOOPBACK, Metrics, lag
@@ -61,7 +62,7 @@ def up(
     changes: Annotated[
         bool, typer.Option(help="Also tell what leaves shortlists (`watch --changes`).")
     ] = False,
-    at_most: Annotated[int, typer.Option(min=1, help="Lines in a micro-batch.")] = 10_000,
+    at_most: Annotated[int, typer.Option(min=1, help="Lines in a micro-batch.")] = 25_000,
     heartbeat: Annotated[
         str, typer.Option(help="Silence after which time is written down, or off.")
     ] = "500ms",
@@ -77,15 +78,19 @@ def up(
             folder = state_folder(log, state)
         except ValueError as error:
             raise typer.BadParameter(str(error)) from None
+        if registry is not None and _has_deployment(log):
+            say([f"{registry}: left aside, since the deployment has a registry already"])
         if logs is not None:
             stack.enter_context(written_logs(logs))
         with Steps(notes).step("Starting Spark"):
-            from shortlist.spark.running import Running, Wanted
+            from shortlist.spark.running import Running, Wanted, WrongPlace
             from shortlist.spark.session import any_session
 
             spark = any_session(master)
         shown = Metrics(CollectorRegistry())
         if metrics != OFF:
+            if not re.fullmatch(r".+:\d+", metrics):
+                raise typer.BadParameter(f"--metrics: expected HOST:PORT or off, found {metrics!r}")
             say([f"metrics: {stack.enter_context(shown.serve(metrics))}"])
         wanted = Wanted(
             log=log,
@@ -103,12 +108,17 @@ def up(
         try:
             with _stopped_by_signals(running):
                 running.run()
-        except AlreadyRunning as error:
+        except (AlreadyRunning, Finished, WrongPlace) as error:
             fail([str(error)])
         except Moved:
             tell("superseded")
             fail(["another process has taken over this deployment"])
         tell("stopped")
+
+
+def _has_deployment(url: str) -> bool:
+    with opened(url) as log:
+        return log.register(MANIFEST) is not None
 
 
 class Screen:

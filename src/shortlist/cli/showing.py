@@ -12,7 +12,7 @@ from rich.table import Table
 from shortlist.cli.app import LIVE, AsJson, app, fail
 from shortlist.cli.deployment import UNLIMITED, LogUrl, opened
 from shortlist.engine.contents import Entry
-from shortlist.live.looking import NoSuchShortlist, looked_at, reached
+from shortlist.live.looking import NoSuchShortlist, looked_at
 from shortlist.live.places import announced, files_in
 from shortlist.live.savepoint import NoDeployment, committed
 from shortlist.model.policy import policies_of
@@ -37,7 +37,7 @@ def show(
             live, entries = looked_at(manifest, files_in(folder), shortlist, UNLIMITED)
         except (NoDeployment, NoSuchShortlist) as error:
             fail([str(error)])
-    now = reached(manifest)
+    now = manifest.reached
     when = None if now is None else format_time(now)
     kinds = [policy.kind for policy in policies_of(live.policy)]
     if as_json:

@@ -14,6 +14,7 @@ from shortlist.cli.app import LIVE, AsJson, app, fail
 from shortlist.cli.deployment import Deployment, LogUrl, has_passed, opened, read_up_to
 from shortlist.cli.verdicts import rejections
 from shortlist.cli.watching import readable
+from shortlist.intake.json_text import NotJson, parse_bytes
 from shortlist.live.manifest import Manifest
 from shortlist.log.base import DELIVERIES, INPUT, Entry, Log
 from shortlist.model.times import format_time, parse_time
@@ -49,7 +50,7 @@ def traced(log: Log, source: str, publication: str) -> Document:
     reasons = {} if manifest is None else dict(rejections(log, manifest, offsets))
     parents = (document.get("traceparent") for _, document in entries)
     return {
-        "trace": trace_id(source, publication, next(parents, None)),
+        "trace": trace_id(source, publication, next(parents, None)) if entries else None,
         "entries": [
             {
                 "offset": entry.offset,
@@ -69,14 +70,14 @@ def _mentioning(
     log: Log, stream: str, source: str, publication: str, field: str
 ) -> Iterator[tuple[Entry, Document]]:
     """The entries of a stream that are about a publication, which they name in a field."""
-    name = publication.encode()
+    name = publication.encode(errors="replace")
     for entry in log.read(stream, 0):
         # where nothing is escaped the name stands as it is; most entries need not be parsed
         if name not in entry.content and b"\\" not in entry.content:
             continue
         try:
-            document = json.loads(entry.content)
-        except ValueError:
+            document = parse_bytes(entry.content)
+        except NotJson:
             continue
         if not isinstance(document, dict):
             continue

@@ -4,29 +4,13 @@ from collections import Counter
 from collections.abc import Callable, Sequence
 from typing import Any
 
-from shortlist.engine.engine import Engine
 from shortlist.engine.saved import Saved, UnusableState
-from shortlist.engine.table_merging import PUBLICATIONS, cut_tables, joined_tables, stages
-from shortlist.model.settings import Settings
+from shortlist.engine.table_merging import PUBLICATIONS, cut_tables, joined_tables
 
 Document = dict[str, Any]
 
 FIRST = 0
 """The number of a state that no engine has saved: changes of another chain never follow it."""
-
-
-def compacted(snapshot: Saved, changes: Sequence[Saved], settings: Settings | None = None) -> Saved:
-    """One snapshot for a snapshot and the changes since; later changes follow it, too.
-
-    The settings are those of the engine that saved them.
-    """
-    if not changes:
-        return snapshot
-    engine = Engine.restore(
-        snapshot.to_bytes(), settings, [change.to_bytes() for change in changes]
-    )
-    whole = Saved.of_bytes(engine.snapshot())
-    return Saved(whole.document | {"number": changes[-1].document["number"]}, whole.tables)
 
 
 def part(saved: Saved, keep: Callable[[str], bool]) -> Saved:
@@ -81,25 +65,6 @@ def joined(parts: Sequence[Saved]) -> Saved:
         "waiting": [*waiting.items()],
     }
     return Saved(document, tables)
-
-
-def held(saved: Saved) -> dict[str, dict[str, int]]:
-    """What the shortlists of a state take, by kind of policy.
-
-    >>> from shortlist.intake.files import registry_from_documents
-    >>> best = {"id": "best", "policy": {"kind": "top-k", "k": 1}}
-    >>> engine = Engine(registry_from_documents({"subscriptions": [best]}))
-    >>> taken = held(Saved.of_bytes(engine.snapshot()))["top-k"]
-    >>> taken["policies"], taken["rows"], taken["bytes"] > 0
-    (1, 0, True)
-    """
-    kinds: dict[str, dict[str, int]] = {}
-    for kind, heads, rows in stages(saved.tables):
-        found = kinds.setdefault(kind, {"policies": 0, "rows": 0, "bytes": 0})
-        found["policies"] += saved.tables[heads].num_rows if heads.endswith(" 0 heads") else 0
-        found["rows"] += saved.tables[rows].num_rows
-        found["bytes"] += saved.tables[heads].nbytes + saved.tables[rows].nbytes
-    return kinds
 
 
 def _registry(saved: Saved) -> Document:

@@ -15,9 +15,14 @@ def late_by(time: int, latest: int | None, lateness: int | None) -> str | None:
     >>> late_by(5_000_000, latest=8_000_000, lateness=1_000_000)
     'late by 2 s'
     """
-    if latest is None or lateness is None or time >= latest - lateness:
+    if latest is None or lateness is None:
         return None
-    return f"late by {(latest - lateness - time) / 1e6:g} s"
+    return late_for(time, latest - lateness)
+
+
+def late_for(time: int, reached: int) -> str | None:
+    """Why an item comes too late where others lie in the past already; None if it does not."""
+    return None if time >= reached else f"late by {(reached - time) / 1e6:g} s"
 
 
 class Timed(Protocol):
@@ -44,6 +49,8 @@ class Ordering(Generic[T]):
         self._lateness = lateness
         self._latest: int | None = None
         self._waiting: list[tuple[int, int, T]] = []
+        self._passed: int | None = None
+        """What was reached under another lateness."""
 
     def push(self, item: T) -> None:
         """Takes the next item of the input, or raises `Late`."""
@@ -52,7 +59,7 @@ class Ordering(Generic[T]):
 
     def reach(self, time: int) -> None:
         """Something of this time is next in the input; it may be late."""
-        late = late_by(time, self._latest, self._lateness)
+        late = None if self.reached is None else late_for(time, self.reached)
         if late is not None:
             raise Late(late)
         self._latest = time if self._latest is None else max(self._latest, time)
@@ -78,8 +85,9 @@ class Ordering(Generic[T]):
     def reached(self) -> int | None:
         """The earliest time that a later item can have; None as long as it can have any."""
         if self._latest is None or self._lateness is None:
-            return None
-        return self._latest - self._lateness
+            return self._passed
+        reached = self._latest - self._lateness
+        return reached if self._passed is None else max(reached, self._passed)
 
     @property
     def latest(self) -> int | None:
@@ -88,7 +96,8 @@ class Ordering(Generic[T]):
     def waiting(self) -> list[T]:
         return [item for _, _, item in sorted(self._waiting, key=lambda entry: entry[:2])]
 
-    def restore(self, latest: int | None, waiting: list[T]) -> None:
-        self._latest = latest
+    def restore(self, latest: int | None, waiting: list[T], passed: int | None = None) -> None:
+        """Goes on where another one was, which may have waited longer, or not as long."""
+        self._latest, self._passed = latest, passed
         self._waiting = [(item.time, item.position, item) for item in waiting]
         heapq.heapify(self._waiting)

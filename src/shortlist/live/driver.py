@@ -3,19 +3,18 @@
 import time
 import uuid
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from typing import Protocol
 
 import pyarrow as pa
 
 from shortlist.engine.arrow import Row, rows
-from shortlist.live.deliveries import ORDER, together
 from shortlist.live.files import Files
 from shortlist.live.gate import Accepted, Admission, Arrived, Gate, Refusal
 from shortlist.live.laps import Laps
 from shortlist.live.manifest import Chain, Manifest, Stored
-from shortlist.live.outlets import Outlet
+from shortlist.live.outlets import ForeignEntries, Outlet, put_out
 from shortlist.live.plans import PlanSetting, choose
 from shortlist.live.registry_state import empty_shards, read_registry_state, registry_state
 from shortlist.live.segments import Segments
@@ -23,16 +22,14 @@ from shortlist.live.shard import Done
 from shortlist.live.tables import (
     ACCEPTED,
     COMMANDS,
-    DEPARTED,
     REFUSALS,
     WAITING,
-    joined,
     of_bytes,
     table_of,
     to_bytes,
 )
 from shortlist.live.tasks import Run, Tasks
-from shortlist.log.base import Register
+from shortlist.log.base import Moved, Register
 from shortlist.model.registry import Registry
 from shortlist.model.settings import Settings
 from shortlist.model.vocabulary import Vocabulary
@@ -65,8 +62,8 @@ class Report:
     refusals: pa.Table
 
 
-Departures = Callable[[int, pa.Table], None]
-"""Takes what left shortlists, rows of DEPARTED, behind as many as there were before."""
+class Finished(Exception):
+    """A deployment that has come to its end."""
 
 
 class Driver:
@@ -82,7 +79,7 @@ class Driver:
         *,
         with_data: bool = False,
         plan: PlanSetting = "replicate",
-        departures: Departures | None = None,
+        with_departures: bool = False,
     ) -> None:
         self._registers = registers
         self._files = files
@@ -92,10 +89,9 @@ class Driver:
             files=files,
             limits=settings.limits,
             with_data=with_data,
-            with_departures=departures is not None,
+            with_departures=with_departures,
         )
         self._outlet = outlet
-        self._departures = departures
         self._accepted = Segments(files, "accepted", ACCEPTED)
         self._waiting = Segments(files, "waiting", WAITING)
         committed = registers.register(MANIFEST)
@@ -103,10 +99,13 @@ class Driver:
             raise LookupError("expected a deployment, found nothing: begin one first")
         self._revision = committed.revision
         self.manifest = Manifest.of_bytes(committed.content)
+        if self.manifest.is_finished:
+            raise Finished("its input has ended, and time has run on: begin another deployment")
         self._gate = self._recalled_gate()
         shards = len(self.manifest.shards)
         self.choice = choose(plan, self._gate.registry(), shards, settings.limits)
         self._put_out()
+        self._files.collect({*self.manifest.files}, RETENTION)
 
     @property
     def vocabulary(self) -> Vocabulary:
@@ -121,8 +120,8 @@ class Driver:
         self,
         lines: Iterable[Row],
         *,
-        checkpoint: str = "",
-        batch: int = -1,
+        checkpoint: str | None = None,
+        batch: int | None = None,
         last: bool = False,
     ) -> Report:
         """Takes the next lines, as rows of ITEMS, in order of position.
@@ -137,13 +136,14 @@ class Driver:
         found.refusals += _unreadable(arriving)
         laps.lap("gate")
         done, following = self._tasks.done(found, before, self.choice, since, laps)
-        refusals = table_of(sorted(found.refusals), REFUSALS)
-        self.manifest = replace(
+        found.refusals.sort(key=_place)
+        refusals = table_of(found.refusals, REFUSALS)
+        manifest = replace(
             self._manifest(found, done, refusals, arriving, last, following),
-            checkpoint=checkpoint,
-            batch=batch,
+            checkpoint=before.checkpoint if checkpoint is None else checkpoint,
+            batch=before.batch if batch is None else batch,
         )
-        self._commit()
+        self._commit(manifest)
         laps.lap("commit")
         deliveries = self._put_out()
         laps.lap("output")
@@ -177,6 +177,7 @@ class Driver:
             number=before.number + 1,
             position=max([before.position, *positions]),
             latest=self._gate.ordering.latest,
+            reached=reached,
             registry=self._changed_registry(found, following),
             accepted=self._accepted.extended(
                 before.accepted, table_of(found.accepted, ACCEPTED), forgotten
@@ -206,7 +207,7 @@ class Driver:
         chain = self.manifest.registry
         if not found.commands:
             return chain
-        if chain.is_long:
+        if chain.is_long():
             content = registry_state(self._gate.registry())
             snapshot = Stored(self._files.write("registry", content), len(content))
             return Chain(token=token, snapshot=snapshot)
@@ -218,25 +219,19 @@ class Driver:
             return ()
         return (self._files.write("refusals", to_bytes(refusals)),)
 
-    def _commit(self) -> None:
+    def _commit(self, manifest: Manifest) -> None:
         """Raises `Moved` where another driver has taken over: then nothing of this happened."""
-        self._revision = self._registers.put(MANIFEST, self.manifest.to_bytes(), self._revision)
+        self._revision = self._registers.put(MANIFEST, manifest.to_bytes(), self._revision)
+        self.manifest = manifest
 
     def _put_out(self) -> pa.Table:
-        """Brings what the last batch led to where it belongs, if it is not there already."""
-        manifest = self.manifest
-        deliveries = together(self._tables(manifest.deliveries.files))
-        if deliveries.num_rows:
-            self._outlet.deliver(manifest.deliveries.before, deliveries)
-        for refusals in self._tables(manifest.rejects.files):
-            self._outlet.reject(manifest.rejects.before, refusals)
-        if manifest.departures.files and self._departures is not None:
-            left = joined(self._tables(manifest.departures.files), DEPARTED).sort_by(ORDER)
-            self._departures(manifest.departures.before, left)
-        return deliveries
-
-    def _tables(self, names: Iterable[str]) -> Iterator[pa.Table]:
-        return (of_bytes(self._files.read(name)) for name in names)
+        try:
+            return put_out(self.manifest, self._files, self._outlet)
+        except (ForeignEntries, Moved) as error:
+            present = self._registers.register(MANIFEST)
+            if present is not None and present.revision != self._revision:
+                raise Moved("another driver has taken over") from error
+            raise
 
     def _recalled_gate(self) -> Gate:
         manifest, files = self.manifest, self._files
@@ -245,12 +240,11 @@ class Driver:
         for change in manifest.registry.changes:
             for position, _, line in rows(of_bytes(files.read(change.name)).to_batches()):
                 gate.follow(position, line)
-        gate.ordering.restore(manifest.latest, [])
-        reached = gate.ordering.reached
-        waiting = self._waiting.rows(manifest.waiting, reached)
+        waiting = self._waiting.rows(manifest.waiting, manifest.reached)
         accepted = self._accepted.rows(manifest.accepted)
         gate.recall(
             manifest.latest,
+            manifest.reached,
             [Arrived(*row) for row in rows(waiting.to_batches())],
             (Accepted(*row) for row in rows(accepted.to_batches())),
         )
@@ -276,7 +270,12 @@ def _first_chain(files: Files, kind: str, content: bytes) -> Chain:
 
 
 def _readable(arriving: Iterable[Row]) -> Iterator[Arrived]:
-    return (Arrived(*row[:7]) for row in arriving if row[1] != "reject")
+    return (Arrived(*row[:7]) for row in arriving if row[1] in ("publication", "command"))
+
+
+def _place(refusal: Refusal) -> tuple[int, str]:
+    """What has no position comes first."""
+    return -1 if refusal.position is None else refusal.position, refusal.line
 
 
 def _unreadable(arriving: Iterable[Row]) -> list[Refusal]:

@@ -7,6 +7,15 @@ from collections.abc import Container
 from pathlib import Path
 
 
+def make_durable(folder: Path) -> None:
+    """The names in a folder survive the loss of power from here on."""
+    opened = os.open(folder, os.O_RDONLY)
+    try:
+        os.fsync(opened)
+    finally:
+        os.close(opened)
+
+
 class Files:
     """A folder that every machine of a deployment sees under the same path.
 
@@ -19,6 +28,8 @@ class Files:
 
     def __init__(self, folder: str | Path) -> None:
         self.folder = Path(folder)
+        self._unneeded: dict[str, float] = {}
+        """Since when."""
 
     def write(self, kind: str, content: bytes) -> str:
         """The name of a new file; when this returns, its content is durable."""
@@ -33,11 +44,7 @@ class Files:
             # a full disk must not get fuller with every attempt
             self.path(name).unlink(missing_ok=True)
             raise
-        folder = os.open(self.folder, os.O_RDONLY)
-        try:
-            os.fsync(folder)
-        finally:
-            os.close(folder)
+        make_durable(self.folder)
         return name
 
     def read(self, name: str) -> bytes:
@@ -47,7 +54,7 @@ class Files:
         return self.folder / name
 
     def collect(self, needed: Container[str], retention: float) -> int:
-        """Removes what nobody needs and nobody has written for so many seconds; how many.
+        """Removes what nobody has needed for so many seconds, as far as is known here; how many.
 
         >>> import tempfile
         >>> files = Files(tempfile.mkdtemp())
@@ -55,9 +62,12 @@ class Files:
         >>> files.collect(needed={new}, retention=0), [path.name for path in files.folder.iterdir()]
         (1, ['state-...'])
         """
-        removed = 0
-        for path in self.folder.iterdir():
-            if path.name not in needed and path.stat().st_mtime <= time.time() - retention:
-                path.unlink(missing_ok=True)
-                removed += 1
-        return removed
+        names = {path.name for path in self.folder.glob("*")}
+        now = time.monotonic()
+        self._unneeded = {
+            name: self._unneeded.get(name, now) for name in names if name not in needed
+        }
+        old = [name for name, since in self._unneeded.items() if now - since >= retention]
+        for name in old:
+            self.path(name).unlink(missing_ok=True)
+        return len(old)

@@ -2,7 +2,7 @@
 
 import os
 import uuid
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Literal
 
@@ -10,6 +10,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 
 from shortlist.engine.results import delivery_schema
+from shortlist.live.files import make_durable
 from shortlist.live.outlets import reject_lines
 
 Form = Literal["jsonl", "parquet"]
@@ -35,18 +36,22 @@ class FolderOutlet:
         self._columns = delivery_schema(with_data).names
 
     def deliver(self, before: int, deliveries: pa.Table) -> None:
-        target = self._folder / "deliveries" / f"{before:012}.{self._form}"
         if self._form == "parquet":
+            target = self._folder / "deliveries" / f"{before:012}.parquet"
             wanted = deliveries.select(self._columns)
             _written(target, lambda draft: pq.write_table(wanted, draft, store_schema=False))
         else:
-            lines = deliveries.column("line").to_pylist()
-            content = "".join(f"{line}\n" for line in lines).encode()
-            _written(target, lambda draft: draft.write_bytes(content))
+            self._lines("deliveries", before, deliveries.column("line").to_pylist())
+
+    def depart(self, before: int, departures: pa.Table) -> None:
+        self._lines("departures", before, departures.column("line").to_pylist())
 
     def reject(self, before: int, refusals: pa.Table) -> None:
-        content = b"".join(line + b"\n" for line in reject_lines(refusals))
-        target = self._folder / "rejects" / f"{before:012}.jsonl"
+        self._lines("rejects", before, [line.decode() for line in reject_lines(refusals)])
+
+    def _lines(self, kind: str, before: int, lines: Sequence[str]) -> None:
+        content = "".join(f"{line}\n" for line in lines).encode()
+        target = self._folder / kind / f"{before:012}.jsonl"
         _written(target, lambda draft: draft.write_bytes(content))
 
 
@@ -61,5 +66,6 @@ def _written(target: Path, write: Callable[[Path], object]) -> None:
         with draft.open("rb") as file:
             os.fsync(file.fileno())
         draft.replace(target)
+        make_durable(target.parent)
     finally:
         draft.unlink(missing_ok=True)

@@ -4,6 +4,7 @@ import os
 import uuid
 from pathlib import Path
 
+from shortlist.live.files import make_durable
 from shortlist.log.base import Moved, Register
 
 KEPT = 2
@@ -54,7 +55,11 @@ class FolderRegisters:
                 raise Moved(f"{name}: expected revision {revision}, found a later one") from None
         finally:
             draft.unlink(missing_ok=True)
-        self._sync()
+        if self._revisions(name)[-1] > revision + 1:
+            # several came since `present` was looked at, and the name was free again
+            self._path(name, revision + 1).unlink()
+            raise Moved(f"{name}: expected revision {revision}, found a later one")
+        make_durable(self._folder)
         for old in revisions[: 1 - KEPT]:
             self._path(name, old).unlink(missing_ok=True)
         return revision + 1
@@ -65,10 +70,3 @@ class FolderRegisters:
 
     def _path(self, name: str, revision: int) -> Path:
         return self._folder / f"{name}.{revision}"
-
-    def _sync(self) -> None:
-        folder = os.open(self._folder, os.O_RDONLY)
-        try:
-            os.fsync(folder)
-        finally:
-            os.close(folder)

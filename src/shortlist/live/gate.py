@@ -40,7 +40,7 @@ class Arrived(NamedTuple):
 class Refusal(NamedTuple):
     """A line that was turned away."""
 
-    position: int
+    position: int | None
     line: str
     reason: str
     why: Why
@@ -130,10 +130,14 @@ class Gate:
         return found
 
     def recall(
-        self, latest: int | None, waiting: list[Arrived], accepted: Iterable[Accepted]
+        self,
+        latest: int | None,
+        reached: int | None,
+        waiting: list[Arrived],
+        accepted: Iterable[Accepted],
     ) -> None:
         """What was known when somebody else was the gate."""
-        self.ordering.restore(latest, waiting)
+        self.ordering.restore(latest, waiting, reached)
         for time, source, name in accepted:
             self._duplicates.accept(source, name, time)
 

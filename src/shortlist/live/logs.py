@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any, Literal
 
 from shortlist.engine.arrow import rows
+from shortlist.intake.json_text import NotJson, parse_text
 from shortlist.live.driver import Report
 from shortlist.live.manifest import Manifest
 from shortlist.model.times import format_time
@@ -94,8 +95,8 @@ def _trace(line: str) -> str | None:
     ('efba9bbcbcd8593244a24aba8dab49b9', None)
     """
     try:
-        document = json.loads(line)
-    except ValueError:
+        document = parse_text(line)
+    except NotJson:
         return None
     if not isinstance(document, dict):
         return None

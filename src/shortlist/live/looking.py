@@ -13,14 +13,6 @@ class NoSuchShortlist(LookupError):
     """A shortlist that is not live."""
 
 
-def reached(manifest: Manifest) -> int | None:
-    """The instant before which everything has happened."""
-    lateness = manifest.settings.get("lateness")
-    if manifest.latest is None or lateness is None:
-        return None
-    return manifest.latest - int(lateness)
-
-
 def looked_at(
     manifest: Manifest, files: Files, shortlist: str, limits: Limits
 ) -> tuple[Shortlist, list[Entry]]:
@@ -33,5 +25,5 @@ def looked_at(
     known = engine.halves.matching.roster.shortlists.get(shortlist)
     if known is None:
         raise NoSuchShortlist(f"there is no live shortlist {shortlist!r}")
-    now = reached(manifest)
+    now = manifest.reached
     return known, [] if now is None else content(engine.halves, shortlist, now - 1)

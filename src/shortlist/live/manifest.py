@@ -9,6 +9,7 @@ from pydantic import TypeAdapter
 FORMAT = 1
 MOST_CHANGES = 128
 """Changes behind a snapshot: more would take long to restore."""
+MOST_IN_ALL = 2048
 LEAST_BYTES = 2**20
 """Changes up to this size never ask for a snapshot by themselves."""
 
@@ -36,13 +37,13 @@ class Chain:
     def size(self) -> int:
         return self.snapshot.size + sum(change.size for change in self.changes)
 
-    @property
-    def is_long(self) -> bool:
+    def is_long(self, shards: int = 1) -> bool:
         """Whether it is time for a new snapshot: the work that it takes is then at most as much as
-        that for the changes was."""
+        that for the changes was. Of many shards none may have many changes: a manifest names all
+        of them."""
         changed = sum(change.size for change in self.changes)
         is_large = changed > max(self.snapshot.size, LEAST_BYTES)
-        return is_large or len(self.changes) >= MOST_CHANGES
+        return is_large or len(self.changes) >= min(MOST_CHANGES, max(8, MOST_IN_ALL // shards))
 
     @property
     def files(self) -> Iterator[str]:
@@ -92,6 +93,8 @@ class Manifest:
     """The last item that was read."""
     latest: int | None = None
     """The largest time of an item that was not late."""
+    reached: int | None = None
+    """Everything before this instant has happened; it never goes back."""
     registry: Chain
     """What the gate knows of the registry."""
     accepted: tuple[Segment, ...] = ()
@@ -116,7 +119,13 @@ class Manifest:
 
     @classmethod
     def of_bytes(cls, content: bytes) -> "Manifest":
-        return MANIFEST.validate_json(content)
+        """Raises `ValueError` where it is none, or of a later version."""
+        manifest = MANIFEST.validate_json(content)
+        if manifest.format > FORMAT:
+            raise ValueError(
+                f"expected a manifest of format {FORMAT} or before, found {manifest.format}"
+            )
+        return manifest
 
     @property
     def files(self) -> Iterator[str]:

@@ -7,6 +7,10 @@ from typing import Protocol
 import pyarrow as pa
 
 from shortlist.engine.arrow import rows
+from shortlist.live.deliveries import ORDER, together
+from shortlist.live.files import Files
+from shortlist.live.manifest import Manifest, Output
+from shortlist.live.tables import DEPARTED, joined, of_bytes
 from shortlist.log.base import DELIVERIES, DEPARTURES, REJECTS, Log
 
 
@@ -21,9 +25,31 @@ class Outlet(Protocol):
         """Rows of REFUSALS."""
         ...
 
+    def depart(self, before: int, departures: pa.Table) -> None:
+        """Rows of DEPARTED: what left shortlists, where that was asked for."""
+        ...
+
 
 class ForeignEntries(Exception):
     """A stream that holds something else than what was written to it."""
+
+
+def put_out(manifest: Manifest, files: Files, outlet: Outlet) -> pa.Table:
+    """Brings what the last batch led to where it belongs, if it is not there already; its
+    deliveries."""
+
+    def tables(output: Output) -> Iterator[pa.Table]:
+        return (of_bytes(files.read(name)) for name in output.files)
+
+    deliveries = together(tables(manifest.deliveries))
+    if deliveries.num_rows:
+        outlet.deliver(manifest.deliveries.before, deliveries)
+    for refusals in tables(manifest.rejects):
+        outlet.reject(manifest.rejects.before, refusals)
+    if manifest.departures.files:
+        left = joined(tables(manifest.departures), DEPARTED).sort_by(ORDER)
+        outlet.depart(manifest.departures.before, left)
+    return deliveries
 
 
 class LogOutlet:
@@ -51,7 +77,6 @@ class LogOutlet:
         self._put(REJECTS, before, [*reject_lines(refusals)], None)
 
     def depart(self, before: int, departures: pa.Table) -> None:
-        """Rows of DEPARTED."""
         lines = [line.encode() for line in departures.column("line").to_pylist()]
         self._put(DEPARTURES, before, lines, departures.column("shortlist").to_pylist())
 
@@ -65,6 +90,9 @@ class LogOutlet:
                 f"{stream}: expected between {before} and {before + len(lines)} entries, "
                 f"found {end}: does somebody else write to it?"
             )
+        there = [entry.content for entry in self._log.read(stream, before, end)]
+        if there != [*lines[:done]]:
+            raise ForeignEntries(f"{stream}: found other entries behind {before} than were written")
         if done < len(lines):
             left = None if keys is None else keys[done:]
             self._log.append(stream, lines[done:], keys=left, expected_end=end)
@@ -73,5 +101,6 @@ class LogOutlet:
 def reject_lines(refusals: pa.Table) -> Iterator[bytes]:
     """What was turned away, as lines of a file."""
     for position, line, reason, _ in rows(refusals.to_batches()):
-        document = {"line": line, "position": str(position), "reason": reason}
+        place = None if position is None else str(position)
+        document = {"line": line, "position": place, "reason": reason}
         yield json.dumps(document, ensure_ascii=False).encode()

@@ -13,17 +13,22 @@ from shortlist.live.files import Files
 from shortlist.live.manifest import Chain, Manifest, Output, Stored
 from shortlist.live.registry_state import of_shard
 from shortlist.live.shard import ShardEngine
-from shortlist.log.base import INPUT, Log, Moved
+from shortlist.live.tables import ENTRIES, of_bytes, table_of, to_bytes
+from shortlist.log.base import DELIVERIES, DEPARTURES, INPUT, REJECTS, Log, Moved
 from shortlist.model.settings import Limits
 
 SHARDS = "shards"
 """The register that tells a running deployment how many shards somebody wants."""
-UNREAD = "unread.jsonl"
+UNREAD = "unread.arrow"
 DESCRIPTION = "manifest.json"
 
 
 class NoDeployment(LookupError):
     """A log or folder without a deployment."""
+
+
+class NotPutOut(Exception):
+    """A deployment whose last output is not in its log yet."""
 
 
 class UnusableSavepoint(ValueError):
@@ -75,6 +80,7 @@ def export(log: Log, files: Files, target: Path) -> int:
     """Writes everything that another log or cluster needs to go on; how many entries of the input
     were not read yet, which are written too."""
     _, manifest = committed(log)
+    _check_output(log, manifest)
     unread = [entry.content for entry in log.read(INPUT, manifest.position - manifest.base)]
     draft = target.with_name(f".{target.name}.{uuid.uuid4().hex}")
     try:
@@ -82,7 +88,7 @@ def export(log: Log, files: Files, target: Path) -> int:
             archive.writestr(DESCRIPTION, manifest.to_bytes())
             for name in sorted({*manifest.state_files}):
                 archive.write(files.path(name), f"files/{name}")
-            archive.writestr(UNREAD, b"".join(line + b"\n" for line in unread))
+            archive.writestr(UNREAD, to_bytes(table_of(((line,) for line in unread), ENTRIES)))
         draft.replace(target)
     finally:
         draft.unlink(missing_ok=True)
@@ -94,8 +100,8 @@ def restore(source: Path, log: Log, files: Files) -> Manifest:
 
     Positions go on where they were, and the streams of the new log start with nothing.
     """
-    if log.register(MANIFEST) is not None or log.end(INPUT):
-        raise Moved("expected a log without a deployment and without input, found one with")
+    if log.register(MANIFEST) is not None:
+        raise Moved("expected a log without a deployment, found one with")
     try:
         with zipfile.ZipFile(source) as archive:
             manifest = Manifest.of_bytes(archive.read(DESCRIPTION))
@@ -103,10 +109,16 @@ def restore(source: Path, log: Log, files: Files) -> Manifest:
                 name: files.write(name.partition("-")[0], archive.read(f"files/{name}"))
                 for name in {*manifest.state_files}
             }
-            unread = archive.read(UNREAD).splitlines()
+            unread = of_bytes(archive.read(UNREAD)).column("content").to_pylist()
     except (zipfile.BadZipFile, KeyError, ValueError) as error:
         raise UnusableSavepoint(f"{source}: expected a savepoint, found {error}") from None
-    if unread:
+    for stream in (DELIVERIES, REJECTS, DEPARTURES):
+        if log.end(stream):
+            raise Moved(f"expected a log without {stream}, found one with {log.end(stream)}")
+    there = [entry.content for entry in log.read(INPUT, 0)]
+    if there not in ([], unread):
+        raise Moved(f"expected a log without input, found one with {len(there)} entries")
+    if len(there) < len(unread):
         log.append(INPUT, unread)
     moved = replace(
         manifest.renamed(names),
@@ -119,6 +131,18 @@ def restore(source: Path, log: Log, files: Files) -> Manifest:
     )
     log.put(MANIFEST, moved.to_bytes(), 0)
     return moved
+
+
+def _check_output(log: Log, manifest: Manifest) -> None:
+    """The output of the last batch belongs to this log, not to the next one."""
+    outputs = {
+        DELIVERIES: manifest.deliveries,
+        REJECTS: manifest.rejects,
+        DEPARTURES: manifest.departures,
+    }
+    for stream, output in outputs.items():
+        if log.end(stream) < output.end:
+            raise NotPutOut(f"expected {output.end} {stream} in the log, found {log.end(stream)}")
 
 
 def _rescaled(

@@ -4,7 +4,7 @@ import json
 import uuid
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import pyarrow as pa
@@ -166,14 +166,14 @@ class ShardEngine:
             time, position, shortlist = change.order
             yield time, position, shortlist, line
 
-    def saved(self, chain: Chain, files: Files) -> Chain:
+    def saved(self, chain: Chain, files: Files, shards: int) -> Chain:
         """The chain with what has changed behind it; the same one if nothing has."""
         is_touched = any(arena.heads["touched"].any() for arena in self.halves.selecting.arenas())
         if not is_touched and not self._commanded:
             return chain
         self._commanded = False
         token = uuid.uuid4().hex
-        if chain.is_long:
+        if chain.is_long(shards):
             content = self._saving.snapshot()
             snapshot = Stored(files.write("snapshot", content), len(content))
             return Chain(token=token, snapshot=snapshot)
@@ -260,7 +260,10 @@ def run(work: Work) -> Done:
         delivered = files.write("deliveries", to_bytes(ordered_lines(results)))
     left = table_of(engine.departures(work.with_data), DEPARTED)
     departures = files.write("departures", to_bytes(left)) if left.num_rows else None
-    chain = engine.saved(work.chain, files)
+    chain = engine.saved(work.chain, files, work.shards)
+    if departures is not None and chain.token == work.chain.token:
+        # what has left is told once: an engine that has told it is in another state
+        chain = replace(chain, token=uuid.uuid4().hex)
     counts = engine.counts
     counts.subtract(before)
     ENGINES.put(key, f"{chain.token} {work.kind}", engine)

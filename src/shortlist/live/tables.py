@@ -69,6 +69,9 @@ DEPARTED = pa.schema(
 )
 """What left shortlists, or returned to them."""
 
+ENTRIES = pa.schema({"content": pa.binary()})
+"""Entries of a log."""
+
 SMALL = pa.ipc.IpcWriteOptions(compression="zstd")
 
 

@@ -48,14 +48,17 @@ class ReadLines:
         found = (read(position, line) for position, line in rows(arriving))
         yield from batches(filter(None, found), ITEMS)
 
-    def reader(self) -> Callable[[int | None, bytes], Row | None]:
+    def reader(self) -> Callable[[int | None, bytes | None], Row | None]:
         """Reads a line as a row of ITEMS; None if it is blank."""
         reader = ItemReader(self.vocabulary, self.settings.limits, self.commands)
         return lambda position, line: self._read(reader, position, line)
 
-    def _read(self, reader: ItemReader, position: int | None, line: bytes) -> Row | None:
+    def _read(self, reader: ItemReader, position: int | None, line: bytes | None) -> Row | None:
+        if line is None:
+            return position, "reject", None, None, None, None, "", "line: is missing"
         if position is None:
-            return None, "reject", None, None, None, None, line.decode(), "position: is missing"
+            text = line.decode(errors="replace")
+            return None, "reject", None, None, None, None, text, "position: is missing"
         if not line.strip():
             return None
         text = line.decode(errors="replace")

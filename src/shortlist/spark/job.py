@@ -24,6 +24,8 @@ class Outputs:
     deliveries: Path
     rejects: Path
     explanations: Path | None = None
+    departures: Path | None = None
+    """What leaves shortlists; only a stream tells."""
 
 
 def run_job(

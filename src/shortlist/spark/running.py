@@ -12,16 +12,17 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Protocol
 
-from shortlist.live.driver import MANIFEST, Driver, Report, begin
+from shortlist.live.driver import MANIFEST, Driver, Finished, Report, begin
 from shortlist.live.files import Files
 from shortlist.live.heartbeats import Heartbeats
 from shortlist.live.locking import only_driver
 from shortlist.live.outlets import LogOutlet
-from shortlist.live.places import announce, files_in
+from shortlist.live.places import announce, announced, files_in
 from shortlist.live.plans import PlanSetting
 from shortlist.live.savepoint import rescale, shards_asked_for
 from shortlist.log.base import Log, Moved
 from shortlist.log.opening import open_log
+from shortlist.model.problem import InvalidRegistry
 from shortlist.model.registry import Registry
 from shortlist.model.settings import Settings
 from shortlist.spark.ingest import ReadLines
@@ -50,7 +51,7 @@ class Wanted:
     plan: PlanSetting = "replicate"
     with_data: bool = False
     with_departures: bool = False
-    at_most: int = 10_000
+    at_most: int = 25_000
     """Lines in a micro-batch."""
     heartbeat: int | None = 500_000
     """Microseconds of silence after which time is written down; None: never."""
@@ -58,6 +59,10 @@ class Wanted:
 
 class SparkEnded(ConnectionError):
     """The JVM is gone, or has given up: only a new process can start it again."""
+
+
+class WrongPlace(Exception):
+    """A folder that does not have the state of the deployment."""
 
 
 class Observer(Protocol):
@@ -85,6 +90,7 @@ class Running:
         self._observer = observer
         self._stopping = threading.Event()
         self._shards = wanted.shards
+        self._files = files_in(wanted.folder.absolute())
 
     def stop(self) -> None:
         """Lets the batch that is under way come to its end; `run` returns then."""
@@ -93,8 +99,8 @@ class Running:
     def run(self) -> None:
         """Goes on where the last one stopped, until `stop`; a failure is not the end.
 
-        Raises `AlreadyRunning` or `Moved` where another process drives the deployment, and
-        `SparkEnded`.
+        Raises `AlreadyRunning` or `Moved` where another process drives the deployment,
+        `SparkEnded`, and what no second attempt would mend.
         """
         with only_driver(self._wanted.folder), ExitStack() as stack:
             stack.callback(self._observer.stopped)
@@ -103,7 +109,7 @@ class Running:
                 began = time.monotonic()
                 try:
                     self._run()
-                except Moved:
+                except (Moved, WrongPlace, Finished, InvalidRegistry):
                     raise
                 except Exception as error:
                     if not self._is_spark_there():
@@ -124,22 +130,21 @@ class Running:
         wanted = self._wanted
         with ExitStack() as stack:
             log = stack.enter_context(closing(open_log(wanted.log)))
-            files = files_in(wanted.folder.absolute())
-            announce(log, wanted.folder)
+            files = self._files
             self._begin(log, files)
             lanes = Lanes(self._spark)
             stack.callback(lanes.release)
-            outlet = LogOutlet(log)
             driver = Driver(
                 log,
                 files,
                 wanted.settings,
                 lanes,
-                outlet,
+                LogOutlet(log),
                 with_data=wanted.with_data,
                 plan=wanted.plan,
-                departures=outlet.depart if wanted.with_departures else None,
+                with_departures=wanted.with_departures,
             )
+            announce(log, wanted.folder)
             gc.freeze()  # the registry stays: Python's collector need not go through it each time
             self._observer.started(driver, log)
             stream = stack.enter_context(self._streaming(driver, log))
@@ -156,10 +161,12 @@ class Running:
                 rescale(log, files, shards, wanted.settings.limits)
 
     def _begin(self, log: Log, files: Files) -> None:
-        wanted = self._wanted
+        wanted, known = self._wanted, announced(log)
         if log.register(MANIFEST) is None:
             shards = wanted.shards or self._spark.sparkContext.defaultParallelism
             begin(log, files, wanted.registry, shards)
+        elif known is not None and known != wanted.folder.absolute():
+            raise WrongPlace(f"expected --state {known}, found {wanted.folder.absolute()}")
         elif self._shards is not None:
             rescale(log, files, self._shards, wanted.settings.limits)
         # somebody may ask for another number later, which a failure must not undo

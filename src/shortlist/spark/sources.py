@@ -59,7 +59,7 @@ def read_files(spark: SparkSession, path: str | Path) -> Lines:
 
     files = input_files(Path(path))
     tabular = is_table(files[0])
-    names = [_literal_glob(str(file.resolve())) for file in files]
+    names = [literal_glob(str(file.resolve())) for file in files]
     if tabular:
         check_tables(files)
         table = spark.read.option("mergeSchema", "true").parquet(*names)
@@ -152,7 +152,7 @@ def is_table(path: Path) -> bool:
     return path.suffix == ".parquet"
 
 
-def _literal_glob(name: str) -> str:
+def literal_glob(name: str) -> str:
     return re.sub(r"([*?\[\]{}\\])", r"\\\1", name)
 
 

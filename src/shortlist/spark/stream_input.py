@@ -11,10 +11,10 @@ from shortlist.spark.sources import (
     TIME_FORMATS,
     Lines,
     NoInput,
-    _literal_glob,
     input_files,
     is_table,
     json_row,
+    literal_glob,
 )
 
 if TYPE_CHECKING:
@@ -60,7 +60,7 @@ def stream_files(
 def stream_lines(frame: DataFrame) -> Lines:
     """Any streaming DataFrame: lines, or a table of publications.
 
-    Without a column `position`, items have no position yet: see `numbered`.
+    Without a column `position`, items are numbered when they arrive.
     """
     from pyspark.sql import functions as F  # noqa: N812
 
@@ -78,26 +78,6 @@ def stream_lines(frame: DataFrame) -> Lines:
         "expected a column line and, if you like, position and appended; or publications with"
         f" id, source and time; found {', '.join(frame.columns)}"
     )
-
-
-def numbered(batch: DataFrame, after: int) -> DataFrame:
-    """The lines of one micro-batch with positions behind `after`, in the order of its partitions.
-
-    The batch is computed twice: persist it if that could give other rows.
-    """
-    from pyspark.sql import functions as F  # noqa: N812
-
-    marked = batch.withColumn("partition", F.spark_partition_id()).withColumn(
-        "row", F.monotonically_increasing_id()
-    )
-    extents = marked.groupBy("partition").agg(F.min("row"), F.count("*")).collect()
-    shifts, position = [], after
-    for partition, first, count in sorted(extents):
-        shifts.append((partition, position + 1 - first))
-        position += count
-    known = batch.sparkSession.createDataFrame(shifts, "partition int, shift bigint")
-    placed = marked.join(F.broadcast(known), "partition")
-    return placed.select((F.col("row") + F.col("shift")).alias("position"), *batch.columns)
 
 
 def _wherever(log: str) -> str:
@@ -124,6 +104,6 @@ def _positioned_rows(spark: SparkSession, tables: list[Path]) -> StructType:
     from pyspark.sql.types import LongType, StructType
 
     check_tables(tables)
-    names = [_literal_glob(str(file)) for file in tables]
+    names = [literal_glob(str(file)) for file in tables]
     row = spark.read.option("mergeSchema", "true").parquet(*names).schema
     return StructType().add("position", LongType()).add("row", row)

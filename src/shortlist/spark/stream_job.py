@@ -31,12 +31,13 @@ from shortlist.spark.streaming import Stream
 
 
 class FileOutlet:
-    """One batch behind the other, in one file or one Parquet folder; rejects in order of position
-    once all are known."""
+    """One batch behind the other, in one file or one Parquet folder; what else there is once all
+    of it is known."""
 
     def __init__(self, deliveries: BinaryIO | DeliveryFile) -> None:
         self._deliveries = deliveries
         self.refusals: list[tuple[int, str, str]] = []
+        self.departures: list[str] = []
 
     def deliver(self, before: int, deliveries: pa.Table) -> None:
         if isinstance(self._deliveries, DeliveryFile):
@@ -47,6 +48,9 @@ class FileOutlet:
 
     def reject(self, before: int, refusals: pa.Table) -> None:
         self.refusals += rows(refusals.select(["position", "line", "reason"]).to_batches())
+
+    def depart(self, before: int, departures: pa.Table) -> None:
+        self.departures += departures.column("line").to_pylist()
 
 
 def run_stream_job(
@@ -82,7 +86,16 @@ def run_stream_job(
         begin(registers, files, registry, shards or spark.sparkContext.defaultParallelism)
         lanes = Lanes(spark)
         stack.callback(lanes.release)
-        driver = Driver(registers, files, settings, lanes, outlet, with_data=with_data, plan=plan)
+        driver = Driver(
+            registers,
+            files,
+            settings,
+            lanes,
+            outlet,
+            with_data=with_data,
+            plan=plan,
+            with_departures=outputs.departures is not None,
+        )
         read = ReadLines(
             vocabulary=registry.vocabulary,
             settings=settings,
@@ -95,6 +108,9 @@ def run_stream_job(
         lines_of = RejectLines(counted_places(source))
         rejected = "".join(f"{line}\n" for line in lines_of(sorted(outlet.refusals)))
         outputs.rejects.write_bytes(rejected.encode())
+        if outputs.departures is not None:
+            left = "".join(f"{line}\n" for line in outlet.departures)
+            outputs.departures.write_bytes(left.encode())
     return job_report(_work(driver.manifest.counts), len(outlet.refusals), started)
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import threading
 import time
+import uuid
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
@@ -42,9 +43,9 @@ class ReadStreamed:
     def _read(self, arriving: Iterable[Row]) -> Iterator[Row]:
         read = self.read.reader()
         for position, line, appended in arriving:
-            found = read(position, line)
-            if found is not None:
-                yield *found, appended
+            # a blank line has a position, too
+            found = read(position, line) or (position, "blank", *[None] * (len(ITEMS) - 2))
+            yield *found, appended
 
 
 class Stream:
@@ -64,6 +65,7 @@ class Stream:
         self._checkpoint = checkpoint
         self._told = told
         self._is_positioned = "position" in lines.frame.columns
+        self._identity = ""
         self._busy = threading.Lock()
         self._query: StreamingQuery | None = None
         self._failure: Exception | None = None
@@ -72,6 +74,7 @@ class Stream:
         """Begins where the checkpoint says; `to_the_end` takes what is there now and stops."""
         writer = self._lines.frame.writeStream.foreachBatch(self._batch)
         writer = writer.option("checkpointLocation", str(self._checkpoint))
+        self._identity = identity_of(self._checkpoint)
         trigger = {"availableNow": True} if to_the_end else {"processingTime": POLL}
         self._query = writer.trigger(**trigger).start()
         return self._query
@@ -133,23 +136,44 @@ class Stream:
     def _run_batch(self, frame: DataFrame, number: int) -> None:
         with self._busy:
             manifest = self._driver.manifest
-            if manifest.checkpoint == self._checkpoint.name and number <= manifest.batch:
+            goes_on = manifest.checkpoint == self._identity
+            if goes_on and number <= manifest.batch:
                 return
             began = time.monotonic()
             lines = self._positioned(frame)
             read = lines.mapInArrow(self._task, ddl(STREAMED)).toArrow().sort_by("position")
-            found = self._unread([*rows(read.to_batches())])
+            found = self._unread([*rows(read.to_batches())], goes_on)
             reading = time.monotonic() - began
             report = self._driver.run_batch(
-                (row[:-1] for row in found), checkpoint=self._checkpoint.name, batch=number
+                (row[:-1] for row in found), checkpoint=self._identity, batch=number
             )
             report.seconds["reading"] = reading
             self._told(report, {row[0]: row[-1] for row in found if row[-1] is not None})
 
-    def _unread(self, found: list[Row]) -> list[Row]:
-        """Without what the driver has read already; positions in the order of arrival where the
-        source has none."""
+    def _unread(self, found: list[Row], goes_on: bool) -> list[Row]:
+        """What the driver has not read; positions in the order of arrival where the source has
+        none. A query that does not go on where another one was may begin with what is known."""
         known = self._driver.manifest.position
-        if self._is_positioned:
+        if not self._is_positioned:
+            return [(position, *row[1:]) for position, row in enumerate(found, start=known + 1)]
+        if not goes_on:
             return [row for row in found if row[0] is None or row[0] > known]
-        return [(position, *row[1:]) for position, row in enumerate(found, start=known + 1)]
+        return [
+            row if row[0] is None or row[0] > known else _misplaced(row, known) for row in found
+        ]
+
+
+def identity_of(checkpoint: Path) -> str:
+    """Tells a checkpoint from every other one, also from a later one in the same folder."""
+    file = checkpoint / "shortlist-identity"
+    if not file.exists():
+        checkpoint.mkdir(parents=True, exist_ok=True)
+        file.write_text(uuid.uuid4().hex)
+    return file.read_text()
+
+
+def _misplaced(row: Row, known: int) -> Row:
+    """A line whose position comes too late, as a reject."""
+    position, *_, line, _, appended = row
+    reason = f"position: expected more than {known}, found {position}"
+    return position, "reject", None, None, None, None, line or "", reason, appended
