@@ -11,7 +11,6 @@ from typing import Annotated
 import typer
 
 from shortlist.cli.app import errors, fail
-from shortlist.engine.arrow import rows
 from shortlist.intake.lines import ItemReader
 from shortlist.intake.roster import Roster, registry_commands
 from shortlist.language.permissive import any_vocabulary
@@ -19,8 +18,7 @@ from shortlist.live.driver import MANIFEST
 from shortlist.live.files import Files
 from shortlist.live.manifest import Manifest
 from shortlist.live.places import SQLITE, announced, files_in
-from shortlist.live.registry_state import read_registry_state
-from shortlist.live.tables import of_bytes
+from shortlist.live.registry_state import carried_out, read_registry_state
 from shortlist.log.base import Log
 from shortlist.log.opening import open_log
 from shortlist.model.command import Command
@@ -82,11 +80,10 @@ class Deployment:
         roster, reader = Roster(vocabulary, UNLIMITED), ItemReader(vocabulary, UNLIMITED)
         for command in registry_commands(registry):
             roster.apply(command)
-        for change in manifest.registry.changes:
-            for position, _, line in rows(of_bytes(files.read(change.name)).to_batches()):
-                carried_out = reader.line(line, position)
-                assert isinstance(carried_out, Command)
-                roster.apply(carried_out)
+        for position, _, line in carried_out(manifest.registry, files):
+            known = reader.line(line, position)
+            assert isinstance(known, Command)
+            roster.apply(known)
         return roster
 
     def _files(self) -> Files | None:

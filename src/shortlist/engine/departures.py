@@ -21,7 +21,7 @@ class Departure:
 
     @property
     def order(self) -> tuple[int, int, str]:
-        """As deliveries; those of an instant come first."""
+        """As deliveries; those of an instant come behind its deliveries."""
         return self.time, self.publication.position, self.shortlist
 
     def document(self, with_data: bool = False) -> dict[str, Any]:

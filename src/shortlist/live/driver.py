@@ -16,7 +16,12 @@ from shortlist.live.laps import Laps
 from shortlist.live.manifest import Chain, Manifest, Stored
 from shortlist.live.outlets import ForeignEntries, Outlet, put_out
 from shortlist.live.plans import PlanSetting, choose
-from shortlist.live.registry_state import empty_shards, read_registry_state, registry_state
+from shortlist.live.registry_state import (
+    carried_out,
+    empty_shards,
+    read_registry_state,
+    registry_state,
+)
 from shortlist.live.segments import Segments
 from shortlist.live.shard import Done
 from shortlist.live.tables import (
@@ -24,7 +29,6 @@ from shortlist.live.tables import (
     COMMANDS,
     REFUSALS,
     WAITING,
-    of_bytes,
     table_of,
     to_bytes,
 )
@@ -237,9 +241,8 @@ class Driver:
         manifest, files = self.manifest, self._files
         content = files.read(manifest.registry.snapshot.name)
         gate = Gate(read_registry_state(content, self._settings.limits), self._settings)
-        for change in manifest.registry.changes:
-            for position, _, line in rows(of_bytes(files.read(change.name)).to_batches()):
-                gate.follow(position, line)
+        for position, _, line in carried_out(manifest.registry, files):
+            gate.follow(position, line)
         waiting = self._waiting.rows(manifest.waiting, manifest.reached)
         accepted = self._accepted.rows(manifest.accepted)
         gate.recall(

@@ -7,14 +7,12 @@ batch, say all. So it writes no files, and can always be made again.
 from collections.abc import Callable
 from typing import Generic, TypeVar
 
-from shortlist.engine.arrow import rows
 from shortlist.engine.live import LiveRegistry
 from shortlist.intake.lines import ItemReader
 from shortlist.intake.roster import registry_commands
 from shortlist.live.files import Files
 from shortlist.live.manifest import Chain
-from shortlist.live.registry_state import Concerns, read_registry_state
-from shortlist.live.tables import of_bytes
+from shortlist.live.registry_state import Concerns, carried_out, read_registry_state
 from shortlist.model.command import Command
 from shortlist.model.settings import Limits
 from shortlist.model.vocabulary import Vocabulary
@@ -39,9 +37,8 @@ class MatchingPart(Generic[M]):
         self._concerns = concerns
         for command in registry_commands(known):
             self.matching.apply(command)
-        for change in registry.changes:
-            for carried_out in rows(of_bytes(files.read(change.name)).to_batches()):
-                self.follow(*carried_out)
+        for command_row in carried_out(registry, files):
+            self.follow(*command_row)
 
     def follow(self, position: int, shortlist: str | None, line: str) -> None:
         """Carries out a command, if it concerns this part."""

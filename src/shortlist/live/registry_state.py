@@ -1,13 +1,17 @@
 """The registry of a deployment as files: the gate's own, and each shard's part of it."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from typing import Any
 
+from shortlist.engine.arrow import Row, rows
 from shortlist.engine.items import registry_document
 from shortlist.engine.merging import registry_part
 from shortlist.engine.saved import Saved
 from shortlist.intake.files import registry_from_documents
+from shortlist.live.files import Files
+from shortlist.live.manifest import Chain
 from shortlist.live.slots import shard_of
+from shortlist.live.tables import of_bytes
 from shortlist.model.registry import Registry
 from shortlist.model.settings import Limits
 
@@ -26,6 +30,12 @@ def read_registry_state(
     """The registry, or a part of it."""
     document = Saved.of_bytes(content).document["registry"]
     return registry_from_documents(registry_part(document, concerns), limits)
+
+
+def carried_out(registry: Chain, files: Files) -> Iterator[Row]:
+    """The commands since a registry's snapshot: position, the only shortlist concerned, line."""
+    for change in registry.changes:
+        yield from rows(of_bytes(files.read(change.name)).to_batches())
 
 
 def of_shard(shard: int, shards: int) -> Concerns:
