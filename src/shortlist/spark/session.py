@@ -71,9 +71,23 @@ def cluster_session(master: str, app_name: str = "shortlist") -> SparkSession:
     return session
 
 
+def submitted_session(app_name: str = "shortlist") -> SparkSession:
+    """Return a session of the job that `spark-submit` has started, on the master that it chose."""
+    from pyspark.sql import SparkSession
+
+    builder = SparkSession.builder.appName(app_name)
+    for key, value in QUIET.items():
+        builder = builder.config(key, value)
+    session = builder.getOrCreate()
+    session.sparkContext.setLogLevel("ERROR")
+    return session
+
+
 def any_session(master: str | None = None) -> SparkSession:
-    """A session on a given master, or on this machine."""
-    return local_session() if master is None else cluster_session(master)
+    """A session on a given master, on that of `spark-submit`, or on this machine."""
+    if master is not None:
+        return cluster_session(master)
+    return submitted_session() if "PYSPARK_GATEWAY_PORT" in os.environ else local_session()
 
 
 def local_settings(cores: int, memory: str, scratch: str) -> dict[str, str]:
