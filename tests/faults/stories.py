@@ -113,7 +113,8 @@ class Story:
         restarted = time.time()
         self.outcome.kills.append(fault.__name__)
         if wait:
-            took = self.wait_for_commit() - restarted
+            # a manifest is dated before it is put
+            took = max(self.wait_for_commit() - restarted, 0.0)
             self.outcome.recoveries.append(took)
             self.outcome.tell(fault=fault.__name__, recovery=round(took, 3))
 
