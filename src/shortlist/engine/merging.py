@@ -20,6 +20,7 @@ def part(saved: Saved, keep: Callable[[str], bool]) -> Saved:
     pieces has to keep them. Commands must not wait: whom they concern is not known before they are
     carried out.
 
+    >>> from shortlist.engine.engine import Engine
     >>> from shortlist.intake.files import registry_from_documents
     >>> registry = registry_from_documents({"subscriptions": [{"id": "a"}, {"id": "b"}]})
     >>> second = part(Saved.of_bytes(Engine(registry).snapshot()), lambda name: name == "b")
@@ -46,6 +47,7 @@ def registry_part(registry: Document, keep: Callable[[str], bool]) -> Document:
 def joined(parts: Sequence[Saved]) -> Saved:
     """Snapshots over different shortlists as one; at least one, and all under one vocabulary.
 
+    >>> from shortlist.engine.engine import Engine
     >>> from shortlist.intake.files import registry_from_documents
     >>> both = [Saved.of_bytes(Engine(registry_from_documents(document)).snapshot())
     ...         for document in ({"subscriptions": [{"id": name}]} for name in "ab")]

@@ -27,7 +27,8 @@ class Files:
     """
 
     def __init__(self, folder: str | Path) -> None:
-        self.folder = Path(folder)
+        # tasks run in other folders
+        self.folder = Path(folder).absolute()
         self._unneeded: dict[str, float] = {}
         """Since when."""
 

@@ -80,7 +80,7 @@ def rank_stream(
     or to an outlet of your own.
     """
     settings = settings or Settings(lateness=0)
-    spark, folder = frame.sparkSession, Path(state)
+    spark, folder = frame.sparkSession, Path(state).absolute()
     lines = stream_lines(frame)
     with ExitStack() as stack:
         stack.enter_context(only_driver(folder))
