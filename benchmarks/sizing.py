@@ -11,6 +11,7 @@ import os
 import statistics
 import tempfile
 import time
+import tracemalloc
 from multiprocessing import get_context
 from pathlib import Path
 from typing import Any
@@ -22,9 +23,13 @@ from common.memory import tree_memory
 from common.report import Report
 
 import shortlist
+from shortlist.engine.duplicates import Duplicates
 from shortlist.live.driver import Driver, begin
 from shortlist.live.files import Files
 from shortlist.live.folder_registers import FolderRegisters
+from shortlist.log.base import INPUT
+from shortlist.log.sqlite import SqliteLog
+from shortlist.model.durations import parse_duration
 from shortlist.model.settings import Settings
 from shortlist.model.times import format_time
 
@@ -33,6 +38,7 @@ SIZES = (5_000, 20_000, 50_000)
 SHARES = (0.05, 0.08, 0.12)
 """Of its range that each of three conditions allows: 1 to 17 matches per 10,000 subscriptions."""
 BATCH = 2_000
+REMEMBERED = 100_000
 BATCHES = 8
 START = 1_700_000_000_000_000
 
@@ -49,6 +55,8 @@ def main() -> None:
             for size in SIZES:
                 report.add("one shard", **processes.apply(one_shard, (size, share)))
     fit(report)
+    remembered(report)
+    logged(report)
     if asked.save:
         RESULTS.mkdir(exist_ok=True)
         lines = "".join(f"{json.dumps(row)}\n" for row in report.rows)
@@ -117,6 +125,34 @@ def fit(report: Report) -> None:
         restore_microseconds_per_subscription=_median(
             rows, "restore_microseconds_per_subscription"
         ),
+    )
+
+
+def remembered(report: Report) -> None:
+    """What an id takes in memory for as long as `--dedup` says."""
+    seen = Duplicates(parse_duration("24h"))
+    tracemalloc.start()
+    for number in range(REMEMBERED):
+        # ids come from different lines: none shares its text with another
+        seen.accept("".join(["a", "ds"]), f"publication-{number}", number)
+    taken, _ = tracemalloc.get_traced_memory()
+    tracemalloc.stop()
+    report.add("remembered id", bytes=taken / REMEMBERED)
+
+
+def logged(report: Report) -> None:
+    """What an entry takes in a log of one file, beside its own bytes; and a day of heartbeats."""
+    with tempfile.TemporaryDirectory() as name:
+        file = Path(name, "some.log")
+        log = SqliteLog(file)
+        beat = json.dumps({"time": format_time(START), "heartbeat": True}).encode()
+        log.append(INPUT, [beat] * REMEMBERED)
+        log.close()
+        each = file.stat().st_size / REMEMBERED
+    report.add(
+        "log entry",
+        bytes_beside_its_own=each - len(beat),
+        heartbeat_megabytes_a_day=each * 2 * 86_400 / 1e6,
     )
 
 

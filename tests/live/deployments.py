@@ -8,12 +8,15 @@ import pyarrow as pa
 
 from shortlist.engine.arrow import rows
 from shortlist.engine.replay import replay
+from shortlist.intake.files import registry_from_documents
 from shortlist.live.driver import Driver, begin
 from shortlist.live.files import Files
 from shortlist.live.outlets import LogOutlet
 from shortlist.live.savepoint import export, rescale, restore
 from shortlist.log.sqlite import SqliteLog
+from shortlist.model.settings import Settings
 from shortlist.spark.ingest import ReadLines
+from tests.strategies import SECOND, registry, timeline
 
 
 class Kept(LogOutlet):
@@ -108,6 +111,16 @@ class Deployment:
 
     def run(self, numbered, last=False):
         return self.driver.run_batch(self.read(numbered), last=last)
+
+
+def drawn(pick):
+    """A registry, settings and the lines of a timeline."""
+    made = registry_from_documents(registry(pick))
+    settings = Settings(
+        lateness=pick([None, 0, 0, SECOND]),
+        advertised=pick(["optional", "optional", "required"]),
+    )
+    return made, settings, timeline(pick, 40)
 
 
 def expected(registry, lines, settings):

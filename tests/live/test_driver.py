@@ -2,22 +2,15 @@
 
 import pytest
 
-from shortlist.intake.files import registry_from_documents
-from shortlist.model.settings import Settings
-from tests.live.deployments import Deployment, expected, numbered
-from tests.strategies import SECOND, cuts, registry, seeded, timeline
+from tests.live.deployments import Deployment, drawn, expected, numbered
+from tests.strategies import cuts, seeded
 
 
 @pytest.mark.parametrize("part", range(4))
 def test_the_same_deliveries_in_the_same_order(part):
     for seed in range(15 * part, 15 * (part + 1)):
         pick = seeded(seed)
-        made = registry_from_documents(registry(pick))
-        settings = Settings(
-            lateness=pick([None, 0, 0, SECOND]),
-            advertised=pick(["optional", "optional", "required"]),
-        )
-        lines = timeline(pick, 40)
+        made, settings, lines = drawn(pick)
         deployment = Deployment(made, settings, shards=pick([1, 2, 3]))
         for batch in cuts(pick, numbered(lines)):
             deployment.run(batch)

@@ -13,8 +13,8 @@ from shortlist.model.settings import Settings
 from shortlist.model.shortlist import Shortlist
 from shortlist.model.subscription import Subscription
 from shortlist.model.times import format_time
-from tests.live.deployments import Deployment, expected, numbered
-from tests.strategies import SECOND, START, cuts, registry, seeded, timeline
+from tests.live.deployments import Deployment, drawn, expected, numbered
+from tests.strategies import SECOND, START, cuts, seeded
 
 PATHS = [
     *((name,) for name in ("price", "size", "mood", "genre", "scores", "open", "released")),
@@ -42,12 +42,7 @@ def start(deployment, choice):
 def test_the_same_deliveries_in_the_same_order(plan, part):
     for seed in range(20 * part, 20 * (part + 1)):
         pick = seeded(seed)
-        made = registry_from_documents(registry(pick))
-        settings = Settings(
-            lateness=pick([None, 0, 0, SECOND]),
-            advertised=pick(["optional", "optional", "required"]),
-        )
-        lines = timeline(pick, 40)
+        made, settings, lines = drawn(pick)
         deployment = Deployment(made, settings, shards=pick([1, 2, 3]))
         start(deployment, drawn_choice(pick, plan))
         for batch in cuts(pick, numbered(lines)):

@@ -9,25 +9,12 @@ from pyspark.sql.types import StructType
 
 from shortlist.live.files import Files
 from shortlist.log.base import Log, LogUnavailable, Moved
-from shortlist.log.opening import open_log
 from shortlist.spark import append_once
 from shortlist.spark.append_once import AppendOnce, lines_table
 from shortlist.spark.log_format import LogFormat
 from shortlist.spark.log_sink import LogWriter
 
 LINES = StructType().add("line", "string").add("key", "string")
-
-
-@pytest.fixture
-def url(tmp_path):
-    return f"sqlite:{tmp_path}/city.log"
-
-
-@pytest.fixture
-def log(url):
-    opened = open_log(url)
-    yield opened
-    opened.close()
 
 
 @pytest.fixture

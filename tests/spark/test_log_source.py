@@ -11,18 +11,6 @@ from shortlist.spark import log_source
 from shortlist.spark.log_source import LEAST_ENTRIES, LogStream, LogStreamReader
 
 
-@pytest.fixture
-def url(tmp_path):
-    return f"sqlite:{tmp_path}/city.log"
-
-
-@pytest.fixture
-def log(url):
-    opened = open_log(url)
-    yield opened
-    opened.close()
-
-
 def test_offsets_follow_the_limit_and_the_log(url, log):
     reader = LogStreamReader({"log": url, "after": "1", "at_most": "2"})
     assert reader.getDefaultReadLimit() == ReadMaxRows(2)

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Annotated
+from inspect import Parameter, Signature, signature
+from typing import Annotated, Any
 
 import typer
 
@@ -23,80 +24,74 @@ OF_NAMES: dict[str, str] = {
     "close": "Close shortlists, and cancel their subscriptions.",
     "unadvertise": "Withdraw advertisements.",
 }
+Publisher = Annotated[str, typer.Argument(help="The publisher.")]
+PublicationIds = Annotated[list[str], typer.Argument(help="Ids of its publications.")]
 Ids = Annotated[list[str], typer.Argument(help="Their ids.")]
 Time = Annotated[str | None, typer.Option("--time", help="When, RFC 3339; else now.")]
 Wait = Annotated[bool, typer.Option("--wait", help="Wait until it is carried out or rejected.")]
 Patience = Annotated[float, typer.Option(min=0, help="Seconds to wait at most.")]
 
 
-def _of_files(verb: str) -> Callable[..., None]:
-    def command(
-        files: FilePaths = None,
-        *,
-        log: LogUrl,
-        at: Time = None,
-        wait: Wait = False,
-        patience: Patience = 60,
-        as_json: AsJson = False,
-    ) -> None:
-        orders = Orders()
-        orders.add_lines(verb, files)
-        Dispatch(log, at, wait, patience, as_json).send(orders)
-
-    return command
-
-
-def _of_names(verb: str) -> Callable[..., None]:
-    def command(
-        ids: Ids,
-        *,
-        log: LogUrl,
-        at: Time = None,
-        wait: Wait = False,
-        patience: Patience = 60,
-        as_json: AsJson = False,
-    ) -> None:
-        orders = Orders()
-        orders.add_names(verb, ids)
-        Dispatch(log, at, wait, patience, as_json).send(orders)
-
-    return command
-
-
-@app.command(rich_help_panel=LIVE)
-def subscribe(
-    files: FilePaths = None,
+def _options(
     *,
     log: LogUrl,
     at: Time = None,
     wait: Wait = False,
     patience: Patience = 60,
     as_json: AsJson = False,
-) -> None:
-    """Make subscriptions, one JSON object a line; or all that a registry (YAML, JSON) lists."""
-    orders = Orders()
+) -> Dispatch:
+    """What all of them can be told."""
+    return Dispatch(log, at, wait, patience, as_json)
+
+
+def _sent(verb: str, help: str, add: Callable[..., None]) -> None:
+    """Makes a command that sends what `add` adds to its first argument, the orders."""
+
+    def command(**given: Any) -> None:
+        orders = Orders()
+        add(orders, **{name: given.pop(name) for name in [*given] if name not in COMMON})
+        _options(**given).send(orders)
+
+    _, *own = signature(add, eval_str=True).parameters.values()
+    common = signature(_options, eval_str=True).parameters.values()
+    parameters = [one.replace(kind=Parameter.KEYWORD_ONLY) for one in (*own, *common)]
+    command.__signature__ = Signature(parameters)  # type: ignore[attr-defined]
+    command.__annotations__ = {one.name: one.annotation for one in parameters}
+    app.command(verb, help=help, rich_help_panel=LIVE)(command)
+
+
+COMMON = [*signature(_options).parameters]
+
+
+def _add_subscriptions(orders: Orders, files: FilePaths = None) -> None:
     orders.add_subscriptions(files)
-    Dispatch(log, at, wait, patience, as_json).send(orders)
 
 
-for _verb, _help in OF_FILES.items():
-    app.command(_verb, help=_help, rich_help_panel=LIVE)(_of_files(_verb))
-for _verb, _help in OF_NAMES.items():
-    app.command(_verb, help=_help, rich_help_panel=LIVE)(_of_names(_verb))
+def _add_lines(verb: str) -> Callable[..., None]:
+    def add(orders: Orders, files: FilePaths = None) -> None:
+        orders.add_lines(verb, files)
+
+    return add
 
 
-@app.command(rich_help_panel=LIVE)
-def retract(
-    source: Annotated[str, typer.Argument(help="The publisher.")],
-    ids: Annotated[list[str], typer.Argument(help="Ids of its publications.")],
-    *,
-    log: LogUrl,
-    at: Time = None,
-    wait: Wait = False,
-    patience: Patience = 60,
-    as_json: AsJson = False,
-) -> None:
-    """Take publications back."""
-    orders = Orders()
+def _add_names(verb: str) -> Callable[..., None]:
+    def add(orders: Orders, ids: Ids) -> None:
+        orders.add_names(verb, ids)
+
+    return add
+
+
+def _add_retractions(orders: Orders, source: Publisher, ids: PublicationIds) -> None:
     orders.add_retractions(source, ids)
-    Dispatch(log, at, wait, patience, as_json).send(orders)
+
+
+_sent(
+    "subscribe",
+    "Make subscriptions, one JSON object a line; or all that a registry (YAML, JSON) lists.",
+    _add_subscriptions,
+)
+for _verb, _help in OF_FILES.items():
+    _sent(_verb, _help, _add_lines(_verb))
+for _verb, _help in OF_NAMES.items():
+    _sent(_verb, _help, _add_names(_verb))
+_sent("retract", "Take publications back.", _add_retractions)

@@ -14,10 +14,10 @@ from shortlist.cli.app import errors, fail
 from shortlist.intake.lines import ItemReader
 from shortlist.intake.roster import Roster, registry_commands
 from shortlist.language.permissive import any_vocabulary
-from shortlist.live.driver import MANIFEST
 from shortlist.live.files import Files
 from shortlist.live.manifest import Manifest
-from shortlist.live.places import SQLITE, announced, files_in
+from shortlist.live.places import SQLITE, announced, files_in, state_folder
+from shortlist.live.registers import committed, has_deployment
 from shortlist.live.registry_state import carried_out, read_registry_state
 from shortlist.log.base import Log
 from shortlist.log.opening import open_log
@@ -49,6 +49,14 @@ def opened(url: str, *, must_exist: bool = False) -> Iterator[Log]:
             log.close()
 
 
+def folder_of(log: str, given: Path | None) -> Path:
+    """Where the state of a deployment goes; only a log in a file has a place beside it."""
+    try:
+        return state_folder(log, given)
+    except ValueError as error:
+        raise typer.BadParameter(str(error)) from None
+
+
 @dataclass(frozen=True, slots=True)
 class Deployment:
     """The deployment that works on a log, if there is one."""
@@ -58,8 +66,7 @@ class Deployment:
     @property
     def manifest(self) -> Manifest | None:
         """What it has committed last."""
-        register = self.log.register(MANIFEST)
-        return None if register is None else Manifest.of_bytes(register.content)
+        return committed(self.log)[1] if has_deployment(self.log) else None
 
     @property
     def vocabulary(self) -> Vocabulary:

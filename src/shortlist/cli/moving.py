@@ -10,16 +10,15 @@ from typing import Annotated
 import typer
 
 from shortlist.cli.app import LIVE, POLL_SECONDS, app, fail
-from shortlist.cli.deployment import UNLIMITED, LogUrl, opened
+from shortlist.cli.deployment import UNLIMITED, LogUrl, folder_of, opened
 from shortlist.live.locking import AlreadyRunning, only_driver
 from shortlist.live.outlets import LogOutlet, put_out
-from shortlist.live.places import announce, announced, files_in, state_folder
+from shortlist.live.places import announce, announced, files_in
+from shortlist.live.registers import NoDeployment, committed
 from shortlist.live.savepoint import (
-    NoDeployment,
     NotPutOut,
     UnusableSavepoint,
     ask_for_shards,
-    committed,
     export,
     rescale,
     restore,
@@ -72,10 +71,7 @@ def import_command(
 ) -> None:
     """Begin a deployment with what was exported, on a log that is empty."""
     with opened(log) as opened_log:
-        try:
-            folder = state_folder(log, state)
-        except ValueError as error:
-            raise typer.BadParameter(str(error)) from None
+        folder = folder_of(log, state)
         try:
             manifest = restore(savepoint, opened_log, files_in(folder))
         except (Moved, UnusableSavepoint) as error:

@@ -8,13 +8,13 @@ import time
 from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import Annotated
 
 import typer
 from prometheus_client import CollectorRegistry
 
 from shortlist.cli.app import LIVE, RegistryPath, app, errors, fail, notes, say
-from shortlist.cli.deployment import LogUrl, opened, read_up_to
+from shortlist.cli.deployment import LogUrl, folder_of, opened, read_up_to
 from shortlist.cli.settings import (
     Advertised,
     Dedup,
@@ -25,17 +25,17 @@ from shortlist.cli.settings import (
     settings_of,
 )
 from shortlist.intake.files import read_registry
-from shortlist.live.driver import MANIFEST, Driver, Finished, Report
+from shortlist.live.driver import Driver, Finished, Report
 from shortlist.live.locking import AlreadyRunning
 from shortlist.live.logs import tell, tell_batch, written_logs
 from shortlist.live.metrics import LOOPBACK, Metrics, lag
-from shortlist.live.places import state_folder
+from shortlist.live.registers import has_deployment
 from shortlist.log.base import Log, Moved
 from shortlist.model.registry import Registry
+from shortlist.model.settings import Settings
 from shortlist.progress import Steps
-
-if TYPE_CHECKING:
-    from shortlist.spark.running import Running
+from shortlist.spark.running import Running, Wanted, WrongPlace
+from shortlist.spark.session import any_session
 
 OFF = "off"
 
@@ -72,30 +72,11 @@ def up(
 ) -> None:
     """Run a deployment: read the log, select, deliver, and go on where it was."""
     settings = settings_of(lateness, dedup, advertised, limit)
-    with errors(), ExitStack() as stack:
-        known = Registry() if registry is None else read_registry(registry, settings.limits)
-        try:
-            folder = state_folder(log, state)
-        except ValueError as error:
-            raise typer.BadParameter(str(error)) from None
-        if registry is not None and _has_deployment(log):
-            say([f"{registry}: left aside, since the deployment has a registry already"])
-        if logs is not None:
-            stack.enter_context(written_logs(logs))
-        with Steps(notes).step("Starting Spark"):
-            from shortlist.spark.running import Running, Wanted, WrongPlace
-            from shortlist.spark.session import any_session
-
-            spark = any_session(master)
-        shown = Metrics(CollectorRegistry())
-        if metrics != OFF:
-            if not re.fullmatch(r".+:\d+", metrics):
-                raise typer.BadParameter(f"--metrics: expected HOST:PORT or off, found {metrics!r}")
-            say([f"metrics: {stack.enter_context(shown.serve(metrics))}"])
+    with errors():
         wanted = Wanted(
             log=log,
-            folder=folder,
-            registry=known,
+            folder=folder_of(log, state),
+            registry=_first_registry(registry, log, settings),
             settings=settings,
             shards=shards,
             plan=plan_of(plan),
@@ -104,21 +85,48 @@ def up(
             at_most=at_most,
             heartbeat=None if heartbeat == OFF else duration_of("--heartbeat", heartbeat),
         )
-        running = Running(wanted, spark, Screen(shown))
-        try:
-            with _stopped_by_signals(running):
-                running.run()
-        except (AlreadyRunning, Finished, WrongPlace) as error:
-            fail([str(error)])
-        except Moved:
-            tell("superseded")
-            fail(["another process has taken over this deployment"])
-        tell("stopped")
+        with ExitStack() as stack:
+            if logs is not None:
+                stack.enter_context(written_logs(logs))
+            _run(wanted, _shown_metrics(metrics, stack), master)
 
 
-def _has_deployment(url: str) -> bool:
-    with opened(url) as log:
-        return log.register(MANIFEST) is not None
+def _run(wanted: Wanted, metrics: Metrics, master: str | None) -> None:
+    """Until it is told to stop; whatever else ends it is said."""
+    with Steps(notes).step("Starting Spark"):
+        spark = any_session(master)
+    running = Running(wanted, spark, Screen(metrics))
+    try:
+        with _stopped_by_signals(running):
+            running.run()
+    except (AlreadyRunning, Finished, WrongPlace) as error:
+        fail([str(error)])
+    except Moved:
+        tell("superseded")
+        fail(["another process has taken over this deployment"])
+    tell("stopped")
+
+
+def _first_registry(path: Path | None, log: str, settings: Settings) -> Registry:
+    """What a new deployment begins with."""
+    if path is None:
+        return Registry()
+    registry = read_registry(path, settings.limits)
+    with opened(log) as known:
+        if has_deployment(known):
+            say([f"{path}: left aside, since the deployment has a registry already"])
+    return registry
+
+
+def _shown_metrics(address: str, stack: ExitStack) -> Metrics:
+    """Metrics, which can be looked at for as long as the stack is open."""
+    metrics = Metrics(CollectorRegistry())
+    if address == OFF:
+        return metrics
+    if not re.fullmatch(r".+:\d+", address):
+        raise typer.BadParameter(f"--metrics: expected HOST:PORT or off, found {address!r}")
+    say([f"metrics: {stack.enter_context(metrics.serve(address))}"])
+    return metrics
 
 
 class Screen:

@@ -14,7 +14,7 @@ from shortlist.cli.deployment import UNLIMITED, LogUrl, opened
 from shortlist.engine.contents import Entry
 from shortlist.live.looking import NoSuchShortlist, looked_at
 from shortlist.live.places import announced, files_in
-from shortlist.live.savepoint import NoDeployment, committed
+from shortlist.live.registers import NoDeployment, committed
 from shortlist.model.policy import policies_of
 from shortlist.model.times import format_time
 

@@ -5,7 +5,6 @@ import uuid
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
-from typing import Protocol
 
 import pyarrow as pa
 
@@ -16,6 +15,7 @@ from shortlist.live.laps import Laps
 from shortlist.live.manifest import Chain, Manifest, Stored
 from shortlist.live.outlets import ForeignEntries, Outlet, put_out
 from shortlist.live.plans import PlanSetting, choose
+from shortlist.live.registers import MANIFEST, Registers, committed
 from shortlist.live.registry_state import (
     carried_out,
     empty_shards,
@@ -33,24 +33,15 @@ from shortlist.live.tables import (
     to_bytes,
 )
 from shortlist.live.tasks import Run, Tasks
-from shortlist.log.base import Moved, Register
+from shortlist.log.base import Moved
 from shortlist.model.registry import Registry
 from shortlist.model.settings import Settings
 from shortlist.model.vocabulary import Vocabulary
 
-MANIFEST = "manifest"
 COLLECT_EVERY = 64
 """Batches between two looks for files that nobody needs."""
 RETENTION = 600.0
 """Seconds for which such files stay, for those who still read them."""
-
-
-class Registers(Protocol):
-    """Where manifests are committed: a log, or a folder."""
-
-    def register(self, name: str) -> Register | None: ...
-
-    def put(self, name: str, content: bytes, revision: int) -> int: ...
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -98,11 +89,7 @@ class Driver:
         self._outlet = outlet
         self._accepted = Segments(files, "accepted", ACCEPTED)
         self._waiting = Segments(files, "waiting", WAITING)
-        committed = registers.register(MANIFEST)
-        if committed is None:
-            raise LookupError("expected a deployment, found nothing: begin one first")
-        self._revision = committed.revision
-        self.manifest = Manifest.of_bytes(committed.content)
+        self._revision, self.manifest = committed(registers)
         if self.manifest.is_finished:
             raise Finished("its input has ended, and time has run on: begin another deployment")
         self._gate = self._recalled_gate()
@@ -127,13 +114,14 @@ class Driver:
         checkpoint: str | None = None,
         batch: int | None = None,
         last: bool = False,
+        laps: Laps | None = None,
     ) -> Report:
         """Takes the next lines, as rows of ITEMS, in order of position.
 
         Whose batch it is, and its number there, are remembered for whoever wants to know whether it
-        was committed.
+        was committed. Laps may have begun before.
         """
-        laps = Laps()
+        laps = laps or Laps()
         before, arriving = self.manifest, list(lines)
         since = self._gate.ordering.reached
         found = self._gate.admit(_readable(arriving), last)
@@ -232,8 +220,7 @@ class Driver:
         try:
             return put_out(self.manifest, self._files, self._outlet)
         except (ForeignEntries, Moved) as error:
-            present = self._registers.register(MANIFEST)
-            if present is not None and present.revision != self._revision:
+            if committed(self._registers)[0] != self._revision:
                 raise Moved("another driver has taken over") from error
             raise
 

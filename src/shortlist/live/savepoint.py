@@ -8,9 +8,9 @@ from dataclasses import replace
 from pathlib import Path
 
 from shortlist.engine.merging import joined, part
-from shortlist.live.driver import MANIFEST, Registers
 from shortlist.live.files import Files
 from shortlist.live.manifest import Chain, Manifest, Output, Stored
+from shortlist.live.registers import MANIFEST, Registers, committed, has_deployment
 from shortlist.live.registry_state import of_shard
 from shortlist.live.shard import ShardEngine
 from shortlist.live.tables import ENTRIES, of_bytes, table_of, to_bytes
@@ -23,24 +23,12 @@ UNREAD = "unread.arrow"
 DESCRIPTION = "manifest.json"
 
 
-class NoDeployment(LookupError):
-    """A log or folder without a deployment."""
-
-
 class NotPutOut(Exception):
     """A deployment whose last output is not in its log yet."""
 
 
 class UnusableSavepoint(ValueError):
     """A file that is not a savepoint, or not a whole one."""
-
-
-def committed(registers: Registers) -> tuple[int, Manifest]:
-    """The last manifest, with its revision."""
-    register = registers.register(MANIFEST)
-    if register is None:
-        raise NoDeployment("expected a deployment, found none: start one with `shortlist up`")
-    return register.revision, Manifest.of_bytes(register.content)
 
 
 def rescale(registers: Registers, files: Files, shards: int, limits: Limits) -> Manifest:
@@ -100,7 +88,7 @@ def restore(source: Path, log: Log, files: Files) -> Manifest:
 
     Positions go on where they were, and the streams of the new log start with nothing.
     """
-    if log.register(MANIFEST) is not None:
+    if has_deployment(log):
         raise Moved("expected a log without a deployment, found one with")
     try:
         with zipfile.ZipFile(source) as archive:

@@ -7,7 +7,7 @@ from contextlib import ExitStack
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from shortlist.live.driver import MANIFEST, Driver, begin
+from shortlist.live.driver import Driver, begin
 from shortlist.live.folder_outlet import FolderOutlet
 from shortlist.live.folder_registers import FolderRegisters
 from shortlist.live.locking import only_driver
@@ -15,6 +15,7 @@ from shortlist.live.manifest import Manifest
 from shortlist.live.outlets import Outlet
 from shortlist.live.places import files_in
 from shortlist.live.plans import PlanSetting
+from shortlist.live.registers import has_deployment
 from shortlist.model.registry import Registry
 from shortlist.model.settings import Settings
 from shortlist.spark.batch import any_registry
@@ -85,7 +86,7 @@ def rank_stream(
     with ExitStack() as stack:
         stack.enter_context(only_driver(folder))
         registers, files = FolderRegisters(folder / "registers"), files_in(folder)
-        if registers.register(MANIFEST) is None:
+        if not has_deployment(registers):
             known = any_registry(registry, settings.limits)
             begin(registers, files, known, shards or spark.sparkContext.defaultParallelism)
         lanes = Lanes(spark)

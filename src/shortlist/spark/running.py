@@ -12,13 +12,14 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Protocol
 
-from shortlist.live.driver import MANIFEST, Driver, Finished, Report, begin
+from shortlist.live.driver import Driver, Finished, Report, begin
 from shortlist.live.files import Files
 from shortlist.live.heartbeats import Heartbeats
 from shortlist.live.locking import only_driver
 from shortlist.live.outlets import LogOutlet
 from shortlist.live.places import announce, announced, files_in
 from shortlist.live.plans import PlanSetting
+from shortlist.live.registers import has_deployment
 from shortlist.live.savepoint import rescale, shards_asked_for
 from shortlist.log.base import Log, Moved
 from shortlist.log.opening import open_log
@@ -90,7 +91,7 @@ class Running:
         self._observer = observer
         self._stopping = threading.Event()
         self._shards = wanted.shards
-        self._files = files_in(wanted.folder.absolute())
+        self._files = files_in(wanted.folder)
 
     def stop(self) -> None:
         """Lets the batch that is under way come to its end; `run` returns then."""
@@ -162,7 +163,7 @@ class Running:
 
     def _begin(self, log: Log, files: Files) -> None:
         wanted, known = self._wanted, announced(log)
-        if log.register(MANIFEST) is None:
+        if not has_deployment(log):
             shards = wanted.shards or self._spark.sparkContext.defaultParallelism
             begin(log, files, wanted.registry, shards)
         elif known is not None and known != wanted.folder.absolute():

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import threading
-import time
 import uuid
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
@@ -14,6 +13,7 @@ import pyarrow as pa
 
 from shortlist.engine.arrow import Row, batches, rows
 from shortlist.live.driver import Driver, Report
+from shortlist.live.laps import Laps
 from shortlist.spark.ingest import ReadLines
 from shortlist.spark.schemas import ITEMS, ddl
 from shortlist.spark.sources import Lines
@@ -139,15 +139,14 @@ class Stream:
             goes_on = manifest.checkpoint == self._identity
             if goes_on and number <= manifest.batch:
                 return
-            began = time.monotonic()
+            laps = Laps()
             lines = self._positioned(frame)
             read = lines.mapInArrow(self._task, ddl(STREAMED)).toArrow().sort_by("position")
             found = self._unread([*rows(read.to_batches())], goes_on)
-            reading = time.monotonic() - began
+            laps.lap("reading")
             report = self._driver.run_batch(
-                (row[:-1] for row in found), checkpoint=self._identity, batch=number
+                (row[:-1] for row in found), checkpoint=self._identity, batch=number, laps=laps
             )
-            report.seconds["reading"] = reading
             self._told(report, {row[0]: row[-1] for row in found if row[-1] is not None})
 
     def _unread(self, found: list[Row], goes_on: bool) -> list[Row]:
