@@ -20,7 +20,7 @@ from shortlist.live.places import SQLITE, announced, files_in, state_folder
 from shortlist.live.registers import committed, has_deployment
 from shortlist.live.registry_state import carried_out, read_registry_state
 from shortlist.log.base import Log
-from shortlist.log.opening import open_log
+from shortlist.log.opening import kind_of, open_log
 from shortlist.model.command import Command
 from shortlist.model.settings import Limits
 from shortlist.model.vocabulary import Vocabulary
@@ -51,6 +51,10 @@ def opened(url: str, *, must_exist: bool = False) -> Iterator[Log]:
 
 def folder_of(log: str, given: Path | None) -> Path:
     """Where the state of a deployment goes; only a log in a file has a place beside it."""
+    try:
+        kind_of(log)
+    except ValueError as error:
+        raise typer.BadParameter(f"--log: {error}") from None
     try:
         return state_folder(log, given)
     except ValueError as error:

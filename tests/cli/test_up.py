@@ -1,0 +1,25 @@
+"""What `up` refuses before it starts anything."""
+
+import pytest
+from typer.testing import CliRunner
+
+from shortlist.cli.program import app
+
+BAD = [
+    (["--log", "redis://x", "--state", "s"], "expected sqlite:PATH or nats://HOST:PORT/NAME"),
+    (["--log", "nats://127.0.0.1:1/x"], "expected --state FOLDER"),
+    (["--log", "sqlite:a.log", "--plan", "best"], "--plan: expected one of replicate"),
+    (["--log", "sqlite:a.log", "--heartbeat", "soon"], "--heartbeat: 'soon' is not a duration"),
+    (["--log", "sqlite:a.log", "--metrics", "here"], "--metrics: expected HOST:PORT or off"),
+    (["--log", "sqlite:a.log", "none.yaml"], "none.yaml"),
+]
+
+
+@pytest.mark.parametrize(("arguments", "words"), BAD)
+def test_bad_arguments_are_named(tmp_path, monkeypatch, arguments, words):
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setenv("COLUMNS", "200")
+    monkeypatch.setattr("shortlist.cli.running.any_session", lambda master: pytest.fail("started"))
+    done = CliRunner().invoke(app, ["up", *arguments])
+    assert done.exit_code == 2
+    assert words in done.stderr
