@@ -20,11 +20,13 @@ class PointTable:
 
     It is no state: it follows the publications when their numbers change.
 
+    >>> from shortlist.intake.reading import items_of
+    >>> from shortlist.model.items import Wanted
     >>> from shortlist.model.publication import Publication
     >>> known = Publications()
     >>> flats = [Publication(id=f"{n}", source="ads", time=n, position=n, data={"area": area})
     ...          for n, area in enumerate(["north", "south", "north"])]
-    >>> known.add(flats)
+    >>> known.add(items_of(flats, Wanted(data=True))[0])
     0
     >>> table = PointTable([Aspect(("area",), None)], known)
     >>> table.points(np.array([0, 1, 2])).classes[:3]
