@@ -215,7 +215,7 @@ def _whole(table: pa.Table, name: str) -> pa.Array:
 
 
 def _places(indices: pa.Array) -> NDArray[np.int32]:
-    return indices.to_numpy().astype(np.int32, copy=False)
+    return np.asarray(indices.to_numpy(), np.int32)
 
 
 def _longs(column: pa.Array) -> NDArray[np.int64]:

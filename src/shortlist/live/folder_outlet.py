@@ -9,7 +9,7 @@ from typing import Literal
 import pyarrow as pa
 import pyarrow.parquet as pq
 
-from shortlist.engine.results import delivery_schema
+from shortlist.engine.deliveries import file_schema
 from shortlist.live.files import make_durable
 from shortlist.live.outlets import reject_lines
 
@@ -33,7 +33,7 @@ class FolderOutlet:
     def __init__(self, folder: str | Path, form: Form = "jsonl", with_data: bool = False) -> None:
         self._folder = Path(folder)
         self._form = form
-        self._columns = delivery_schema(with_data).names
+        self._columns = file_schema(with_data).names
 
     def deliver(self, before: int, deliveries: pa.Table) -> None:
         if self._form == "parquet":

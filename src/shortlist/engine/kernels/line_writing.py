@@ -33,6 +33,9 @@ class Cells(NamedTuple):
     places: Ints
 
 
+_copy_memory: Any = cgutils.raw_memcpy
+
+
 def _typed_copy(_context: Any, target: Any, _at: Any, source: Any, _start: Any, _count: Any) -> Any:
     """Bytes of a source into a target that has room for them; a loop takes several times as long
     for texts as short as names."""
@@ -42,7 +45,7 @@ def _typed_copy(_context: Any, target: Any, _at: Any, source: Any, _start: Any, 
         into = context.make_array(signature.args[0])(context, builder, into).data
         out_of = context.make_array(signature.args[2])(context, builder, out_of).data
         to, since = builder.gep(into, [at]), builder.gep(out_of, [start])
-        cgutils.raw_memcpy(builder, to, since, count, 1)
+        _copy_memory(builder, to, since, count, 1)
         return context.get_dummy_value()
 
     longs = types.int64
