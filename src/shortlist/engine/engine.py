@@ -8,7 +8,6 @@ from shortlist.engine.admitted import Admitted
 from shortlist.engine.bulk import BulkHalves
 from shortlist.engine.duplicates import Duplicates
 from shortlist.engine.explanation import Explainer, Question
-from shortlist.engine.old_snapshots import VERSION_1, adopt_states, read_version_1
 from shortlist.engine.ordering import Late, Ordering
 from shortlist.engine.plain import PlainHalves
 from shortlist.engine.saved import Saved, UnusableState
@@ -152,14 +151,11 @@ class Engine:
         Raises `UnusableState` where that is not what the bytes are.
         """
         limits = (settings or Settings()).limits
-        is_old = snapshot.startswith(VERSION_1)
-        saved = read_version_1(snapshot) if is_old else Saved.of_bytes(snapshot)
+        saved = Saved.of_bytes(snapshot)
         if "registry" not in saved.document:
             raise UnusableState("expected a snapshot, found changes")
         engine = cls(registry_from_documents(saved.document["registry"], limits), settings)
         engine._saves.load(saved)
-        if is_old:
-            adopt_states(saved.document["selecting"], engine._in_bulk)
         for each in changes:
             engine._saves.load(Saved.of_bytes(each))
         return engine
