@@ -8,7 +8,8 @@ import pytest
 from shortlist.demo.city import Mess, publication_lines
 from shortlist.demo.files import DemoFiles, write_city
 from shortlist.demo.outcome import POLICY_NAMES, all_shortlists, policy_name
-from shortlist.demo.readers import ADVERTISEMENTS, registry_document
+from shortlist.demo.readers import registry_document
+from shortlist.demo.tables import CITY
 from shortlist.engine.replay import replay
 from shortlist.fuzzy.sets import Trapezoid
 from shortlist.intake.files import read_registry, registry_from_documents
@@ -131,7 +132,7 @@ def test_some_readers_have_several_shortlists_and_some_subscriptions_their_own(r
 
 
 def test_publishers_limit_their_audience(registry):
-    assert len(registry.advertisements) == len(ADVERTISEMENTS)
+    assert len(registry.advertisements) == len(CITY["advertisements"])
     scores = {str(each.score) for each in registry.advertisements}
     assert {"subscription.score", "subscription.profile.loyalty", "-subscription.volume"} == scores
 

@@ -12,8 +12,8 @@ from typer.testing import CliRunner
 
 from shortlist.cli.app import app
 from shortlist.demo.city import Mess
-from shortlist.demo.featured import FEATURED
 from shortlist.demo.files import DemoFiles
+from shortlist.demo.readers import FEATURED
 from shortlist.demo.show import show
 from shortlist.demo.stories import tell
 from shortlist.engine.replay import replay

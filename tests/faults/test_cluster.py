@@ -6,10 +6,10 @@ import sys
 
 import pytest
 
+from scripts.standalone_cluster import StandaloneCluster
 from shortlist import replay
 from shortlist.intake.files import registry_from_documents
 from shortlist.model.settings import Settings
-from shortlist.spark.cluster import StandaloneCluster
 from tests.faults.processes import PATIENCE, children, kill, wait_until
 from tests.faults.stories import Story, everything_killed, fault_seed
 from tests.strategies import registry, seeded, timeline

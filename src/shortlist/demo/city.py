@@ -1,65 +1,15 @@
-"""The city: its districts, its vocabulary, and a week of what its publishers send."""
+"""A week of what the city's publishers send, and the mess in it."""
 
-from __future__ import annotations
-
-import copy
 import json
 import random
 from collections.abc import Callable, Iterator
 from datetime import UTC, datetime, timedelta
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
-from shortlist.demo.alerts import alert
-from shortlist.demo.films import showing
-from shortlist.demo.rentals import rental
+from shortlist.demo.publications import Document, alert, rental, showing, written
 
 SEED = 2026
 START = datetime(2026, 3, 2, tzinfo=UTC)
-DAYS = 7
-
-Document = dict[str, Any]
-
-VOCABULARY: Document = {
-    "rent": {
-        "type": "number",
-        "terms": {
-            "cheap": {"trapezoid": [None, None, 650, 950]},
-            "fair": {"trapezoid": [700, 900, 1200, 1450]},
-            "dear": {"trapezoid": [1400, 1900, None, None], "shape": "smooth"},
-        },
-    },
-    "size": {
-        "type": "number",
-        "terms": {
-            "small": {"trapezoid": [None, None, 35, 50]},
-            "medium": {"trapezoid": [35, 50, 70, 90]},
-            "large": {"trapezoid": [70, 95, None, None], "left": "gauss"},
-        },
-    },
-    "district": {
-        "type": "string",
-        "terms": {
-            "central": {"values": {"Old Town": 1, "Market": 0.9, "Station": 0.7, "Docks": 0.5}},
-            "green": {"values": {"Parkside": 1, "Hill": 0.8, "Orchard": 0.8, "Meadows": 0.6}},
-        },
-    },
-    "rooms": {"type": "number"},
-    "floor": {"type": "number"},
-    "furnished": {"type": "boolean"},
-    "description": {"type": "string", "idf": {"flat": 0.1, "with": 0.1, "and": 0.1, "close": 0.3}},
-    "embedding": {"type": "vector"},
-    "title": {"type": "string", "idf": {"the": 0.1, "of": 0.1}},
-    "genre": {"type": "string", "many": True},
-    "rating": {"type": "number", "terms": {"good": {"trapezoid": [6, 8, None, None]}}},
-    "starts": {"type": "time"},
-    "station": {"type": "string"},
-    "kind": {"type": "string"},
-    "value": {"type": "number"},
-    "severity": {
-        "type": "number",
-        "terms": {"serious": {"trapezoid": [2, 4, None, None], "shape": "smooth"}},
-    },
-}
 
 
 class Mess(NamedTuple):
@@ -75,7 +25,7 @@ class Mess(NamedTuple):
     out_of_order: int
 
     @classmethod
-    def among(cls, lines: int) -> Mess:
+    def among(cls, lines: int) -> "Mess":
         return cls(lines // 500, lines // 400, lines // 100, lines // 200)
 
 
@@ -97,6 +47,12 @@ TRADES = (
     # Sensors never sleep; traffic has its hours, and on Thursday there is a storm.
     Trade(alert, 0.5, hours="322223589644444579865554", days="4449543"),
 )
+ODDITIES = {
+    "rent": ("on request", "850 EUR", True),
+    "rating": ("n/a", "8/10"),
+    "severity": ("high", "?", [3]),
+}
+"""Values of another type than everybody expects; the publication stays valid."""
 
 
 def publication_lines(count: int, seed: int = SEED) -> list[str]:
@@ -110,16 +66,16 @@ def publication_lines(count: int, seed: int = SEED) -> list[str]:
     mess = Mess.among(count)
     documents = list(_documents(rng, count - mess.malformed - mess.duplicates))
     for document in rng.sample(documents, mess.wrong_types):
-        _spoil(rng, document["data"])
+        spoilt = next(name for name in ODDITIES if name in document["data"])
+        document["data"][spoilt] = rng.choice(ODDITIES[spoilt])
     placed = [(document["time"], json.dumps(document)) for document in documents]
     for number, document in enumerate(rng.sample(documents, mess.malformed)):
         placed.append((document["time"], _malformed(number, document)))
     for document in rng.sample(documents, mess.duplicates):
-        resent = _written(_read(document["time"]) + timedelta(minutes=rng.randint(1, 20)))
-        placed.append((resent, json.dumps(document)))
+        placed.append((_later(document["time"], rng.randint(1, 20)), json.dumps(document)))
     for place in rng.sample(range(len(placed)), mess.out_of_order):
-        delayed = _written(_read(placed[place][0]) + timedelta(minutes=rng.randint(2, 30)))
-        placed[place] = delayed, placed[place][1]
+        time, line = placed[place]
+        placed[place] = _later(time, rng.randint(2, 30)), line
     placed.sort(key=lambda entry: entry[0])
     return [line for _, line in placed]
 
@@ -132,16 +88,15 @@ def _documents(rng: random.Random, count: int) -> Iterator[Document]:
         for trade, number in zip(TRADES, counts, strict=True)
         for moment in _moments(rng, trade, number)
     ]
-    drawn.sort(key=lambda entry: entry[0])
     numbers = dict.fromkeys(TRADES, 0)
-    for moment, trade in drawn:
+    for moment, trade in sorted(drawn, key=lambda entry: entry[0]):
         numbers[trade] += 1
         document = trade.make(rng, numbers[trade], moment)
-        yield {"specversion": "1.0", "time": _written(moment), **document}
+        yield {"specversion": "1.0", "time": written(moment), **document}
 
 
 def _moments(rng: random.Random, trade: Trade, count: int) -> list[datetime]:
-    days = rng.choices(range(DAYS), [int(digit) for digit in trade.days], k=count)
+    days = rng.choices(range(7), [int(digit) for digit in trade.days], k=count)
     hours = rng.choices(range(24), [int(digit) for digit in trade.hours], k=count)
     return [
         START + timedelta(days=day, hours=hour, seconds=rng.randrange(3600))
@@ -149,19 +104,9 @@ def _moments(rng: random.Random, trade: Trade, count: int) -> list[datetime]:
     ]
 
 
-def _spoil(rng: random.Random, data: Document) -> None:
-    """A value of another type than everybody expects; the publication stays valid."""
-    if "rent" in data:
-        data["rent"] = rng.choice(("on request", "850 EUR", True))
-    elif "rating" in data:
-        data["rating"] = rng.choice(("n/a", "8/10"))
-    else:
-        data["severity"] = rng.choice(("high", "?", [3]))
-
-
 def _malformed(number: int, document: Document) -> str:
     """A publisher's first attempt, which went wrong."""
-    broken = copy.deepcopy(document)
+    broken = dict(document)
     match number % 5:
         case 0:
             return json.dumps(broken)[:-17]
@@ -176,9 +121,5 @@ def _malformed(number: int, document: Document) -> str:
     return json.dumps(broken)
 
 
-def _written(moment: datetime) -> str:
-    return moment.strftime("%Y-%m-%dT%H:%M:%SZ")
-
-
-def _read(text: str) -> datetime:
-    return datetime.fromisoformat(text)
+def _later(time: str, minutes: int) -> str:
+    return written(datetime.fromisoformat(time) + timedelta(minutes=minutes))

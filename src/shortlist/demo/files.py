@@ -1,10 +1,7 @@
 """The demo's folder: the city as real files, and where the results go."""
 
-from __future__ import annotations
-
 import json
 from collections.abc import Iterable
-from dataclasses import dataclass
 from pathlib import Path
 
 import yaml
@@ -13,31 +10,16 @@ from shortlist.demo.city import publication_lines
 from shortlist.demo.readers import registry_document
 
 
-@dataclass(frozen=True, slots=True)
 class DemoFiles:
     """Every path of the demo."""
 
-    folder: Path
-
-    @property
-    def registry(self) -> Path:
-        return self.folder / "registry"
-
-    @property
-    def publications(self) -> Path:
-        return self.folder / "publications.jsonl"
-
-    @property
-    def deliveries(self) -> Path:
-        return self.folder / "deliveries.jsonl"
-
-    @property
-    def rejects(self) -> Path:
-        return self.folder / "deliveries.jsonl.rejects.jsonl"
-
-    @property
-    def picture(self) -> Path:
-        return self.folder / "matched-and-delivered.png"
+    def __init__(self, folder: Path) -> None:
+        self.folder = folder
+        self.registry = folder / "registry"
+        self.publications = folder / "publications.jsonl"
+        self.deliveries = folder / "deliveries.jsonl"
+        self.rejects = folder / "deliveries.jsonl.rejects.jsonl"
+        self.picture = folder / "matched-and-delivered.png"
 
 
 def write_city(files: DemoFiles, publications: int, readers: int) -> None:

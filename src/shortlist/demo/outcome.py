@@ -1,30 +1,21 @@
 """What a run of the demo led to, in numbers: matched against delivered."""
 
-from __future__ import annotations
-
 from collections import Counter
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, NamedTuple
 
 import pandas as pd
 
-from shortlist.model.policy import Everything, Novelty, Policy, Window
+from shortlist.model.policy import Everything, Novelty, Policy, Span, Window
 from shortlist.model.registry import Registry
 from shortlist.model.settings import Settings
 from shortlist.model.shortlist import Shortlist
 
-POLICY_NAMES = (
-    "everything",
-    "top-k",
-    "window by time",
-    "window by count",
-    "window over all",
-    "novelty, threshold",
-    "novelty, sampling",
-    "novelty, random",
-)
+WINDOWS = {Span: "window by time", int: "window by count", type(None): "window over all"}
+NOVELTIES = ("novelty, threshold", "novelty, sampling", "novelty, random")
+POLICY_NAMES = ("everything", "top-k", *WINDOWS.values(), *NOVELTIES)
 
 
 class PolicyCount(NamedTuple):
@@ -63,10 +54,8 @@ class Outcome:
 
     def by_hour(self) -> pd.DataFrame:
         """Matches and deliveries of every hour."""
-        counts = {
-            "matches": self.matches["time"].dt.floor("h").value_counts(),
-            "deliveries": self.deliveries["time"].dt.floor("h").value_counts(),
-        }
+        rows = {"matches": self.matches, "deliveries": self.deliveries}
+        counts = {name: each["time"].dt.floor("h").value_counts() for name, each in rows.items()}
         return pd.DataFrame(counts).sort_index().fillna(0).astype(int)
 
 
@@ -76,12 +65,8 @@ def policy_name(policy: Policy) -> str:
     ('window by count', 'everything')
     """
     match policy:
-        case Window(window=None):
-            return "window over all"
-        case Window(window=int()):
-            return "window by count"
-        case Window():
-            return "window by time"
+        case Window(window=window):
+            return WINDOWS[type(window)]
         case Novelty(algorithm=algorithm):
             return f"novelty, {algorithm}"
     return policy.kind
@@ -90,8 +75,7 @@ def policy_name(policy: Policy) -> str:
 def all_shortlists(registry: Registry) -> dict[str, Shortlist]:
     """Those of the registry, and those that subscriptions carry themselves."""
     own = (subscription.own_shortlist() for subscription in registry.subscriptions)
-    every: Iterable[Shortlist] = (*registry.shortlists, *filter(None, own))
-    return {shortlist.id: shortlist for shortlist in every}
+    return {each.id: each for each in (*registry.shortlists, *own) if each is not None}
 
 
 def delivering_everything(registry: Registry) -> Registry:

@@ -1,7 +1,5 @@
 """The picture: how much matched and how much was delivered, over time and by policy."""
 
-from __future__ import annotations
-
 from pathlib import Path
 from typing import Any
 
@@ -18,16 +16,9 @@ def draw(outcome: Outcome, file: Path) -> None:
     figure = Figure(figsize=(11, 7.5), layout="constrained", facecolor="white")
     FigureCanvasAgg(figure)
     over_time, by_policy = figure.subplots(2, 1, height_ratios=(1.0, 1.15))
-    report = outcome.report
-    figure.suptitle(
-        f"{report['matched']:,} matches, {report['deliveries']:,} deliveries: "
-        "a shortlist is what remains",
-        x=0.01,
-        ha="left",
-        fontsize=14,
-        color=INK,
-        weight="bold",
-    )
+    matches, deliveries = outcome.report["matched"], outcome.report["deliveries"]
+    title = f"{matches:,} matches, {deliveries:,} deliveries: a shortlist is what remains"
+    figure.suptitle(title, x=0.01, ha="left", fontsize=14, color=INK, weight="bold")
     _draw_hours(over_time, outcome)
     _draw_policies(by_policy, outcome)
     figure.savefig(file, dpi=130)
@@ -37,18 +28,18 @@ def _draw_hours(axes: Any, outcome: Outcome) -> None:
     from matplotlib.dates import DateFormatter, HourLocator
 
     hours = outcome.by_hour()
-    first, last = outcome.matches["time"].min(), outcome.matches["time"].max()
-    axes.fill_between(hours.index, hours["matches"], step="post", color=PALE, label="matched")
-    axes.fill_between(
-        hours.index, hours["deliveries"], step="post", color=STRONG, label="delivered"
-    )
-    axes.set_xlim(first, last)
+    for column, colour, label in (
+        ("matches", PALE, "matched"),
+        ("deliveries", STRONG, "delivered"),
+    ):
+        axes.fill_between(hours.index, hours[column], step="post", color=colour, label=label)
+    axes.set_xlim(outcome.matches["time"].min(), outcome.matches["time"].max())
     axes.set_ylim(bottom=0)
     axes.xaxis.set_major_locator(HourLocator(12))
     axes.xaxis.set_major_formatter(DateFormatter("%a %d %b"))
     axes.set_ylabel("per hour", color=INK)
     axes.legend(frameon=False, loc="upper left", ncols=2)
-    _plain(axes)
+    _plain(axes, axes.yaxis)
 
 
 def _draw_policies(axes: Any, outcome: Outcome) -> None:
@@ -57,28 +48,19 @@ def _draw_policies(axes: Any, outcome: Outcome) -> None:
     axes.barh(places, [count.matches for count in counts], color=PALE, height=0.7)
     axes.barh(places, [count.deliveries for count in counts], color=STRONG, height=0.7)
     for place, count in zip(places, counts, strict=True):
-        axes.annotate(
-            f"{count.deliveries:,} of {count.matches:,} ({count.share:.0%})",
-            (count.matches, place),
-            xytext=(6, 0),
-            textcoords="offset points",
-            va="center",
-            fontsize=9,
-            color=INK,
-        )
+        text = f"  {count.deliveries:,} of {count.matches:,} ({count.share:.0%})"
+        axes.annotate(text, (count.matches, place), va="center", fontsize=9, color=INK)
     axes.set_yticks(places, [count.name for count in counts])
     axes.set_xlim(right=max(count.matches for count in counts) * 1.2 + 1)
     axes.set_xlabel("matched and delivered in the whole week, by policy", color=INK)
-    _plain(axes)
+    _plain(axes, axes.xaxis)
 
 
-def _plain(axes: Any) -> None:
+def _plain(axes: Any, numbers: Any) -> None:
     from matplotlib.ticker import StrMethodFormatter
 
-    for side in ("top", "right", "left"):
-        axes.spines[side].set_visible(False)
+    axes.spines[["top", "right", "left"]].set_visible(False)
     axes.tick_params(length=0, colors=INK)
     axes.set_axisbelow(True)
-    numbers = axes.yaxis if axes.get_ylabel() else axes.xaxis
     numbers.set_major_formatter(StrMethodFormatter("{x:,.0f}"))
     numbers.grid(visible=True, color="#e8edf0")

@@ -1,72 +1,16 @@
 """The readers of the city and their shortlists, as the documents of a registry."""
 
-from __future__ import annotations
-
 import random
-from collections.abc import Mapping
-from dataclasses import dataclass, field
-from itertools import islice
 from typing import Any
 
-from shortlist.demo.city import SEED, VOCABULARY
-from shortlist.demo.featured import FEATURED
-from shortlist.demo.habits import HABITS
-from shortlist.demo.wishes import Wish
+from shortlist.demo.city import SEED
+from shortlist.demo.habits import HABITS, Wish
+from shortlist.demo.tables import CITY
 
-Document = dict[str, Any]
-
-ADVERTISEMENTS: tuple[Document, ...] = (
-    # Dear homes are shown to few, the most loyal readers first.
-    {
-        "id": "estate-gold/dear",
-        "source": "estate-gold",
-        "where": "rent is dear (possibility >= 0.5)",
-        "k": 12,
-        "score": "subscription.profile.loyalty",
-    },
-    # A gala goes to those who want it most.
-    {"id": "cinema-lux/gala", "source": "cinema-lux", "where": "gala = true", "k": 40},
-    # Rooms for students: the narrower a search, the likelier the viewing.
-    {
-        "id": "campus-rooms/small",
-        "source": "campus-rooms",
-        "where": "size < 30",
-        "k": 30,
-        "score": "-subscription.volume",
-    },
-)
+FEATURED = [Wish(**wish) for wish in CITY["featured"]]
 
 
-@dataclass
-class Readers:
-    """Writes wishes down as shortlists and subscriptions."""
-
-    shortlists: list[Document] = field(default_factory=list)
-    subscriptions: list[Document] = field(default_factory=list)
-
-    def take(self, reader: str, wish: Wish, profile: Mapping[str, float] | None = None) -> None:
-        name = f"{reader}/{wish.topic}"
-        shared = {"profile": profile} if profile else {}
-        if wish.is_plain:
-            (asked,) = wish.asks.values()
-            own = {"subscriber": reader, "policy": wish.policy}
-            self.subscriptions.append({"id": name, **own, **asked, **shared})
-            return
-        shortlist = {
-            "id": name,
-            "subscriber": reader,
-            "policy": wish.policy,
-            "combine": wish.combine,
-            "prefers": [[f"{name}/{part}" for part in pair] for pair in wish.prefers],
-        }
-        self.shortlists.append({key: value for key, value in shortlist.items() if value})
-        for part, asked in wish.asks.items():
-            self.subscriptions.append(
-                {"id": f"{name}/{part}", "shortlist": name, **asked, **shared}
-            )
-
-
-def registry_document(readers: int, seed: int = SEED) -> Document:
+def registry_document(readers: int, seed: int = SEED) -> dict[str, Any]:
     """The whole registry: the featured readers come first, the others repeat common habits.
 
     >>> document = registry_document(40)
@@ -75,20 +19,33 @@ def registry_document(readers: int, seed: int = SEED) -> Document:
     40
     """
     rng = random.Random(seed)
-    written = Readers()
-    for number, wishes in enumerate(islice(FEATURED, readers), start=1):
+    shortlists: list[dict[str, Any]] = []
+    subscriptions: list[dict[str, Any]] = []
+    for number in range(readers):
+        reader, shared, wishes = reader_name(number + 1), {}, FEATURED[number : number + 1]
+        if not wishes:
+            turn, habit = divmod(number - len(FEATURED), len(HABITS))
+            shared = {"profile": {"loyalty": float(rng.randint(0, 100))}}
+            wishes = list(HABITS[habit](rng, turn))
         for wish in wishes:
-            written.take(reader_name(number), wish)
-    for number in range(len(FEATURED) + 1, readers + 1):
-        turn, habit = divmod(number - len(FEATURED) - 1, len(HABITS))
-        profile = {"loyalty": float(rng.randint(0, 100))}
-        for wish in HABITS[habit](rng, turn):
-            written.take(reader_name(number), wish, profile)
+            name = f"{reader}/{wish.topic}"
+            made = {"id": name, "subscriber": reader, "policy": wish.policy}
+            if len(wish.asks) == 1 and wish.combine is None:
+                (asked,) = wish.asks.values()  # one subscription carries the shortlist itself
+                subscriptions.append({**made, **asked, **shared})
+                continue
+            prefers = [[f"{name}/{part}" for part in pair] for pair in wish.prefers]
+            how = {"combine": wish.combine, "prefers": prefers}
+            shortlists.append({**made, **{key: value for key, value in how.items() if value}})
+            subscriptions += [
+                {"id": f"{name}/{part}", "shortlist": name, **asked, **shared}
+                for part, asked in wish.asks.items()
+            ]
     return {
-        "vocabulary": VOCABULARY,
-        "shortlists": written.shortlists,
-        "subscriptions": written.subscriptions,
-        "advertisements": list(ADVERTISEMENTS),
+        "vocabulary": CITY["vocabulary"],
+        "shortlists": shortlists,
+        "subscriptions": subscriptions,
+        "advertisements": CITY["advertisements"],
     }
 
 

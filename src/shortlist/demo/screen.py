@@ -1,10 +1,8 @@
 """The last screen: what was withheld, by policy, and a few shortlists with their reasons."""
 
-from __future__ import annotations
-
 import shlex
 import sys
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from pathlib import Path
 
 from rich import box
@@ -19,20 +17,16 @@ from shortlist.demo.stories import Story, Told
 from shortlist.demo.words import headline, moment, policy_words, subscription_words, why
 from shortlist.measures.traffic import traffic_saved
 
-WIDTH = 100
+WIDTH, BAR = 100, 24
 
 
 def print_screen(
     console: Console, files: DemoFiles, outcome: Outcome, stories: Sequence[Story]
 ) -> None:
     """Fits 100 columns; without colours where nobody would see them."""
-    console.print()
-    console.print(_summary(outcome))
-    console.print()
-    console.print(_policies(outcome))
-    for story in stories:
+    for part in (_summary(outcome), _policies(outcome), *map(_story, stories)):
         console.print()
-        console.print(_story(story))
+        console.print(part)
     console.print()
     console.print(_files(files, stories), soft_wrap=True)
 
@@ -60,20 +54,11 @@ def _policies(outcome: Outcome) -> Table:
         table.add_column(column, justify="right")
     table.add_column("")
     for count in outcome.by_policy():
-        table.add_row(
-            count.name,
-            f"{count.shortlists:,}",
-            f"{count.matches:,}",
-            f"{count.deliveries:,}",
-            f"{count.share:.0%}",
-            _bar(count.share),
-        )
+        numbers = [f"{number:,}" for number in count[1:]]
+        filled = round(count.share * BAR)
+        bar = Text.assemble(("█" * filled, "green"), ("·" * (BAR - filled), "dim"))
+        table.add_row(count.name, *numbers, f"{count.share:.0%}", bar)
     return table
-
-
-def _bar(share: float, width: int = 24) -> Text:
-    filled = round(share * width)
-    return Text.assemble(("█" * filled, "green"), ("·" * (width - filled), "dim"))
 
 
 def _story(story: Story) -> RenderableType:
@@ -88,20 +73,19 @@ def _story(story: Story) -> RenderableType:
 
 def _wishes(story: Story) -> RenderableType:
     grid = Table.grid(padding=(0, 2))
-    for subscription in story.subscriptions:
-        grid.add_row(
-            Text(subscription.id.rpartition("/")[2], "cyan"), Text(subscription_words(subscription))
-        )
+    rows = {_part(each.id): subscription_words(each) for each in story.subscriptions}
     if story.shortlist.prefers:
-        grid.add_row(Text("prefers", "cyan"), Text(", ".join(_preferences(story))))
+        pairs = (" to ".join(map(_part, pair)) for pair in story.shortlist.prefers)
+        rows["prefers"] = ", ".join(pairs)
     elif story.shortlist.combine != "max":
-        grid.add_row(Text("combine", "cyan"), Text(story.shortlist.combine))
+        rows["combine"] = story.shortlist.combine
+    for name, words in rows.items():
+        grid.add_row(Text(name, "cyan"), Text(words))
     return grid
 
 
-def _preferences(story: Story) -> Iterator[str]:
-    for pair in story.shortlist.prefers:
-        yield " to ".join(name.rpartition("/")[2] for name in pair)
+def _part(name: str) -> str:
+    return name.rpartition("/")[2]
 
 
 def _latest(story: Story) -> Table:
@@ -132,18 +116,12 @@ def _files(files: DemoFiles, stories: Sequence[Story]) -> Text:
         ("Picture: ", "bold"),
         str(files.picture),
     )
-    told = [(story, story.withheld or story.latest[-1]) for story in stories]
-    if told:
-        story, publication = told[0]
+    for story in stories[:1]:
+        asked = (story.withheld or story.latest[-1]).last["publication"]
+        program = Path(sys.executable)
+        shown = program.relative_to(Path.cwd()) if program.is_relative_to(Path.cwd()) else program
+        words = [shown, "-m", "shortlist", "explain", files.registry, files.publications]
+        words += ["--publication", asked, "--shortlist", story.shortlist.id]
         text.append("\nAsk why, e.g.:\n", "bold")
-        text.append(f"  {explain_command(files, publication.last['publication'], story)}")
+        text.append(f"  {shlex.join(map(str, words))}")
     return text
-
-
-def explain_command(files: DemoFiles, publication: str, story: Story) -> str:
-    """What to paste into a shell."""
-    program = Path(sys.executable)
-    shown = program.relative_to(Path.cwd()) if program.is_relative_to(Path.cwd()) else program
-    words = [str(shown), "-m", "shortlist", "explain", str(files.registry), str(files.publications)]
-    words += ["--publication", publication, "--shortlist", story.shortlist.id]
-    return shlex.join(words)

@@ -1,16 +1,13 @@
 """The whole demo: build the city, run the job on Spark, show what came of it."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 from rich.console import Console
 
-from shortlist.demo.featured import FEATURED
 from shortlist.demo.files import DemoFiles, write_city
 from shortlist.demo.outcome import Outcome, all_shortlists, find_matches, read_deliveries
 from shortlist.demo.picture import draw
-from shortlist.demo.readers import reader_name
+from shortlist.demo.readers import FEATURED, reader_name
 from shortlist.demo.screen import WIDTH, print_screen
 from shortlist.demo.stories import tell
 from shortlist.intake.files import read_registry

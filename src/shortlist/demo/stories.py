@@ -1,14 +1,10 @@
 """A few readers' shortlists with their reasons, asked of the engine itself."""
 
-from __future__ import annotations
-
 import json
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Any
-
-import pandas as pd
+from typing import Any, NamedTuple
 
 from shortlist.demo.outcome import Outcome
 from shortlist.engine.explanation import Question
@@ -22,29 +18,25 @@ from shortlist.model.subscription import Subscription
 SHOWN = 3
 """Deliveries per story."""
 
-Explanation = Mapping[str, Any]
 
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Told:
+class Told(NamedTuple):
     """A publication in a story: what it is, and the engine's reasons, in order of time."""
 
     data: Mapping[str, Any]
-    reasons: Sequence[Explanation]
+    reasons: Sequence[Mapping[str, Any]]
 
     @property
-    def last(self) -> Explanation:
+    def last(self) -> Mapping[str, Any]:
         return self.reasons[-1]
 
     @property
     def order(self) -> tuple[float, float, str]:
         """By rank, then by score."""
-        rank = self.last.get("rank")
-        return (rank or 0, -(self.last.get("score") or 0.0), self.last["time"])
+        rank, score = self.last.get("rank"), self.last.get("score")
+        return rank or 0, -(score or 0.0), self.last["time"]
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Story:
+class Story(NamedTuple):
     """One shortlist: what was asked for, what came last, and one that did not come."""
 
     shortlist: Shortlist
@@ -73,15 +65,13 @@ def tell(
     readers: Iterable[str],
 ) -> list[Story]:
     """The story of every shortlist of these readers to which something was delivered."""
-    wanted = set(readers)
+    wanted, received = set(readers), set(outcome.deliveries["shortlist"])
     told = [name for name, each in outcome.shortlists.items() if each.subscriber in wanted]
-    received = set(outcome.deliveries["shortlist"])
     offered = outcome.matches[outcome.matches["shortlist"].isin(told)]
     lines = _lines(publications, set(offered["publication"]))
     return [
         _story(outcome, registry, settings, name, lines)
-        for name in sorted(told)
-        if name in received
+        for name in sorted(received.intersection(told))
     ]
 
 
@@ -92,17 +82,24 @@ def _story(
     deliveries = outcome.deliveries[outcome.deliveries["shortlist"] == name]
     offered = outcome.matches[outcome.matches["shortlist"] == name]
     in_time = deliveries["time"] <= outcome.matches["time"].max()  # later, windows only empty
-    latest = deliveries[in_time]["publication"].tail(SHOWN)
-    asked = [*latest, *_passed_over(offered, deliveries)]
-    alone = _alone(registry, name)
+    latest = list(deliveries[in_time]["publication"].tail(SHOWN))
+    never = offered[~offered["publication"].isin(deliveries["publication"])]
+    passed_over = list(never.sort_values(["time", "publication"])["publication"].tail(1))
+    asked, offers = latest + passed_over, set(offered["publication"])
+    # What publishers limit was already limited.
+    alone = replace(
+        registry,
+        shortlists=tuple(each for each in registry.shortlists if each.id == name),
+        subscriptions=tuple(each for each in registry.subscriptions if each.shortlist_id == name),
+        advertisements=(),
+    )
     question = _AnyOf(shortlist=name, publications=frozenset(asked))
-    offers = set(offered["publication"])
     replayed = [line for publication, line in lines.items() if publication in offers]
     explanations = replay(alone, replayed, settings, question).explanations
     told = {
         publication: Told(
-            data=json.loads(lines[publication])["data"],
-            reasons=[each for each in explanations if each["publication"] == publication],
+            json.loads(lines[publication])["data"],
+            [each for each in explanations if each["publication"] == publication],
         )
         for publication in asked
     }
@@ -111,26 +108,8 @@ def _story(
         subscriptions=alone.subscriptions,
         matched=len(offered),
         delivered=len(deliveries),
-        latest=sorted((told[publication] for publication in latest), key=lambda each: each.order),
-        withheld=told[asked[-1]] if len(asked) > len(latest) else None,
-    )
-
-
-def _passed_over(offered: pd.DataFrame, deliveries: pd.DataFrame) -> list[str]:
-    """The last offer that was never delivered, if there is any."""
-    never = offered[~offered["publication"].isin(deliveries["publication"])]
-    return list(never.sort_values(["time", "publication"])["publication"].tail(1))
-
-
-def _alone(registry: Registry, shortlist: str) -> Registry:
-    """The registry with this shortlist only; what publishers limit was already limited."""
-    return replace(
-        registry,
-        shortlists=tuple(each for each in registry.shortlists if each.id == shortlist),
-        subscriptions=tuple(
-            each for each in registry.subscriptions if each.shortlist_id == shortlist
-        ),
-        advertisements=(),
+        latest=sorted((told[each] for each in latest), key=lambda each: each.order),
+        withheld=told[passed_over[0]] if passed_over else None,
     )
 
 

@@ -1,17 +1,14 @@
 """How the screen speaks of policies, publications and reasons."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from datetime import datetime
 from typing import Any
 
 from shortlist.demo.stories import Story, Told
+from shortlist.demo.tables import CITY
 from shortlist.model.durations import format_duration
 from shortlist.model.policy import Novelty, Policy, Span, TopK, Window
 from shortlist.model.subscription import Subscription, Weights
-
-UNITS = {"air": "µg/m³", "noise": "dB", "water": "cm"}
 
 
 def policy_words(policy: Policy) -> str:
@@ -38,8 +35,7 @@ def policy_words(policy: Policy) -> str:
 
 def subscription_words(subscription: Subscription) -> str:
     """The subscription as its file has it."""
-    where = subscription.where or "everything"
-    parts = [where]
+    parts = [subscription.where or "everything"]
     if subscription.score is not None:
         parts.append(f"score {subscription.score}")
     if isinstance(subscription.norm, Weights):
@@ -60,7 +56,7 @@ def headline(data: Mapping[str, Any]) -> str:
     if "title" in data:
         starts = datetime.fromisoformat(data["starts"])
         return f"{data['title']}, {data['cinema']} {starts:%H:%M}"
-    unit = UNITS.get(data["kind"], "")
+    unit = CITY["sensors"][data["kind"]]["unit"]
     return f"{data['kind']} at {data['station']}, {_told(data['value'])} {unit}"
 
 
@@ -90,10 +86,9 @@ def why(told: Told, story: Story) -> str:
 
 def _nearest(arrival: Mapping[str, Any], separator: str = "") -> str:
     """Of those that stood above, the one that stood next."""
-    above = arrival.get("above")
-    return (
-        f"{separator} below {above[-1]['publication']} ({above[-1]['score']:.3g})" if above else ""
-    )
+    for above in (arrival.get("above") or ())[-1:]:
+        return f"{separator} below {above['publication']} ({above['score']:.3g})"
+    return ""
 
 
 def _degrees(arrival: Mapping[str, Any]) -> list[str]:

@@ -28,7 +28,7 @@ class Saved:
     >>> Saved.of_bytes(b"shortlist state 3\\n")
     Traceback (most recent call last):
     ...
-    shortlist.engine.saved.UnusableState: expected a state of version 2 or before, found 3
+    shortlist.engine.saved.UnusableState: expected a state of version 2, found 3
     """
 
     document: dict[str, Any]
@@ -48,9 +48,7 @@ class Saved:
         if not first.startswith(MAGIC) or not version.isdigit():
             raise UnusableState("expected a state that an engine saved, found something else")
         if int(version) != VERSION:
-            raise UnusableState(
-                f"expected a state of version {VERSION} or before, found {int(version)}"
-            )
+            raise UnusableState(f"expected a state of version {VERSION}, found {int(version)}")
         try:
             named, contents = _table(rest).columns
             parts = dict(zip(named.to_pylist(), contents, strict=True))

@@ -30,8 +30,7 @@ def candidate_record(candidate: Candidate) -> list[Any]:
 
 
 def recorded_candidate(record: list[Any], shortlist: str) -> Candidate:
-    # older records do not have them: nothing came behind a window that asked for these
-    publication, score, named, matches = record if len(record) > 3 else [*record, ()]
+    publication, score, named, matches = record
     match = ScoredMatch(*named)
     return Candidate(
         recorded_publication(publication),

@@ -7,7 +7,6 @@ from typing import Any
 
 import numpy as np
 
-from shortlist.matching.index.array_files import Array
 from shortlist.matching.index.conjunctions import Conjunctions
 from shortlist.matching.index.grades import Grades
 from shortlist.matching.index.numbering import NumberTable, SavedNumbers, Sharers
@@ -18,6 +17,8 @@ from shortlist.matching.index.shelf import Held, Shelf
 from shortlist.matching.index.slots import Attribute
 from shortlist.matching.index.tables import Betweens, Ends, Equals, Patterns, SlotTable, TextEnds
 from shortlist.matching.index.texts import Texts
+
+Array = np.ndarray[Any, Any]
 
 DESCRIBED: dict[str, Any] = {
     each.__name__: each

@@ -21,8 +21,7 @@ from shortlist.matching.index.search import Search, possible
 from shortlist.matching.index.segments import Segment
 from shortlist.matching.index.shelf import FULL, Shelf
 from shortlist.matching.index.storage import open_parts, save_parts
-from shortlist.matching.index.terms import Terms
-from shortlist.matching.index.vocabularies import document_of, vocabulary_of
+from shortlist.matching.index.terms import Terms, document_of, vocabulary_of
 from shortlist.matching.scan import reaches
 from shortlist.matching.values import Reader
 from shortlist.model.settings import Limits

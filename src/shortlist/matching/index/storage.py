@@ -1,42 +1,34 @@
-"""An index as a folder: files of arrays, and a manifest that names them.
+"""An index as one file in a folder: arrays, a document about them, and where that starts.
 
-No file is ever changed. A new index has files of other names, and takes the place of the old one
-with its manifest, which is replaced in one step.
+All processes of a machine use the arrays where they lie, and share one copy in memory.
 """
 
 import json
+import mmap
 import os
 import zlib
-from collections.abc import Mapping
-from dataclasses import asdict, dataclass
+from collections.abc import Iterable, Mapping
 from pathlib import Path
 from secrets import token_hex
+from struct import Struct
 from typing import Any
 
-from shortlist.matching.index.array_files import (
-    Array,
-    DamagedFile,
-    Seal,
-    map_arrays,
-    write_arrays,
-)
-from shortlist.matching.index.descriptions import described, layout, restored
+import numpy as np
 
-FORMAT, VERSION = "shortlist index", 1
-MANIFEST = "manifest.json"
+from shortlist.matching.index.descriptions import Array, described, layout, restored
+
+FILE = "index.arrays"
+VERSION = 2
+LINE = 64
+"""Arrays start at multiples of this, as lines of a cache do."""
+END = Struct("<QI16s")
+"""Where the document starts, its checksum, and what tells that an index ends here."""
+MARK = b"shortlist index\n"
 AGAIN = "save the index again"
 
 
 class UnusableIndex(Exception):
     """A folder holds no index that this program can open: what is wrong, where, what to do."""
-
-
-@dataclass(frozen=True, slots=True)
-class Manifest:
-    """What is known about an index, and the file of each of its parts."""
-
-    about: Any
-    files: dict[str, tuple[str, Seal]]
 
 
 def save_parts(folder: Path, about: Any, parts: Mapping[str, Any]) -> None:
@@ -53,102 +45,67 @@ def save_parts(folder: Path, about: Any, parts: Mapping[str, Any]) -> None:
     ('two words', ['war', 'love'])
     """
     folder.mkdir(parents=True, exist_ok=True)
-    token = token_hex(8)
-    manifest = folder / f"manifest-{token}.json"
-    ours = [manifest, *(folder / f"{name}-{token}.arrays" for name in parts)]
+    arrays: list[Array] = []
+    descriptions = {name: described(value, arrays) for name, value in parts.items()}
+    document = {"version": VERSION, "layout": layout(), "about": about, "parts": descriptions}
+    new = folder / f"{token_hex(8)}.arrays"
     try:
-        files = {}
-        for (name, value), file in zip(parts.items(), ours[1:], strict=True):
-            arrays: list[Array] = []
-            description = described(value, arrays)
-            files[name] = file.name, write_arrays(file, description, arrays)
-        _write_manifest(manifest, Manifest(about, files))
-        ours += _named(folder)
-        os.replace(manifest, folder / MANIFEST)
-        _sync(folder)
+        _write(new, document, arrays)
+        os.replace(new, folder / FILE)
     finally:
-        for file in {*ours} - {*_named(folder)}:
-            file.unlink(missing_ok=True)
+        new.unlink(missing_ok=True)
+    opened = os.open(folder, os.O_RDONLY)
+    try:
+        os.fsync(opened)  # the folder's own entry is safe on disk, too
+    finally:
+        os.close(opened)
 
 
 def open_parts(folder: Path, verify: bool = True) -> tuple[Any, dict[str, Any]]:
-    """What `save_parts` saved, or an `UnusableIndex`."""
-    manifest = _read_manifest(folder)
-    while True:
-        try:
-            return manifest.about, _mapped(folder, manifest, verify)
-        except FileNotFoundError as missing:
-            newer = _read_manifest(folder)
-            if newer == manifest:
-                message = f"{missing.filename} is missing; {AGAIN}"
-                raise UnusableIndex(message) from None
-            manifest = newer  # another process has just replaced the index
+    """What `save_parts` saved, or an `UnusableIndex`; to verify it, all of it is read once.
+
+    What is written into the arrays is seen by this process only, and never reaches the file.
+    """
+    file = folder / FILE
+    try:
+        with file.open("rb") as opened:
+            size = os.fstat(opened.fileno()).st_size
+            # kernels are compiled for arrays that can be written: read-only ones are another type
+            mapped = mmap.mmap(opened.fileno(), 0, access=mmap.ACCESS_COPY) if size else b""
+    except (FileNotFoundError, NotADirectoryError):
+        message = f"{folder} holds no index: {FILE} is missing; save one there first"
+        raise UnusableIndex(message) from None
+    if size < END.size or mapped[-len(MARK) :] != MARK:
+        message = f"{file} is damaged, or not that of an index: its end is missing; {AGAIN}"
+        raise UnusableIndex(message)
+    start, checksum, _ = END.unpack(mapped[-END.size :])
+    written = mapped[start : -END.size]
+    if zlib.crc32(written) != checksum:
+        raise UnusableIndex(f"{file} is damaged: its document has another checksum; {AGAIN}")
+    document = json.loads(written)
+    if document["version"] != VERSION:
+        found = f"version {document['version']}, not {VERSION}"
+        raise UnusableIndex(f"{file} is of {found}: {AGAIN} with this program")
+    if document["layout"] != layout():
+        raise UnusableIndex(f"{file} is of another layout: {AGAIN} with this program")
+    if verify and zlib.crc32(memoryview(mapped)[:start]) != document["checksum"]:
+        raise UnusableIndex(f"{file} is damaged: its arrays have another checksum; {AGAIN}")
+    arrays = [np.ndarray(shape, kind, mapped, at) for kind, shape, at in document["arrays"]]
+    parts = {name: restored(part, arrays) for name, part in document["parts"].items()}
+    return document["about"], parts
 
 
-def _mapped(folder: Path, manifest: Manifest, verify: bool) -> dict[str, Any]:
-    parts = {}
-    for name, (file, seal) in manifest.files.items():
-        try:
-            parts[name] = restored(*map_arrays(folder / file, seal, verify))
-        except DamagedFile as damage:
-            raise UnusableIndex(f"{folder / file} is damaged: {damage}; {AGAIN}") from None
-    return parts
-
-
-def _write_manifest(file: Path, manifest: Manifest) -> None:
-    content = asdict(manifest)
-    document = {
-        "format": FORMAT,
-        "version": VERSION,
-        "layout": layout(),
-        "checksum": _checksum(content),
-        "content": content,
-    }
-    with file.open("x", encoding="utf-8") as out:
-        json.dump(document, out, indent=1)
+def _write(file: Path, document: dict[str, Any], arrays: Iterable[Array]) -> None:
+    """Writes a new file, until it is safe on disk."""
+    places, size, checksum = [], 0, 0
+    with file.open("xb") as out:
+        for array in arrays:
+            places.append((array.dtype.str, array.shape, size))
+            content = np.ascontiguousarray(array).reshape(-1).view(np.uint8)
+            for piece in (content.data, bytes(-content.size % LINE)):
+                checksum = zlib.crc32(piece, checksum)
+                size += out.write(piece)
+        written = json.dumps({**document, "arrays": places, "checksum": checksum}).encode()
+        out.write(written + END.pack(size, zlib.crc32(written), MARK))
         out.flush()
         os.fsync(out.fileno())
-
-
-def _read_manifest(folder: Path) -> Manifest:
-    file = folder / MANIFEST
-    try:
-        document = json.loads(file.read_bytes())
-    except (FileNotFoundError, NotADirectoryError):
-        message = f"{folder} holds no index: {MANIFEST} is missing; save one there first"
-        raise UnusableIndex(message) from None
-    except ValueError:
-        raise UnusableIndex(f"{file} is damaged: it is not JSON; {AGAIN}") from None
-    if not isinstance(document, dict) or document.get("format") != FORMAT:
-        raise UnusableIndex(f"{file} is not that of an index: {AGAIN}, in a folder of its own")
-    if document.get("version") != VERSION:
-        found = f"version {document.get('version')}, not {VERSION}"
-        raise UnusableIndex(f"{file} is of {found}: {AGAIN} with this program")
-    if document.get("layout") != layout():
-        raise UnusableIndex(f"{file} is of another layout: {AGAIN} with this program")
-    content: Any = document.get("content")
-    if document.get("checksum") != _checksum(content):
-        raise UnusableIndex(f"{file} is damaged: its content has another checksum; {AGAIN}")
-    files = {name: (file, Seal(**seal)) for name, (file, seal) in content["files"].items()}
-    return Manifest(content["about"], files)
-
-
-def _checksum(content: Any) -> int:
-    return zlib.crc32(json.dumps(content).encode())
-
-
-def _named(folder: Path) -> list[Path]:
-    """The files of the index that the folder holds now, if it does."""
-    try:
-        return [folder / file for file, _ in _read_manifest(folder).files.values()]
-    except UnusableIndex:
-        return []
-
-
-def _sync(folder: Path) -> None:
-    """Makes sure that what the folder names is safe on disk."""
-    opened = os.open(folder, os.O_RDONLY)
-    try:
-        os.fsync(opened)
-    finally:
-        os.close(opened)

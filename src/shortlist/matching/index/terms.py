@@ -2,7 +2,9 @@
 
 import json
 from dataclasses import dataclass
-from typing import NamedTuple, get_args
+from typing import Any, NamedTuple, get_args
+
+from pydantic import TypeAdapter
 
 from shortlist.language.parser import parse_any_where
 from shortlist.language.tree import Where
@@ -10,9 +12,12 @@ from shortlist.matching.conditions import Meets, condition
 from shortlist.matching.index.coarse import Bits, lowered, with_lowered
 from shortlist.matching.index.conditions import Condition, compiled_condition
 from shortlist.matching.index.texts import stable_hash
+from shortlist.model.paths import format_path, parse_path
 from shortlist.model.settings import Limits
 from shortlist.model.subscription import AtLeast, Norm, Subscription, Weights
-from shortlist.model.vocabulary import Vocabulary
+from shortlist.model.vocabulary import Attribute, Vocabulary
+
+_ATTRIBUTE = TypeAdapter(Attribute)
 
 
 class Request(NamedTuple):
@@ -88,3 +93,29 @@ class Terms:
     def _tree(self, where: str | None) -> Where | None:
         tree = parse_any_where(where, self.vocabulary, self.limits)
         return with_lowered(tree, self.bits) if tree is not None and self.bits else tree
+
+
+def document_of(vocabulary: Vocabulary) -> dict[str, Any]:
+    """What a file could say about the vocabulary.
+
+    >>> document_of(Vocabulary({("rent",): Attribute(type="number")}))
+    {'rent': {'type': 'number'}}
+    """
+    return {
+        format_path(path): _ATTRIBUTE.dump_python(attribute, mode="json", exclude_defaults=True)
+        for path, attribute in vocabulary.attributes.items()
+    }
+
+
+def vocabulary_of(document: dict[str, Any]) -> Vocabulary:
+    """The vocabulary that a document was made of.
+
+    >>> vocabulary_of({"rent": {"type": "number"}})
+    Vocabulary(attributes={('rent',): Attribute(type='number', many=False, terms={}, idf={})})
+    """
+    return Vocabulary(
+        {
+            parse_path(name): _ATTRIBUTE.validate_python(attribute)
+            for name, attribute in document.items()
+        }
+    )
