@@ -4,7 +4,7 @@ import json
 
 import pytest
 
-from shortlist.engine.items import item_document
+from shortlist.intake.written import item_document
 from shortlist.intake.lines import BadItem, ItemReader
 from shortlist.model.command import (
     Advertise,

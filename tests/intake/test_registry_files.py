@@ -8,7 +8,7 @@ import pytest
 import yaml
 from pyarrow import parquet
 
-from shortlist.engine.items import registry_document
+from shortlist.intake.written import registry_document
 from shortlist.intake.files import (
     RegistryBuilder,
     read_registry,

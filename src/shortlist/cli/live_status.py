@@ -6,9 +6,9 @@ from collections.abc import Iterator, Mapping
 from typing import Any
 
 from shortlist.cli.deployment import Deployment, read_up_to
+from shortlist.engine.shard import OTHER_TYPE
 from shortlist.live.manifest import Manifest
 from shortlist.live.metrics import REJECTED, Lag, labelled, lag
-from shortlist.live.shard import OTHER_TYPE
 from shortlist.log.base import DELIVERIES, INPUT, Log
 from shortlist.model.times import format_time
 

@@ -244,7 +244,9 @@ class Admission:
     def _completed(self, items: Items, known: dict[int, Command]) -> Items:
         """Items, and those that wait, with all that is wanted once their commands are followed."""
         commands = items.kept(items.kinds == COMMAND)
-        for position, line in zip(commands.positions.tolist(), commands.values("line"), strict=True):
+        for position, line in zip(
+            commands.positions.tolist(), commands.values("line"), strict=True
+        ):
             if position not in known:
                 known[position] = self._command(line or "", position)
         wanted = self.wanted_with(known.values()).joined(items.told)

@@ -96,9 +96,6 @@ class Engine:
         result.deliveries = sorted(self._deliveries(found), key=lambda delivery: delivery.order)
         if self._explainer:
             result.explanations += self._explainer.taken(result.deliveries)
-        if self._saving:
-            for command in found.commands.values():
-                self._saving.note(command)
         return result
 
     def _deliveries(self, found: Admitted) -> Iterator[Delivery]:

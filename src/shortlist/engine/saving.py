@@ -20,9 +20,7 @@ from shortlist.intake.lines import ItemReader
 from shortlist.intake.reading import items_of
 from shortlist.intake.written import item_document, publication_document, registry_document
 from shortlist.matching.blocks import Longs
-from shortlist.model.command import Command, Heartbeat, Retract
 from shortlist.model.items import COMMAND, Items, Wanted
-from shortlist.selection.bulk.offers import Placements
 
 ACCEPTED = pa.schema({"time": pa.int64(), "source": pa.string(), "publication": pa.string()})
 
@@ -34,13 +32,7 @@ class Saving:
     def __init__(self, shard: Shard, admission: Admission | None = None) -> None:
         self._shard = shard
         self._admission = admission
-        self._commands: list[Command] | None = None
         self._number = 0
-
-    def note(self, command: Command) -> None:
-        """A command was carried out; one that changes no registry is known by what it led to."""
-        if self._commands is not None and not isinstance(command, Retract | Heartbeat):
-            self._commands.append(command)
 
     def snapshot(self) -> bytes:
         """Everything that another shard or engine needs to go on."""
@@ -53,9 +45,11 @@ class Saving:
 
     def changes(self) -> bytes:
         """What another one needs that knows the snapshot and the changes before."""
-        if self._commands is None:
+        if self._shard.carried_out is None:
             raise ValueError("expected a snapshot before the first changes")
-        commands = [[command.position, item_document(command)] for command in self._commands]
+        commands = [
+            [command.position, item_document(command)] for command in self._shard.carried_out
+        ]
         publications = self._shard.selecting.publications
         tables = bank_tables(self._shard.selecting, self._names, only_changes=True)
         serials = held_serials(tables)
@@ -78,8 +72,7 @@ class Saving:
             read.document(command, position) for position, command in document.get("commands", ())
         ]
         made, known = items_of(commands, Wanted())
-        for placed in self._shard.run(made, known):
-            _forget(placed)
+        deque(self._shard.run(made, known), maxlen=0)  # what they led to was delivered then
         if "publications" in tables:
             self._shard.selecting.publications.restore(tables["publications"], document["serials"])
         load_banks(self._shard.selecting, self._names, tables)
@@ -129,7 +122,7 @@ class Saving:
         admission.ordering.restore(document["latest"], items)
 
     def _begin(self, number: int) -> None:
-        self._number, self._commands = number, []
+        self._number, self._shard.carried_out = number, []
         if self._admission is not None:
             self._admission.duplicates.news = deque()
 
@@ -142,10 +135,6 @@ class Saving:
             shard.matching.shortlists.number,
             shard.matching.number,
         )
-
-
-def _forget(placed: Placements) -> None:
-    """What commands led to was delivered when they were first carried out."""
 
 
 def _waiting(items: Items | None) -> list[tuple[int, dict[str, Any]]]:

@@ -16,7 +16,7 @@ from shortlist.engine.steps import BLOCK, CommandReader, steps
 from shortlist.intake.lines import ItemReader
 from shortlist.intake.roster import registry_commands
 from shortlist.matching.blocks import Block, Bools, Ints
-from shortlist.model.command import Command, Update
+from shortlist.model.command import Command, Heartbeat, Retract, Update
 from shortlist.model.delivery import Delivery
 from shortlist.model.items import Items
 from shortlist.model.policy import POLICIES, Policy, policies_of
@@ -96,8 +96,8 @@ class Shard:
         self._kinds = Table([("kind", "i1")])
         self.offered = NOBODY
         """The shortlists that the last publications came to."""
-        self.has_commands = False
-        """Whether the registry has changed since somebody has set this to False."""
+        self.carried_out: list[Command] | None = None
+        """The commands that have changed the registry, since somebody wants to know."""
         for command in registry_commands(registry):
             tell(self, command, self.matching.roster)
             self.matching.apply(command)
@@ -185,7 +185,7 @@ class Shard:
         assert shortlist is not None
         return shortlist
 
-    def deliveries(self, placed: Placements) -> pa.RecordBatch:
+    def deliveries(self, placed: Placements, with_data: bool = False) -> pa.RecordBatch:
         """Placements as rows of DELIVERIES."""
         numbers, what = np.unique(placed.publications, return_inverse=True)
         places, publications = numbers.tolist(), self.selecting.publications
@@ -207,10 +207,16 @@ class Shard:
             "necessity": placed.necessities,
             "rank": pa.array(placed.ranks, mask=placed.ranks == 0),
             "cause": CAUSES.take(pa.array(placed.promoted.astype(np.int8))),
-            "data": _repeated(texts["data"], what),
+            "data": _repeated(texts["data"], what) if with_data else pa.nulls(to.size, pa.string()),
             "position": publications.facts["position"][placed.publications],
         }
         return pa.record_batch([columns[name] for name in DELIVERIES.names], schema=DELIVERIES)
+
+    @property
+    def is_touched(self) -> bool:
+        """Whether anything is different since it was saved."""
+        arenas = self.selecting.arenas()
+        return bool(self.carried_out) or any(arena.heads["touched"].any() for arena in arenas)
 
     def objects(self, placed: Placements) -> Iterator[Delivery]:
         """Placements one by one."""
@@ -235,7 +241,8 @@ class Shard:
     def _carry_out(self, command: Command) -> None:
         name = self.matching.roster.shortlist_of(command)
         self.matching.apply(command)
-        self.has_commands = True
+        if self.carried_out is not None and not isinstance(command, Retract | Heartbeat):
+            self.carried_out.append(command)
         if isinstance(command, Update) and name is not None:
             self._note(self.matching.roster.shortlists[name])
 

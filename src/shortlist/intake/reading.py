@@ -242,15 +242,13 @@ def with_wanted(items: Items, wanted: Wanted) -> Items:
     is_publication = (items.kinds == PUBLICATION).tolist()
     columns = items.values("data"), items.values("line"), is_publication
     data = [_data(*each) for each in zip(*columns, strict=True)]
-    known = items.batch.column(ATTRIBUTES)
-    new = attribute_columns(data, missing)
-    fields = {
-        **{field.name: known.field(field.name) for field in known.type},
-        **{field.name: new.field(field.name) for field in new.type},
-    }
-    names = sorted(fields)
-    attributes = pa.StructArray.from_arrays([fields[name] for name in names], names)
-    items = items.with_columns(attributes=attributes)
+    if missing:
+        known, new = items.batch.column(ATTRIBUTES), attribute_columns(data, missing)
+        fields = {field.name: known.field(field.name) for field in known.type}
+        fields |= {field.name: new.field(field.name) for field in new.type}
+        names = sorted(fields)
+        attributes = pa.StructArray.from_arrays([fields[name] for name in names], names)
+        items = items.with_columns(attributes=attributes)
     if lacks_data:
         items = items.with_columns(data=data_column(data, is_publication))
     return items
