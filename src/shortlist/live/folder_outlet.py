@@ -9,7 +9,7 @@ from typing import Literal
 import pyarrow as pa
 import pyarrow.parquet as pq
 
-from shortlist.engine.deliveries import file_schema
+from shortlist.engine.deliveries import file_schema, file_text
 from shortlist.live.files import make_durable
 from shortlist.live.outlets import reject_lines
 
@@ -41,7 +41,7 @@ class FolderOutlet:
             wanted = deliveries.select(self._columns)
             _written(target, lambda draft: pq.write_table(wanted, draft, store_schema=False))
         else:
-            self._lines("deliveries", before, deliveries.column("line").to_pylist())
+            self._put("deliveries", before, file_text(deliveries, with_data=True))
 
     def depart(self, before: int, departures: pa.Table) -> None:
         self._lines("departures", before, departures.column("line").to_pylist())
@@ -50,7 +50,9 @@ class FolderOutlet:
         self._lines("rejects", before, [line.decode() for line in reject_lines(refusals)])
 
     def _lines(self, kind: str, before: int, lines: Sequence[str]) -> None:
-        content = "".join(f"{line}\n" for line in lines).encode()
+        self._put(kind, before, "".join(f"{line}\n" for line in lines).encode())
+
+    def _put(self, kind: str, before: int, content: bytes | pa.Buffer) -> None:
         target = self._folder / kind / f"{before:012}.jsonl"
         _written(target, lambda draft: draft.write_bytes(content))
 
