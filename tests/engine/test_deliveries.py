@@ -170,6 +170,16 @@ def test_what_is_not_finite_is_as_python_writes_it() -> None:
     assert '"score": inf, "possibility": -inf, "necessity": nan' in line
 
 
+@pytest.mark.parametrize("name", ["id", "time", "shortlist", "cause"])
+def test_a_name_or_time_that_is_missing_is_refused(name: str) -> None:
+    place = DELIVERIES.get_field_index(name)
+    nothing = pa.nulls(1, DELIVERIES.field(name).type)
+    table = plain_table([delivery(0)]).set_column(place, name, nothing)
+    for missing in (table, with_dictionaries(table)):
+        with pytest.raises(ValueError, match=f"expected a {name} for each delivery"):
+            lines(missing, with_data=False)
+
+
 def test_times_of_another_zone_are_the_same_instants() -> None:
     table = plain_table([delivery(1_500_000)])
     elsewhere = table.set_column(1, "time", table["time"].cast(pa.timestamp("us", "Asia/Tokyo")))

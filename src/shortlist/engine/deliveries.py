@@ -116,8 +116,10 @@ def _written(table: pa.Table, with_data: bool, end: bytes) -> tuple[NDArray[np.i
     for name in COLUMNS:
         kind = DELIVERIES.field(name).type
         quote = "" if pa.types.is_floating(kind) or pa.types.is_integer(kind) else '"'
-        texts = _cell_texts(_whole(table, name), kind)
-        columns.append(_cells(f'{before}"{name}": {quote}', *texts))
+        column = _whole(table, name)
+        if quote and column.null_count:
+            raise ValueError(f"expected a {name} for each delivery, found none for some")
+        columns.append(_cells(f'{before}"{name}": {quote}', *_cell_texts(column, kind)))
         before = f"{quote}, "
     columns.append(_cells(quote, *_data_texts(table, with_data)))
     last = _read_only(np.frombuffer(end, np.uint8))
