@@ -116,7 +116,7 @@ class FindLate:
                 if number != bucket:
                     bucket, latest = number, self.latest_before.get(number)
                 some = items.between(first, end)
-                yield self._checked(some, latest).batch
+                yield _as(batch.schema, self._checked(some, latest).batch)
                 times = some.times[some.kinds < REJECT]
                 if times.size:
                     known = int(times.max())
@@ -133,7 +133,7 @@ class FindLate:
         reasons = late_by(late.times, reached[is_late])
         refused = rejects_of(late.values("position"), late.values("line"), reasons, items.told)
         rest = [items.kept(items.kinds >= REJECT), readable.kept(~is_late), refused]
-        return Items.joined([Items(each.batch.cast(items.batch.schema)) for each in rest])
+        return Items.joined(rest)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -157,9 +157,15 @@ class Admit:
             found = Admitted()
             items, commands = pending.before(Items(batch))
             admission.let_in(items, found, commands)
-            yield found.items.kept(found.items.kinds == PUBLICATION).batch.select(schema.names)
+            admitted = found.items.kept(found.items.kinds == PUBLICATION)
+            yield _as(schema, admitted.batch)
             if found.refusals:
-                yield _refused(found, self.wanted)
+                yield _as(schema, _refused(found, self.wanted))
+
+
+def _as(schema: pa.Schema, batch: pa.RecordBatch) -> pa.RecordBatch:
+    """The same rows with just these columns: whoever writes batches wants them all alike."""
+    return batch.select(schema.names).cast(schema)
 
 
 def _refused(found: Admitted, wanted: Wanted) -> pa.RecordBatch:

@@ -292,7 +292,7 @@ def attribute_columns(data: Sequence[Data], paths: Iterable[Path]) -> pa.StructA
     >>> attribute_columns([{"a": {"b": True}}], [("a", "b")]).to_pylist()
     [{'a.b': {'number': None, 'text': None, 'other': 'true'}}]
     """
-    columns = {format_path(path): _values_at(data, path) for path in sorted(paths)}
+    columns = {format_path(path): _values_at(data, path) for path in sorted(paths, key=format_path)}
     return _attributes(columns, len(data))
 
 

@@ -101,7 +101,7 @@ class TableReader:
             given[field.name] if field.name in given else pa.nulls(size, field.type)
             for field in CONTEXT_COLUMNS
         ]
-        paths = sorted(self._wanted.paths)
+        paths = sorted(self._wanted.paths, key=format_path)
         values = {format_path(path): self._value(batch, path) for path in paths}
         attributes = value_columns(values, size)
         schema = self._wanted.schema

@@ -148,7 +148,7 @@ class Stream:
         positions = late.values("position")
         reasons = [f"position: expected more than {known}, found {at}" for at in positions]
         refused = rejects_of(positions, late.values("line"), reasons, items.told)
-        return Items.joined([items.kept(is_new), Items(refused.batch.cast(items.batch.schema))])
+        return Items.joined([items.kept(is_new), refused])
 
 
 def _appended(items: Items) -> dict[int, int]:
