@@ -5,8 +5,8 @@ Run: python benchmarks/compare.py --base REV [--rounds 2] [--own] [--save] batch
 Each benchmark is named with its arguments. A round runs it on the sources of REV and then on these,
 so that a machine that is busier for a while is so for both; medians over the rounds count. The
 benchmark's file is the one here, which PYTHONPATH leads to the other sources; with --own each side
-runs its own, for benchmarks that use what REV does not have. Before the rounds, REV runs it once,
-uncounted, for its kernels are not compiled yet.
+runs its own, for benchmarks that use what REV does not have. Before the rounds each side runs it
+once, uncounted, for its kernels may not be compiled yet.
 
 Prints one JSON line per figure: what is the same on both sides, then `base`, `here` and `ratio`
 (here divided by base) of each number that differs. --save keeps them in benchmarks/results, as
@@ -37,7 +37,8 @@ def main() -> None:
         for benchmark in asked.benchmarks:
             name, *options = shlex.split(benchmark)
             runner = tree if asked.own else HERE
-            run(name, options, runner, tree)
+            for sides in ((runner, tree), (HERE, HERE)):
+                run(name, options, *sides)
             pairs = [
                 (run(name, options, runner, tree), run(name, options, HERE, HERE))
                 for _ in range(asked.rounds)

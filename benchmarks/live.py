@@ -235,6 +235,9 @@ def under_load(report: Report, log: Log, batches: Batches) -> float:
     backlog(log, BACKLOG)
     batches.wait(log)
     mine = [each for each in batches.reports[first:] if each[1].counts["published"]]
+    read = sum(each.counts["published"] for _, each in mine)
+    if read < 0.9 * BACKLOG:
+        raise RuntimeError(f"expected about {BACKLOG} publications, found {read}: others were late")
     # the first of them began while there was nothing to do; from its end on all is known
     seconds = mine[-1][0] - mine[0][0]
     made = sum(each.counts["published"] for _, each in mine[1:])
