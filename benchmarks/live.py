@@ -41,7 +41,7 @@ from typing import TYPE_CHECKING
 
 from common.arguments import RESULTS, names
 from common.live_changes import costs
-from common.live_load import backlog, subscriptions, wishes
+from common.live_load import SOURCE, backlog, subscriptions, wishes
 from common.live_others import GOALS, duckdb_loops, empty_batch, spark_join
 from common.live_picture import draw
 from common.memory import PeakMemory
@@ -73,6 +73,8 @@ class Batches:
     def __init__(self) -> None:
         self.reports: list[tuple[float, live.Report]] = []
         self.driver: live.Driver | None = None
+        self.position = 0
+        """Up to here all is put out."""
 
     def started(self, driver: live.Driver, log: Log) -> None:
         self.driver = driver
@@ -81,6 +83,7 @@ class Batches:
         self, report: live.Report, driver: live.Driver, log: Log, appended: dict[int, int]
     ) -> None:
         self.reports.append((time.monotonic(), report))
+        self.position = driver.manifest.position
 
     def failed(self, error: BaseException, pause: float) -> None:
         print(json.dumps({"figure": "failed", "error": repr(error)}), flush=True)
@@ -88,9 +91,10 @@ class Batches:
     def stopped(self) -> None: ...
 
     def wait(self, log: Log) -> None:
-        """Returns when all is read that is in the log now; heartbeats go on coming."""
+        """Returns when all that is in the log now is read, and what came of it is put out;
+        heartbeats go on coming."""
         end = log.end(INPUT)
-        wait(lambda: self.driver is not None and self.driver.manifest.position >= end)
+        wait(lambda: self.position >= end)
 
 
 def main() -> None:
@@ -210,7 +214,8 @@ def steady(
     latencies = []
     for entry in log.read(DELIVERIES, before[1]):
         delivery = json.loads(entry.content)
-        if delivery["cause"] == "arrival":
+        # the last of what was there before may come out now
+        if delivery["cause"] == "arrival" and delivery["source"] == SOURCE:
             latencies.append((entry.appended - taken[delivery["publication"]]) / 1e6)
     cuts = statistics.quantiles(latencies, n=100)
     mine = [each for _, each in batches.reports[first:] if each.counts["published"]]

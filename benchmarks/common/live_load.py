@@ -13,6 +13,7 @@ ATTRIBUTES = ("price", "size", "year")
 RANGE = 1000
 SHARE = 0.08
 """Of its range that each of a subscription's three conditions allows: 5 in 10,000 flats match."""
+SOURCE = "ads"
 PART = 5_000
 """Publications of a backlog that are appended at once."""
 POLICIES: tuple[dict[str, Any], ...] = (
@@ -63,7 +64,7 @@ def flats(seed: int = 0) -> Iterator[dict[str, Any]]:
     number = 0
     while True:
         data = {name: random.randrange(RANGE) for name in ATTRIBUTES}
-        yield {"id": f"f{number}", "source": "ads", "data": data}
+        yield {"id": f"f{number}", "source": SOURCE, "data": data}
         number += 1
 
 

@@ -19,7 +19,7 @@ from shortlist.spark.job import Outputs, run_job
 from .duckdb_loop import match_query
 from .goals import Goal
 from .grid import CUBE
-from .live_load import ATTRIBUTES, RANGE, Wish, subscriptions, wishes
+from .live_load import ATTRIBUTES, RANGE, SOURCE, Wish, subscriptions, wishes
 from .report import Report
 from .timing import timed
 
@@ -81,7 +81,7 @@ def flats_table(count: int, seed: int = 0) -> pa.Table:
     ids = pc.binary_join_element_wise("f", pa.array(numbers).cast(pa.string()), "")
     times = pa.array(START + APART * numbers).cast(pa.timestamp("us", "UTC"))
     attributes = dict(zip(ATTRIBUTES, drawn, strict=True))
-    return pa.table({"id": ids, "source": pa.repeat("ads", count), "time": times, **attributes})
+    return pa.table({"id": ids, "source": pa.repeat(SOURCE, count), "time": times, **attributes})
 
 
 def count_matches(file: Path, found: list[Wish]) -> int:
