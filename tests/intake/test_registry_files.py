@@ -15,7 +15,7 @@ from shortlist.intake.files import (
     registry_from_documents,
     row_document,
 )
-from shortlist.intake.summary import summary
+from shortlist.intake.roster import summary
 from shortlist.model.aspects import Aspect
 from shortlist.model.policy import Chain, Diverse, Fresh, Novelty, Span
 from shortlist.model.problem import InvalidRegistry

@@ -7,8 +7,7 @@ from shortlist.matching.index.index import Index
 from shortlist.model.settings import Limits
 from shortlist.model.subscription import Subscription
 from shortlist.model.vocabulary import Vocabulary
-from shortlist.scoring.block_scoring import BlockScoring
-from shortlist.scoring.blocks import Arrivals
+from shortlist.scoring.blocks import Arrivals, BlockScoring
 from shortlist.scoring.kernels.hopeful import Hopes
 from shortlist.scoring.numbers import Numbers
 
