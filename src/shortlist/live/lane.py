@@ -10,6 +10,7 @@ from shortlist.engine.live import LiveRegistry
 from shortlist.live.found_matches import Outgoing
 from shortlist.live.keys import Key, Lanes, Meeting
 from shortlist.live.slots import shard_of
+from shortlist.matching.arrays import with_length
 from shortlist.matching.blocks import Block, Ints
 from shortlist.matching.index.index import Index
 from shortlist.matching.values import Reader
@@ -17,7 +18,6 @@ from shortlist.model.publication import Publication
 from shortlist.model.settings import Limits
 from shortlist.model.subscription import Subscription
 from shortlist.model.vocabulary import Vocabulary
-from shortlist.scoring.numbering import with_length
 
 
 class Visit(NamedTuple):

@@ -5,13 +5,14 @@ import math
 import numpy as np
 
 from shortlist.language.parser import parse_any_score
+from shortlist.matching.arrays import Ints, with_length
 from shortlist.model.paths import Path
 from shortlist.model.settings import Limits
 from shortlist.model.subscription import Subscription
 from shortlist.model.vocabulary import Vocabulary
-from shortlist.scoring.kernels.layout import Ints, Kind, Operation, Stored
+from shortlist.scoring.kernels.layout import Kind, Operation, Stored
 from shortlist.scoring.kernels.postings import Posted
-from shortlist.scoring.numbering import Numbering, Spans, with_length
+from shortlist.scoring.numbers import Numbering, Spans
 from shortlist.scoring.templates import Instruction, Template, Term, templated
 
 

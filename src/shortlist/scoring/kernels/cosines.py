@@ -3,7 +3,7 @@
 import numpy as np
 from numba import njit
 
-from shortlist.scoring.kernels.layout import Floats, Ints
+from shortlist.matching.arrays import Floats, Ints
 
 
 @njit(cache=True)

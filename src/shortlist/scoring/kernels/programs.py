@@ -10,19 +10,11 @@ from typing import NamedTuple
 import numpy as np
 from numba import njit
 
+from shortlist.matching.arrays import Bools, Floats, Ints, Longs
 from shortlist.scoring.kernels.arithmetic import change, combine
 from shortlist.scoring.kernels.cosines import cosine_of, term_product, vector_product
 from shortlist.scoring.kernels.distances import distance_within, reach_of
-from shortlist.scoring.kernels.layout import (
-    Bools,
-    Floats,
-    Ints,
-    Kind,
-    Longs,
-    Operation,
-    Published,
-    Stored,
-)
+from shortlist.scoring.kernels.layout import Kind, Operation, Published, Stored
 from shortlist.scoring.kernels.limits import limit_of, settled
 
 
