@@ -17,7 +17,7 @@ import duckdb
 import pyarrow as pa
 import pyarrow.parquet as pq
 
-from shortlist.engine.results import DELIVERY_COLUMNS
+from shortlist.engine.deliveries import COLUMNS
 from shortlist.intake.files import read_registry
 from shortlist.spark import session
 from shortlist.spark.batch import Batch
@@ -103,7 +103,7 @@ def found(folder: Path) -> Found:
 
 def _fingerprint(deliveries: Path, every: int = 1) -> tuple[int, int]:
     """The number and a hash of the deliveries of every so many-th film."""
-    hashed = f"hash({', '.join(DELIVERY_COLUMNS)})::hugeint"
+    hashed = f"hash({', '.join(COLUMNS)})::hugeint"
     query = f"""
         select count(*), coalesce(sum({hashed}), 0) from '{deliveries}/part-*.parquet'
         where {_chosen("publication", every)}
@@ -176,7 +176,7 @@ def _join(films: "DataFrame", bounds: "DataFrame", condition: str, out: Path) ->
     from pyspark.sql import functions as F  # noqa: N812
 
     matched = films.alias("p").join(F.broadcast(bounds).alias("s"), F.expr(condition))
-    columns = [f"{DELIVERIES[name]} as {name}" for name in DELIVERY_COLUMNS]
+    columns = [f"{DELIVERIES[name]} as {name}" for name in COLUMNS]
     matched.selectExpr(*columns).write.mode("overwrite").parquet(str(out))
 
 

@@ -8,7 +8,6 @@ import pytest
 import yaml
 from pyarrow import parquet
 
-from shortlist.engine.items import registry_document
 from shortlist.intake.files import (
     RegistryBuilder,
     read_registry,
@@ -16,6 +15,7 @@ from shortlist.intake.files import (
     row_document,
 )
 from shortlist.intake.roster import summary
+from shortlist.intake.written import registry_document
 from shortlist.model.aspects import Aspect
 from shortlist.model.policy import Chain, Diverse, Fresh, Novelty, Span
 from shortlist.model.problem import InvalidRegistry

@@ -4,9 +4,7 @@ import json
 import tempfile
 from pathlib import Path
 
-import pyarrow as pa
-
-from shortlist.engine.arrow import rows
+from shortlist.engine.deliveries import lines
 from shortlist.engine.replay import replay
 from shortlist.intake.files import registry_from_documents
 from shortlist.live.driver import Driver, begin
@@ -15,7 +13,6 @@ from shortlist.live.outlets import LogOutlet
 from shortlist.live.savepoint import export, rescale, restore
 from shortlist.log.sqlite import SqliteLog
 from shortlist.model.settings import Settings
-from shortlist.spark.ingest import ReadLines
 from tests.strategies import SECOND, registry, timeline
 
 
@@ -36,7 +33,7 @@ class Kept(LogOutlet):
         return earlier[0] + self.deliveries, earlier[1] + self.refusals
 
     def deliver(self, before, deliveries):
-        self._keep(self.deliveries, before, deliveries.column("line").to_pylist())
+        self._keep(self.deliveries, before, lines(deliveries, with_data=True).to_pylist())
         super().deliver(before, deliveries)
 
     def reject(self, before, refusals):
@@ -94,20 +91,9 @@ class Deployment:
         return [task(work) for work in works]
 
     def read(self, numbered):
-        """Lines with their positions, as rows of ITEMS."""
-        task = ReadLines(
-            vocabulary=self.registry.vocabulary,
-            settings=self.settings,
-            tabular=False,
-            commands=True,
-        )
-        table = pa.table(
-            {
-                "position": pa.array([position for position, _ in numbered], pa.int64()),
-                "line": pa.array([line.encode() for _, line in numbered], pa.binary()),
-            }
-        )
-        return [*rows(task(table.to_batches()))]
+        """Lines with their positions, as items."""
+        positions, lines = zip(*numbered, strict=True) if numbered else ((), ())
+        return self.driver.reader().lines(positions, [line.encode() for line in lines])
 
     def run(self, numbered, last=False):
         return self.driver.run_batch(self.read(numbered), last=last)
@@ -123,9 +109,9 @@ def drawn(pick):
     return made, settings, timeline(pick, 40)
 
 
-def expected(registry, lines, settings):
+def expected(registry, texts, settings):
     """Delivery lines and refusals of the same input through the engine."""
-    result = replay(registry, lines, settings)
+    result = replay(registry, texts, settings)
     deliveries = [json.dumps(each.document(), ensure_ascii=False) for each in result.deliveries]
     return deliveries, [(each.position, each.reason) for each in result.rejects]
 

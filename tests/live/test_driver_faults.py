@@ -186,6 +186,5 @@ def test_files_stay_for_a_while_after_they_were_needed_last():
 
 def test_blank_lines_are_read_and_nothing_more():
     deployment = made()
-    blank = (2, "blank", None, None, None, None, None, None)
-    deployment.driver.run_batch([*deployment.read([(1, at(1, "x"))]), blank])
+    deployment.run([(1, at(1, "x")), (2, "")])
     assert deployment.driver.manifest.position == 2

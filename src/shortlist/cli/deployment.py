@@ -9,17 +9,15 @@ from typing import Annotated
 import typer
 
 from shortlist.cli.app import errors, fail
-from shortlist.intake.lines import ItemReader
 from shortlist.intake.roster import Roster, registry_commands
 from shortlist.language.permissive import any_vocabulary
 from shortlist.live.files import Files
 from shortlist.live.manifest import Manifest
 from shortlist.live.places import SQLITE, announced, files_in, state_folder
 from shortlist.live.registers import committed, has_deployment
-from shortlist.live.registry_state import carried_out, read_registry_state
+from shortlist.live.registry_state import replay_registry
 from shortlist.log.base import Log
 from shortlist.log.opening import kind_of, open_log
-from shortlist.model.command import Command
 from shortlist.model.settings import Limits
 from shortlist.model.vocabulary import Vocabulary
 
@@ -76,23 +74,18 @@ class Deployment:
         manifest, files = self.manifest, self._files()
         if manifest is None or files is None:
             return any_vocabulary()
-        content = files.read(manifest.registry.snapshot.name)
-        return read_registry_state(content, UNLIMITED, lambda shortlist: False).vocabulary
+        registry, _ = replay_registry(manifest.registry, files, UNLIMITED, lambda shortlist: False)
+        return registry.vocabulary
 
     def roster(self) -> Roster | None:
         """Who is live, if it can be known here."""
         manifest, files = self.manifest, self._files()
         if manifest is None or files is None:
             return None
-        registry = read_registry_state(files.read(manifest.registry.snapshot.name), UNLIMITED)
-        vocabulary = registry.vocabulary
-        roster, reader = Roster(vocabulary, UNLIMITED), ItemReader(vocabulary, UNLIMITED)
-        for command in registry_commands(registry):
+        registry, commands = replay_registry(manifest.registry, files, UNLIMITED)
+        roster = Roster(registry.vocabulary, UNLIMITED)
+        for command in (*registry_commands(registry), *commands):
             roster.apply(command)
-        for position, _, line in carried_out(manifest.registry, files):
-            known = reader.line(line, position)
-            assert isinstance(known, Command)
-            roster.apply(known)
         return roster
 
     def _files(self) -> Files | None:

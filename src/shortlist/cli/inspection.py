@@ -13,9 +13,9 @@ from rich.table import Table
 from shortlist.cli.app import LIVE, AsJson, app, errors, fail, warn
 from shortlist.cli.deployment import LOG_OPTION, Deployment, opened, read_up_to
 from shortlist.engine.engine import Engine
+from shortlist.engine.shard import OTHER_TYPE
 from shortlist.live.manifest import Manifest
 from shortlist.live.metrics import REJECTED, Lag, labelled, lag
-from shortlist.live.shard import OTHER_TYPE
 from shortlist.log.base import DELIVERIES, INPUT, Log
 from shortlist.model.times import format_time
 

@@ -5,10 +5,9 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any
 
-from shortlist.engine.bulk import BulkHalves
-from shortlist.engine.engine import END_OF_TIME
+from shortlist.engine.shard import Shard
 from shortlist.model.publication import Publication
-from shortlist.model.times import format_time
+from shortlist.model.times import END_OF_TIME, format_time
 from shortlist.selection.bulk.contents import Contents, shortlist_contents
 
 
@@ -42,39 +41,34 @@ class Entry:
         return document | {"data": publication.data} if with_data else document
 
 
-def content(halves: BulkHalves, shortlist: str, now: int) -> list[Entry]:
+def content(shard: Shard, shortlist: str, now: int) -> list[Entry]:
     """What a live shortlist shows once all that is due at or before an instant has happened.
 
-    >>> from shortlist.engine.admitted import Admitted
+    >>> from shortlist.engine.engine import Engine
     >>> from shortlist.intake.files import registry_from_documents
-    >>> from shortlist.intake.roster import registry_commands
-    >>> from shortlist.matching.index.index import Index
-    >>> from shortlist.model.settings import Limits
+    >>> from shortlist.model.settings import Settings
     >>> best = {"id": "best", "score": "fit", "policy": {"kind": "window", "k": 2, "window": "1h"}}
-    >>> registry, limits = registry_from_documents({"subscriptions": [best]}), Limits()
-    >>> index = Index(registry.vocabulary, limits)
-    >>> halves = BulkHalves(registry.vocabulary, limits, index)
-    >>> for command in registry_commands(registry):
-    ...     _ = halves.apply(command)
+    >>> engine = Engine(registry_from_documents({"subscriptions": [best]}), Settings(lateness=0))
     >>> flats = [Publication(id=name, source="ads", time=n, position=n, data={"fit": fit})
     ...          for n, (name, fit) in enumerate([("attic", 3), ("bedsit", 9), ("cabin", 5)])]
-    >>> _ = halves.publish([Admitted(flat, halves.matching.read(flat)) for flat in flats])
-    >>> [(entry.rank, entry.publication.id) for entry in content(halves, "best", now=2)]
+    >>> late = Publication(id="dome", source="ads", time=9, position=9)
+    >>> _ = engine.process([*flats, late])
+    >>> [(entry.rank, entry.publication.id) for entry in content(engine.shard, "best", now=2)]
     [(1, 'bedsit'), (2, 'cabin')]
     """
-    number = halves.matching.shortlists.find(shortlist)
+    number = shard.matching.shortlists.find(shortlist)
     if number is None:
         raise KeyError(shortlist)
-    return [*entries(halves, shortlist_contents(halves.selecting, [number], now))]
+    return [*entries(shard, shortlist_contents(shard.selecting, [number], now))]
 
 
-def entries(halves: BulkHalves, contents: Contents) -> Iterator[Entry]:
+def entries(shard: Shard, contents: Contents) -> Iterator[Entry]:
     """Columns as objects."""
     columns = (column.tolist() for column in contents)
     for _, publication, score, named, high, low, rank, end, _, _ in zip(*columns, strict=True):
         yield Entry(
-            publication=halves.selecting.publications[publication],
-            subscription=None if named < 0 else halves.matching.subscription(named).id,
+            publication=shard.selecting.publications[publication],
+            subscription=None if named < 0 else shard.matching.subscription(named).id,
             score=score,
             possibility=None if math.isnan(high) else high,
             necessity=None if math.isnan(low) else low,

@@ -1,34 +1,31 @@
 """The engine: a batch of timeline items in, deliveries and rejects out."""
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-from shortlist.engine.admitted import Admitted
-from shortlist.engine.bulk import BulkHalves
-from shortlist.engine.duplicates import Duplicates
+import numpy as np
+
+from shortlist.engine.admission import Admission, Admitted
 from shortlist.engine.explanation import Explainer, Question
-from shortlist.engine.ordering import Late, Ordering
-from shortlist.engine.plain import PlainHalves
+from shortlist.engine.plain import PlainShard
 from shortlist.engine.saved import Saved, UnusableState
 from shortlist.engine.saving import Saving
+from shortlist.engine.shard import Observer, Shard
 from shortlist.engine.status import status
 from shortlist.intake.files import registry_from_documents
-from shortlist.intake.roster import registry_commands
+from shortlist.intake.reading import items_of
 from shortlist.matching.base import Matcher
 from shortlist.matching.index.index import Index
 from shortlist.model.command import Command, Item
 from shortlist.model.delivery import Delivery
+from shortlist.model.items import PUBLICATION, Items, Wanted
 from shortlist.model.problem import Reject
-from shortlist.model.publication import Publication
 from shortlist.model.registry import Registry
 from shortlist.model.settings import Limits, Settings
-from shortlist.model.times import parse_time
 from shortlist.model.vocabulary import Vocabulary
 
 MakeMatcher = Callable[[Vocabulary, Limits], Matcher]
-END_OF_TIME = parse_time("9999-12-31T23:59:59.999999Z") + 1
-"""Just after the last instant that RFC 3339 can write: nothing is delivered later."""
 
 
 @dataclass(slots=True)
@@ -64,60 +61,60 @@ class Engine:
         matcher: MakeMatcher = Index,
         question: Question | None = None,
     ) -> None:
-        registry = registry or Registry()
-        self._settings = settings or Settings()
-        self._ordering: Ordering[Item] = Ordering(self._settings.lateness)
-        self._duplicates = Duplicates(self._settings.dedup)
-        self._halves: BulkHalves | PlainHalves
+        registry, settings = registry or Registry(), settings or Settings()
+        self.admission = Admission(registry, settings)
+        self.observer: Observer | None = None
+        self._shard: Shard | PlainShard
         self._explainer: Explainer | None = None
         self._saving: Saving | None = None
-        vocabulary, limits = registry.vocabulary, self._settings.limits
-        made = matcher(vocabulary, limits)
-        if question is None and isinstance(made, Index):
-            self._halves = BulkHalves(vocabulary, limits, made)
-            self._saving = Saving(self._halves, self._duplicates, self._ordering)
+        if question is None and matcher is Index:
+            self._shard = Shard(registry, settings.limits)
+            self._saving = Saving(self._shard, self.admission)
         else:
-            self._halves = PlainHalves(vocabulary, limits, made, question)
-            self._explainer = self._halves.explainer
-        self._admitted: list[Admitted] = []
-        for command in registry_commands(registry):
-            self._halves.apply(command)
+            made = matcher(registry.vocabulary, settings.limits)
+            self._shard = PlainShard(registry, settings.limits, made, question)
+            self._explainer = self._shard.explainer
 
     def process(self, items: Iterable[Item], last: bool = False) -> Result:
         """Takes the next items of the input; after the `last` ones time runs on to its end."""
+        every = list(items)
+        commands = [item for item in every if isinstance(item, Command)]
+        wanted = self.admission.wanted_with(commands).joined(Wanted(data=True))
+        return self.run(*items_of(every, wanted), last=last)
+
+    def run(
+        self, items: Items, commands: Mapping[int, Command] | None = None, last: bool = False
+    ) -> Result:
+        """As `process`, of items as columns, in order of position, that have their data."""
+        found = self.admission.admit(items, commands, last)
         result = Result()
-        for item in items:
-            try:
-                self._ordering.push(item)
-            except Late as late:
-                self._reject(item, str(late), result)
-        for item in self._ordering.rest() if last else self._ordering.released():
-            if isinstance(item, Publication):
-                self._admit(item, result)
-                if len(self._admitted) == self._halves.at_once:
-                    self._publish(result)
-            else:
-                self._publish(result)
-                self._command(item, result)
-        self._publish(result)
-        reached = self._ordering.latest
-        if last:
-            result.deliveries += self._halves.advance(END_OF_TIME)
-        elif reached is not None and self._settings.lateness is not None:
-            result.deliveries += self._halves.advance(reached - self._settings.lateness)
-        result.deliveries.sort(key=lambda delivery: delivery.order)
+        for refusal in found.refusals:
+            assert refusal.position is not None
+            result.rejects.append(Reject(refusal.position, refusal.reason))
+        if self._explainer:
+            self._explain_refusals(self._explainer, items, found)
+        result.deliveries = sorted(self._deliveries(found), key=lambda delivery: delivery.order)
         if self._explainer:
             result.explanations += self._explainer.taken(result.deliveries)
         return result
 
+    def _deliveries(self, found: Admitted) -> Iterator[Delivery]:
+        if isinstance(self._shard, PlainShard):
+            yield from self._shard.run(found.items, found.commands, until=found.until)
+            return
+        for placed in self._shard.run(
+            found.items, found.commands, until=found.until, observer=self.observer
+        ):
+            yield from self._shard.objects(placed)
+
     @property
     def counts(self) -> dict[str, Any]:
         """Work done so far: matches, deliveries by cause, values of another type by attribute."""
-        return self._halves.work
+        return self._shard.work
 
     def status(self) -> dict[str, Any]:
         """What is held, by kind of policy, and warnings for whoever runs it."""
-        return status(self._in_bulk)
+        return status(self.shard)
 
     def snapshot(self) -> bytes:
         """Everything that `restore` needs to go on as if nothing had happened."""
@@ -161,10 +158,11 @@ class Engine:
         return engine
 
     @property
-    def _in_bulk(self) -> BulkHalves:
-        if not isinstance(self._halves, BulkHalves):
+    def shard(self) -> Shard:
+        """What decides behind the admission."""
+        if not isinstance(self._shard, Shard):
             raise ValueError("expected an engine in bulk, found a plain one")
-        return self._halves
+        return self._shard
 
     @property
     def _saves(self) -> Saving:
@@ -172,45 +170,13 @@ class Engine:
             raise ValueError("expected an engine in bulk: a plain one has no snapshots")
         return self._saving
 
-    def _admit(self, publication: Publication, result: Result) -> None:
-        """Lets a publication in, to be matched together with its neighbours, or turns it away."""
-        if self._duplicates.is_repeated(publication.source, publication.id, publication.time):
-            self._reject(publication, "duplicate", result)
-            return
-        read = self._halves.matching.read(publication)
-        if publication.dead_on_arrival:
-            self._accept(publication)
-            if self._explainer:
-                self._explainer.turned_away(publication, "expired on arrival")
-            if publication.replaces is not None:
-                self._admitted.append(Admitted(publication, read))
-            return
-        inducement = self._halves.matching.advertisements.induce(publication, read)
-        if inducement is None and self._settings.advertised == "required":
-            self._reject(publication, "unadvertised", result)
-            return
-        self._accept(publication)
-        self._admitted.append(Admitted(publication, read, inducement))
-
-    def _publish(self, result: Result) -> None:
-        """Offers all that was let in to every shortlist that it matches."""
-        if self._admitted:
-            result.deliveries += self._halves.publish(self._admitted)
-            self._admitted = []
-
-    def _accept(self, publication: Publication) -> None:
-        self._duplicates.accept(publication.source, publication.id, publication.time)
-
-    def _command(self, command: Command, result: Result) -> None:
-        refusal = self._halves.matching.roster.refusal(command)
-        if refusal is not None:
-            self._reject(command, refusal, result)
-            return
-        result.deliveries += self._halves.apply(command)
-        if self._saving:
-            self._saving.carried_out(command)
-
-    def _reject(self, item: Item, reason: str, result: Result) -> None:
-        result.rejects.append(Reject(item.position, reason))
-        if self._explainer and isinstance(item, Publication):
-            self._explainer.turned_away(item, reason)
+    def _explain_refusals(self, explainer: Explainer, items: Items, found: Admitted) -> None:
+        """Publications that nobody was asked about, because they were refused or dead."""
+        reasons = {each.position: each.reason for each in found.refusals}
+        for at in np.flatnonzero(items.kinds == PUBLICATION).tolist():
+            publication = items.publication(at)
+            reason = reasons.get(publication.position)
+            if reason is None and publication.dead_on_arrival:
+                reason = "expired on arrival"
+            if reason is not None:
+                explainer.turned_away(publication, reason)

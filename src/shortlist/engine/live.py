@@ -1,12 +1,12 @@
 """The live registry, and all that follows from it alone."""
 
 from abc import ABC, abstractmethod
-from typing import Protocol
+from typing import Protocol, TypeVar
 
 from shortlist.intake.roster import Roster
 from shortlist.intake.updates import Updated
 from shortlist.matching.census import TypeCensus
-from shortlist.matching.values import Reader, Values
+from shortlist.matching.values import Values
 from shortlist.model.command import (
     Advertise,
     Close,
@@ -18,8 +18,6 @@ from shortlist.model.command import (
     Unsubscribe,
     Update,
 )
-from shortlist.model.delivery import Delivery
-from shortlist.model.publication import Publication
 from shortlist.model.settings import Limits
 from shortlist.model.shortlist import Shortlist
 from shortlist.model.subscription import Subscription
@@ -64,9 +62,6 @@ class LiveRegistry(ABC):
                 self.advertisements.remove(name)
         self.roster.apply(command)
 
-    def read(self, publication: Publication) -> Reader:
-        return self.values.of(publication)
-
     @abstractmethod
     def _subscribed(self, subscription: Subscription) -> None:
         """A subscription that `scoring` knows already."""
@@ -103,26 +98,28 @@ class LiveRegistry(ABC):
         self._unsubscribed(subscription)
 
 
-class Shortlists(Protocol):
-    """Who holds the state of shortlists."""
+T = TypeVar("T")
+T_co = TypeVar("T_co", covariant=True)
+
+
+class Shortlists(Protocol[T_co]):
+    """Who holds the state of shortlists, and answers with what enters them."""
 
     def open(self, shortlist: Shortlist) -> None: ...
 
-    def close(self, shortlist: str, time: int) -> list[Delivery]: ...
+    def close(self, shortlist: str, time: int) -> T_co: ...
 
-    def cancel(self, shortlist: str, subscription: str, time: int) -> list[Delivery]: ...
+    def cancel(self, shortlist: str, subscription: str, time: int) -> T_co: ...
 
-    def update(
-        self, shortlist: Shortlist, subscription: Subscription | None, time: int
-    ) -> list[Delivery]:
+    def update(self, shortlist: Shortlist, subscription: Subscription | None, time: int) -> T_co:
         """A live shortlist gets settings, perhaps others than it has; so does a subscription."""
         ...
 
-    def retract(self, source: str, publication: str, time: int) -> list[Delivery]: ...
+    def retract(self, source: str, publication: str, time: int) -> T_co: ...
 
 
-def told(shortlists: Shortlists, command: Command, roster: Roster) -> list[Delivery]:
-    """What a command means for the state of shortlists; the roster is as before the command."""
+def tell(shortlists: Shortlists[T], command: Command, roster: Roster) -> T | None:
+    """Tells shortlists what a command means for them; the roster is as before the command."""
     match command:
         case Open(shortlist=shortlist):
             shortlists.open(shortlist)
@@ -144,4 +141,4 @@ def told(shortlists: Shortlists, command: Command, roster: Roster) -> list[Deliv
             return shortlists.update(shortlist, made.subscription, command.time)
         case Retract(source=source, publication=publication):
             return shortlists.retract(source, publication, command.time)
-    return []
+    return None

@@ -27,7 +27,7 @@ def part(saved: Saved, keep: Callable[[str], bool]) -> Saved:
     >>> [made["id"] for made in second.document["registry"]["subscriptions"]]
     ['b']
     """
-    if any("id" not in item for _, item in saved.document["waiting"]):
+    if any("id" not in item for _, item in saved.document.get("waiting", ())):
         raise UnusableState("expected a state in which no commands wait, found some")
     registry = registry_part(_registry(saved), keep)
     document = {"registry": registry, "number": FIRST, "counts": {"other_type": {}}}
@@ -56,8 +56,8 @@ def joined(parts: Sequence[Saved]) -> Saved:
     """
     tables = joined_tables([part.tables for part in parts])
     documents = [part.document for part in parts]
-    waiting = {position: item for each in documents for position, item in each["waiting"]}
-    known = [each["latest"] for each in documents if each["latest"] is not None]
+    waiting = {position: item for each in documents for position, item in each.get("waiting", ())}
+    known = [each["latest"] for each in documents if each.get("latest") is not None]
     document = {
         "registry": _joined_registries([_registry(part) for part in parts]),
         "number": FIRST,

@@ -2,19 +2,19 @@
 
 import heapq
 from collections import defaultdict
-from collections.abc import Collection, Iterable, Sequence
+from collections.abc import Collection, Iterable, Iterator
 from typing import NamedTuple
 
-from shortlist.engine.admitted import Admitted
-from shortlist.engine.attentive import AttentiveHalves, Held, Shown
 from shortlist.engine.contents import content
 from shortlist.engine.departures import Change, Departure, Reason, Return
+from shortlist.engine.shard import Shard
+from shortlist.engine.shown import Held, Showing, Shown
 from shortlist.model.command import Command, Retract, Unsubscribe
-from shortlist.model.delivery import Delivery
+from shortlist.model.items import Items
+from shortlist.model.policy import Policy
 from shortlist.model.policy_changes import kept_by
 from shortlist.model.shortlist import Shortlist
-from shortlist.scoring.blocks import Arrivals
-from shortlist.selection.bulk.offers import NEVER, NO_PLACEMENTS, Placements
+from shortlist.selection.bulk.offers import NEVER, Placements
 
 
 class _Step(NamedTuple):
@@ -27,32 +27,23 @@ class _Step(NamedTuple):
 
 
 class Mirror:
-    """Does what halves do, item by item, and tells what leaves shortlists meanwhile.
+    """Observes a shard, item by item, and tells what leaves its shortlists.
 
-    Everything due before an item has to happen first: `due(item.time)`, then `placed` or `apply`.
     Changes are those of whole instants, told once time has passed them: together with the
     deliveries they lead from what was shown before an instant to what is shown after it.
 
     >>> from shortlist.intake.files import registry_from_documents
-    >>> from shortlist.intake.roster import registry_commands
-    >>> from shortlist.matching.index.index import Index
+    >>> from shortlist.engine.engine import Engine
     >>> from shortlist.model.publication import Publication
-    >>> from shortlist.model.settings import Limits
+    >>> from shortlist.model.settings import Settings
     >>> best = {"id": "best", "score": "fit", "policy": {"kind": "window", "k": 1, "window": "1h"}}
-    >>> registry, limits = registry_from_documents({"subscriptions": [best]}), Limits()
-    >>> index = Index(registry.vocabulary, limits)
-    >>> halves = AttentiveHalves(registry.vocabulary, limits, index)
-    >>> for command in registry_commands(registry):
-    ...     _ = halves.apply(command)
-    >>> mirror = Mirror(halves, before=0)
+    >>> engine = Engine(registry_from_documents({"subscriptions": [best]}), Settings(lateness=0))
+    >>> engine.observer = mirror = Mirror(engine.shard, before=0)
     >>> attic = Publication(id="attic", source="ads", time=0, position=1, data={"fit": 5})
     >>> bedsit = Publication(
     ...     id="bedsit", source="ads", time=3, position=2, expiry=9, data={"fit": 8})
-    >>> for flat in (attic, bedsit):
-    ...     _ = mirror.due(flat.time)
-    ...     _ = mirror.placed([Admitted(flat, halves.matching.read(flat))])
-    >>> _ = mirror.due(10)
-    >>> for change in mirror.taken():
+    >>> _ = engine.process([attic, bedsit], last=True)
+    >>> for change in mirror.taken()[:3]:
     ...     document = change.document()
     ...     print(change.time, document["publication"], document["reason"])
     3 attic outranked
@@ -62,9 +53,10 @@ class Mirror:
 
     at_once = 1
 
-    def __init__(self, halves: AttentiveHalves, before: int) -> None:
-        """Of halves in which nothing at or after an instant has happened yet."""
-        self._halves = halves
+    def __init__(self, shard: Shard, before: int) -> None:
+        """Of a shard in which nothing at or after an instant has happened yet."""
+        self._shard = shard
+        self._showing = Showing(shard)
         self._shown: Shown = {}
         self._dues: list[tuple[int, str]] = []
         self._next_due: dict[str, int] = {}
@@ -72,58 +64,61 @@ class Mirror:
         self._left: dict[tuple[str, int], Departure] = {}
         self._returned: set[tuple[str, int]] = set()
         self._changes: list[Change] = []
+        self._names: set[str] = set()
+        self._touched: str | None = None
+        """The shortlist that a command concerns, and its policy before it."""
+        self._policy_before: Policy | None = None
+        self._entered: list[tuple[str, Held]] = []
         live = self._live.keys()
-        self._remember(live, halves.shown(live, before - 1))
+        self._remember(live, self._showing.shown(live, before - 1))
 
-    def due(self, before: int) -> Placements:
-        """Everything due before an instant, as columns."""
-        placed = [NO_PLACEMENTS]
+    def due(self, before: int) -> Iterator[Placements]:
+        """Everything due before an instant, instant by instant."""
         while (now := self._next_instant) < before:
             names = self._due_by(now)
             if names:
-                placements = self._halves.due(now + 1)
-                self._look(names, self._halves.delivered(placements), _Step(now))
-                placed.append(placements)
+                placed = self._shard.due(now + 1)
+                self._look(names, self._showing.delivered(placed), _Step(now))
+                yield placed
             self._finish(now)
-        return Placements.joined(placed)
 
-    def placed(self, block: Sequence[Admitted], found: Arrivals | None = None) -> Placements:
-        """What one publication leads to, as columns, with numbers that hold until the next call."""
-        (admitted,) = block
-        publication = admitted.publication
-        self._reach(publication.time)
-        step, names = _Step(publication.time), set[str]()
-        if publication.replaces is not None:
-            step = step._replace(retracted=(publication.source, publication.replaces))
-            names = self._halves.holders(publication.source, publication.replaces)
-        placements = self._halves.placed(block, found)
-        delivered = self._halves.delivered(placements)
-        self._look(names | self._halves.offered(), delivered, step)
-        return placements
+    def before(self, step: Items | Command) -> Iterator[Placements]:
+        """What is due before an item happens first."""
+        time = step.time if isinstance(step, Command) else int(step.times[0])
+        yield from self.due(time)
+        self._instant = time
+        self._names, self._touched, self._policy_before = set(), None, None
+        retracted = _retracted(step)
+        if retracted is not None:
+            self._names = self._showing.holders(*retracted)
+        if isinstance(step, Command):
+            self._touched = self._shard.matching.roster.shortlist_of(step)
+            if self._touched is not None:
+                self._names.add(self._touched)
+                known = self._live.get(self._touched)
+                self._policy_before = None if known is None else known.policy
 
-    def apply(self, command: Command) -> list[Delivery]:
-        """Carries out a command that the roster did not refuse."""
-        self._reach(command.time)
-        step, names = _Step(command.time), set[str]()
-        match command:
-            case Unsubscribe(subscription=subscription):
-                step = step._replace(cancelled=subscription)
-            case Retract(source=source, publication=publication):
-                step = step._replace(retracted=(source, publication))
-                names = self._halves.holders(source, publication)
-        name = self._halves.matching.roster.shortlist_of(command)
-        before = None if name is None else self._live.get(name)
-        deliveries = self._halves.apply(command)
-        if name is not None:
-            names.add(name)
-            after = self._live.get(name)
-            if before is not None and after is not None:
-                step = step._replace(restarts=not kept_by(before.policy, after.policy))
-        delivered = (
-            (made.shortlist, Held(made.publication, made.subscription)) for made in deliveries
-        )
-        self._look(names, delivered, step)
-        return deliveries
+    def during(self, step: Items | Command, placed: Placements) -> None:
+        self._entered = [*self._showing.delivered(placed)]
+
+    def after(self, step: Items | Command) -> None:
+        """Looks at what is different behind an item."""
+        time, restarts, cancelled, names = self._instant, False, None, self._names
+        if isinstance(step, Command):
+            restarts = self._restarts()
+            cancelled = step.subscription if isinstance(step, Unsubscribe) else None
+        else:
+            names = names | self._showing.offered()
+        what = _Step(time, _retracted(step), cancelled, restarts)
+        self._look(names, self._entered, what)
+
+    def _restarts(self) -> bool:
+        """Whether a shortlist has another policy now, and holds nothing of before."""
+        name = self._touched
+        after = None if name is None else self._live.get(name)
+        if self._policy_before is None or after is None:
+            return False
+        return not kept_by(self._policy_before, after.policy)
 
     def taken(self) -> list[Change]:
         """What has changed since the last call, in order."""
@@ -132,17 +127,12 @@ class Mirror:
 
     @property
     def _live(self) -> dict[str, Shortlist]:
-        return self._halves.matching.roster.shortlists
+        return self._shard.matching.roster.shortlists
 
     @property
     def _next_instant(self) -> int:
         """The one that is going on, or the first at which something is due."""
         return min(self._instant, self._dues[0][0] if self._dues else NEVER)
-
-    def _reach(self, time: int) -> None:
-        if self._next_instant < time:
-            raise ValueError(f"expected due({time}) before an item of that time")
-        self._instant = time
 
     def _due_by(self, now: int) -> set[str]:
         """Takes out the shortlists in which something is due."""
@@ -158,7 +148,7 @@ class Mirror:
         returned = [
             Return(time=now, shortlist=name, entry=entry)
             for name in {name for name, _ in self._returned}
-            for entry in content(self._halves, name, now)
+            for entry in content(self._shard, name, now)
             if (name, entry.publication.position) in self._returned
         ]
         changes: list[Change] = [*self._left.values(), *returned]
@@ -174,7 +164,7 @@ class Mirror:
         entered: Shown = defaultdict(dict)
         for name, held in delivered:
             entered[name][held.publication.position] = held
-        shown = self._halves.shown(names, step.time)
+        shown = self._showing.shown(names, step.time)
         for name in names:
             if name not in self._shown and name not in shown:
                 continue
@@ -213,7 +203,7 @@ class Mirror:
             return "retracted"
         if held.subscription is not None and held.subscription == step.cancelled:
             return "cancelled"
-        return "window" if self._halves.is_pushed_out(name, held) else "outranked"
+        return "window" if self._showing.is_pushed_out(name, held) else "outranked"
 
     def _remember(self, names: Iterable[str], shown: Shown) -> None:
         """Keeps what shortlists show now, and when something is due in them."""
@@ -224,8 +214,18 @@ class Mirror:
                 self._shown.pop(name, None)
             dues = [held.end for held in shown.get(name, {}).values()]
             if name in self._live:
-                dues.append(self._halves.next_due(name))
+                dues.append(self._showing.next_due(name))
             due = min(dues, default=NEVER)
             if due < self._next_due.get(name, NEVER):
                 self._next_due[name] = due
                 heapq.heappush(self._dues, (due, name))
+
+
+def _retracted(step: Items | Command) -> tuple[str, str] | None:
+    """The source and the id of what an item takes back."""
+    if isinstance(step, Retract):
+        return step.source, step.publication
+    if isinstance(step, Command):
+        return None
+    replaced = step.batch.column("replaces")[0].as_py()
+    return None if replaced is None else (step.batch.column("source")[0].as_py(), replaced)

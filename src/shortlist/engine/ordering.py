@@ -1,103 +1,94 @@
 """Input order to time order: what may be overtaken waits, what comes too late is turned away."""
 
-import heapq
-from collections.abc import Iterator
-from typing import Generic, Protocol, TypeVar
+import numpy as np
+import numpy.typing as npt
+
+from shortlist.model.items import Items, Longs
+
+Bools = npt.NDArray[np.bool_]
+LONG_AGO = -(2**62)
+"""Before all times that can be written."""
 
 
-class Late(Exception):
-    """An item before everything that may still be waited for."""
+def late_by(times: Longs, reached: Longs) -> list[str]:
+    """How late items are that come when others lie in the past already.
 
-
-def late_by(time: int, latest: int | None, lateness: int | None) -> str | None:
-    """Why an item comes too late after what was seen before it; None if it does not.
-
-    >>> late_by(5_000_000, latest=8_000_000, lateness=1_000_000)
-    'late by 2 s'
+    >>> late_by(np.array([5_000_000]), np.array([7_000_000]))
+    ['late by 2 s']
     """
-    if latest is None or lateness is None:
-        return None
-    return late_for(time, latest - lateness)
+    return [f"late by {micros / 1e6:g} s" for micros in (reached - times).tolist()]
 
 
-def late_for(time: int, reached: int) -> str | None:
-    """Why an item comes too late where others lie in the past already; None if it does not."""
-    return None if time >= reached else f"late by {(reached - time) / 1e6:g} s"
+def reached_before(times: Longs, latest: int | None, lateness: int | None) -> Longs:
+    """For each item, in order of position, the earliest time that is not late; `latest` is the
+    largest time before all of them.
+
+    >>> reached_before(np.array([5, 9, 7]), latest=None, lateness=1) - np.array([0, 4, 8])
+    array([-4611686018427387905,                    0,                    0])
+    """
+    first = LONG_AGO if latest is None else latest
+    if lateness is None:
+        return np.full(times.size, LONG_AGO)
+    largest = np.maximum.accumulate(np.append(first, times))[:-1]
+    reached: Longs = np.maximum(largest - lateness, LONG_AGO - 1)
+    return reached
 
 
-class Timed(Protocol):
-    """What stands somewhere in the input and has a time."""
-
-    @property
-    def time(self) -> int: ...
-
-    @property
-    def position(self) -> int: ...
-
-
-T = TypeVar("T", bound=Timed)
-
-
-class Ordering(Generic[T]):
-    """Releases items in order of (time, position).
+class Ordering:
+    """Passes items on in order of (time, position), each once nothing that comes later can belong
+    before it, or to the same instant.
 
     An item is late if its time is before the largest time at earlier positions, less `lateness`.
-    With unlimited lateness (None) nothing is released before the end.
+    With unlimited lateness (None) nothing is passed on before the end.
     """
 
     def __init__(self, lateness: int | None) -> None:
         self._lateness = lateness
-        self._latest: int | None = None
-        self._waiting: list[tuple[int, int, T]] = []
+        self.latest: int | None = None
+        """The largest time of an item that was not late."""
+        self.waiting: Items | None = None
         self._passed: int | None = None
         """What was reached under another lateness."""
 
-    def push(self, item: T) -> None:
-        """Takes the next item of the input, or raises `Late`."""
-        self.reach(item.time)
-        heapq.heappush(self._waiting, (item.time, item.position, item))
-
-    def reach(self, time: int) -> None:
-        """Something of this time is next in the input; it may be late."""
-        late = None if self.reached is None else late_for(time, self.reached)
-        if late is not None:
-            raise Late(late)
-        self._latest = time if self._latest is None else max(self._latest, time)
-
-    def released(self) -> Iterator[T]:
-        """What no later item can come before."""
-        if self.reached is not None:
-            while self._waiting and self._waiting[0][0] <= self.reached:
-                yield heapq.heappop(self._waiting)[2]
-
-    def passed(self) -> Iterator[T]:
-        """What lies in the past: no later item can come at the same time either."""
-        if self.reached is not None:
-            while self._waiting and self._waiting[0][0] < self.reached:
-                yield heapq.heappop(self._waiting)[2]
-
-    def rest(self) -> Iterator[T]:
-        """All that waits: the input has ended."""
-        while self._waiting:
-            yield heapq.heappop(self._waiting)[2]
+    def reached_before(self, times: Longs) -> Longs:
+        """For each of the next items the earliest time that is not late; they become known."""
+        reached = reached_before(times, self.latest, self._lateness)
+        if self._passed is not None:
+            reached = np.maximum(reached, self._passed)
+        on_time = times[times >= reached]
+        if on_time.size:
+            known = int(on_time.max())
+            self.latest = known if self.latest is None else max(self.latest, known)
+        return reached
 
     @property
     def reached(self) -> int | None:
         """The earliest time that a later item can have; None as long as it can have any."""
-        if self._latest is None or self._lateness is None:
+        if self.latest is None or self._lateness is None:
             return self._passed
-        reached = self._latest - self._lateness
+        reached = self.latest - self._lateness
         return reached if self._passed is None else max(reached, self._passed)
 
-    @property
-    def latest(self) -> int | None:
-        return self._latest
+    def passed(self, items: Items, last: bool) -> Items:
+        """All that lies in the past now, in order; of what is known and what is new the rest waits.
+        After the `last` items nothing does."""
+        every = items if self.waiting is None else Items.joined([self.waiting, items])
+        if last:
+            self.waiting = None
+            return in_order(every)
+        is_past = every.times < (LONG_AGO if self.reached is None else self.reached)
+        self.waiting = every.kept(~is_past)
+        return in_order(every.kept(is_past))
 
-    def waiting(self) -> list[T]:
-        return [item for _, _, item in sorted(self._waiting, key=lambda entry: entry[:2])]
-
-    def restore(self, latest: int | None, waiting: list[T], passed: int | None = None) -> None:
+    def restore(self, latest: int | None, waiting: Items, passed: int | None = None) -> None:
         """Goes on where another one was, which may have waited longer, or not as long."""
-        self._latest, self._passed = latest, passed
-        self._waiting = [(item.time, item.position, item) for item in waiting]
-        heapq.heapify(self._waiting)
+        self.latest, self._passed, self.waiting = latest, passed, waiting
+
+
+def in_order(items: Items) -> Items:
+    """By time, then by position."""
+    times, positions = items.times, items.positions
+    later = (times[1:] > times[:-1]) | (
+        (times[1:] == times[:-1]) & (positions[1:] > positions[:-1])
+    )
+    return items if later.all() else items.taken(np.lexsort((positions, times)))

@@ -1,43 +1,47 @@
-"""The engine's halves, plain: one publication after the other, and reasons on demand."""
+"""A shard, plain: one publication after the other, and reasons on demand."""
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Mapping
 from typing import Any
 
-from shortlist.engine.admitted import Admitted
 from shortlist.engine.explanation import Explainer, Question
-from shortlist.engine.live import told
+from shortlist.engine.live import tell
+from shortlist.engine.matching import Chosen, inducements
 from shortlist.engine.plain_matching import PlainMatching
 from shortlist.engine.plain_selecting import PlainSelecting
+from shortlist.engine.steps import CommandReader, steps
+from shortlist.intake.lines import ItemReader
+from shortlist.intake.roster import registry_commands
 from shortlist.matching.base import Matcher
 from shortlist.model.command import Command
 from shortlist.model.delivery import Delivery
+from shortlist.model.items import Items
+from shortlist.model.registry import Registry
 from shortlist.model.settings import Limits
-from shortlist.model.vocabulary import Vocabulary
 from shortlist.selection.base import Outcome
 
 
-class PlainHalves:
-    """Matching and selecting, one publication after the other."""
-
-    at_once = 1
-    """Reasons are told as they stand at each publication."""
+class PlainShard:
+    """What `Shard` does, read straight off the semantics; it has no snapshots."""
 
     def __init__(
         self,
-        vocabulary: Vocabulary,
+        registry: Registry,
         limits: Limits,
         matcher: Matcher,
         question: Question | None = None,
         *,
         of_a_shard: bool = False,
     ) -> None:
-        self.matching = PlainMatching(vocabulary, limits, matcher)
+        self.matching = PlainMatching(registry.vocabulary, limits, matcher)
         self.selecting = PlainSelecting()
+        self._reader = ItemReader(registry.vocabulary, limits.for_what_was_read())
         self.explainer = None
         if question is not None:
             self.explainer = Explainer(
                 question, self.matching, self.selecting, of_a_shard=of_a_shard
             )
+        for command in registry_commands(registry):
+            self._apply(command)
 
     @property
     def work(self) -> dict[str, Any]:
@@ -45,21 +49,31 @@ class PlainHalves:
         mismatches = dict(self.matching.census.mismatches)
         return {**self.selecting.counts, "other_type": mismatches}
 
-    def apply(self, command: Command) -> list[Delivery]:
-        """Carries out a command that the roster did not refuse."""
-        deliveries = told(self.selecting, command, self.matching.roster)
+    def run(
+        self,
+        items: Items,
+        commands: Mapping[int, Command] | None = None,
+        *,
+        chosen: Chosen | None = None,
+        until: int | None = None,
+    ) -> Iterator[Delivery]:
+        """As that of a `Shard`; items must have their data."""
+        for step in steps(items, CommandReader(self._reader, commands), at_once=1):
+            if isinstance(step, Command):
+                yield from self._apply(step)
+            else:
+                yield from self._publish(step, chosen)
+        if until is not None:
+            yield from self.selecting.advance(until)
+
+    def _apply(self, command: Command) -> list[Delivery]:
+        deliveries = tell(self.selecting, command, self.matching.roster) or []
         self.matching.apply(command)
         return deliveries
 
-    def publish(self, block: Sequence[Admitted]) -> list[Delivery]:
-        """Offers publications to every shortlist that they match and were chosen for."""
-        return [delivery for admitted in block for delivery in self._publish(admitted)]
-
-    def advance(self, before: int) -> list[Delivery]:
-        return self.selecting.advance(before)
-
-    def _publish(self, admitted: Admitted) -> list[Delivery]:
-        publication, read, inducement, allowed = admitted
+    def _publish(self, items: Items, chosen: Chosen | None) -> list[Delivery]:
+        publication, inducement = items.publication(0), inducements(items).get(0)
+        read = self.matching.values.of(publication)
         deliveries: list[Delivery] = []
         if publication.replaces is not None:
             replaced = publication.source, publication.replaces
@@ -67,7 +81,10 @@ class PlainHalves:
         if publication.dead_on_arrival:
             return deliveries
         candidates = self.matching.candidates(publication, read)
-        if inducement is not None and allowed is None:
+        allowed = None
+        if inducement is not None and chosen is not None:
+            allowed = {*chosen.get(publication.position, ())}
+        elif inducement is not None:
             nominations = self.matching.nominations(inducement, read, candidates)
             allowed = {nomination.shortlist for nomination in nominations}
         outcomes: dict[str, Outcome] = {}

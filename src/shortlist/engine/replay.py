@@ -5,7 +5,9 @@ from collections.abc import Iterable, Sequence
 from shortlist.engine.engine import Engine, Result
 from shortlist.engine.explanation import Question
 from shortlist.intake.lines import BadItem, ItemReader
+from shortlist.intake.reading import LineReader
 from shortlist.model.command import Item
+from shortlist.model.items import Wanted
 from shortlist.model.problem import Reject
 from shortlist.model.registry import Registry
 from shortlist.model.settings import Settings
@@ -31,10 +33,18 @@ def replay(
     (['n1'], 2)
     """
     settings = settings or Settings()
-    items, rejects = read_items(registry, lines, settings, commands)
-    result = Engine(registry, settings, question=question).process(items, last=True)
-    result.rejects = sorted([*rejects, *result.rejects], key=lambda reject: reject.position)
+    engine = Engine(registry, settings, question=question)
+    wanted = engine.admission.wanted.joined(Wanted(data=True))
+    read = LineReader(registry.vocabulary, settings.limits, wanted, commands)
+    encoded = [encode(line) for line in lines]
+    result = engine.run(read.lines(range(1, len(encoded) + 1), encoded), last=True)
+    result.rejects.sort(key=lambda reject: reject.position)
     return result
+
+
+def encode(line: str | bytes) -> bytes:
+    """A line as bytes; half of a surrogate pair stays one, for the reader to refuse."""
+    return line if isinstance(line, bytes) else line.encode(errors="surrogatepass")
 
 
 def read_items(

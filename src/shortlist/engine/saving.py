@@ -1,4 +1,4 @@
-"""Snapshots of an engine in bulk, and the changes between them.
+"""Snapshots of a shard, or of a whole engine, and the changes between them.
 
 A snapshot holds everything; changes hold what has happened since the snapshot or the changes
 before: the commands, the publications accepted, and the shortlists that hold something else now.
@@ -10,73 +10,53 @@ from collections import deque
 from collections.abc import Sequence
 from typing import Any
 
-import numpy as np
 import pyarrow as pa
 
+from shortlist.engine.admission import Admission
 from shortlist.engine.bank_tables import Names, Tables, bank_tables, held_serials, load_banks
-from shortlist.engine.bulk import BulkHalves
-from shortlist.engine.duplicates import Duplicates
-from shortlist.engine.items import item_document, registry_document
-from shortlist.engine.ordering import Ordering
 from shortlist.engine.saved import Saved, UnusableState
+from shortlist.engine.shard import Shard
 from shortlist.intake.lines import ItemReader
+from shortlist.intake.reading import items_of
+from shortlist.intake.written import item_document, publication_document, registry_document
 from shortlist.matching.blocks import Longs
-from shortlist.model.command import Command, Heartbeat, Item, Retract
-from shortlist.model.publication import Publication
+from shortlist.model.items import COMMAND, Items, Wanted
 
-PUBLICATION = pa.schema(
-    {
-        "serial": pa.int64(),
-        "id": pa.string(),
-        "source": pa.string(),
-        "time": pa.int64(),
-        "position": pa.int64(),
-        "type": pa.string(),
-        "expiry": pa.int64(),
-        "audience": pa.int64(),
-        "data": pa.string(),
-    }
-)
 ACCEPTED = pa.schema({"time": pa.int64(), "source": pa.string(), "publication": pa.string()})
 
 
 class Saving:
-    """Keeps in mind what has happened since the last save, once there was one."""
+    """Keeps in mind what has happened to a shard since the last save, once there was one; and to
+    the admission before it, where the two are one engine."""
 
-    def __init__(
-        self, halves: BulkHalves, duplicates: Duplicates, ordering: Ordering[Item]
-    ) -> None:
-        self._halves = halves
-        self._duplicates = duplicates
-        self._ordering = ordering
-        self._commands: list[Command] | None = None
+    def __init__(self, shard: Shard, admission: Admission | None = None) -> None:
+        self._shard = shard
+        self._admission = admission
         self._number = 0
 
-    def carried_out(self, command: Command) -> None:
-        """Commands that change no registry are known by what they led to."""
-        if self._commands is not None and not isinstance(command, Retract | Heartbeat):
-            self._commands.append(command)
-
     def snapshot(self) -> bytes:
-        """Everything that another engine needs to go on."""
-        matching = self._halves.matching
+        """Everything that another shard or engine needs to go on."""
+        matching = self._shard.matching
         registry = registry_document(matching.roster.registry(matching.values.vocabulary))
-        tables = bank_tables(self._halves.selecting, self._names, only_changes=False)
+        tables = bank_tables(self._shard.selecting, self._names, only_changes=False)
         serials = held_serials(tables)
-        accepted = self._duplicates.remembered()
+        accepted = self._admission.duplicates.remembered() if self._admission else []
         return self._saved({"registry": registry}, tables, serials, accepted)
 
     def changes(self) -> bytes:
-        """What another engine needs that knows the snapshot and the changes before."""
-        if self._commands is None or self._duplicates.news is None:
+        """What another one needs that knows the snapshot and the changes before."""
+        if self._shard.carried_out is None:
             raise ValueError("expected a snapshot before the first changes")
-        commands = [[command.position, item_document(command)] for command in self._commands]
-        publications = self._halves.selecting.publications
-        tables = bank_tables(self._halves.selecting, self._names, only_changes=True)
+        commands = [
+            [command.position, item_document(command)] for command in self._shard.carried_out
+        ]
+        publications = self._shard.selecting.publications
+        tables = bank_tables(self._shard.selecting, self._names, only_changes=True)
         serials = held_serials(tables)
         is_new = ~publications.facts["is_saved"][publications.numbers(serials)]
         document = {"follows": self._number, "commands": commands}
-        return self._saved(document, tables, serials[is_new], [*self._duplicates.news])
+        news = self._admission.duplicates.news if self._admission else None
+        return self._saved(document, tables, serials[is_new], [*(news or ())])
 
     def load(self, saved: Saved) -> None:
         """Takes a state in, or the changes that follow."""
@@ -86,24 +66,25 @@ class Saving:
                 f"expected the changes that follow {self._number}, "
                 f"found those that follow {document['follows']}"
             )
-        vocabulary = self._halves.matching.values.vocabulary
-        read = ItemReader(vocabulary, self._halves.matching.limits)
-        for position, command in document.get("commands", ()):
-            item = read.document(command, position)
-            assert not isinstance(item, Publication)
-            self._halves.apply(item)
-        rows = tables["publications"].to_pylist() if "publications" in tables else []
-        self._load_publications(rows, document["serials"])
-        load_banks(self._halves.selecting, self._names, tables)
-        for row in tables["accepted"].to_pylist() if "accepted" in tables else ():
-            self._duplicates.accept(row["source"], row["publication"], row["time"])
-        counts = document["counts"]
-        self._halves.matching.census.mismatches.clear()
-        self._halves.matching.census.mismatches.update(counts.pop("other_type"))
-        self._halves.counts.clear()
-        self._halves.counts.update(counts)
-        waiting = [read.document(held, position) for position, held in document["waiting"]]
-        self._ordering.restore(document["latest"], waiting)
+        vocabulary = self._shard.matching.values.vocabulary
+        read = ItemReader(vocabulary, self._shard.matching.limits)
+        commands = [
+            read.document(command, position) for position, command in document.get("commands", ())
+        ]
+        made, known = items_of(commands, Wanted())
+        deque(self._shard.run(made, known), maxlen=0)  # what they led to was delivered then
+        if "publications" in tables:
+            self._shard.selecting.publications.restore(tables["publications"], document["serials"])
+        load_banks(self._shard.selecting, self._names, tables)
+        counts = dict(document["counts"])
+        self._shard.matching.census.mismatches.clear()
+        self._shard.matching.census.mismatches.update(counts.pop("other_type"))
+        self._shard.counts.clear()
+        self._shard.counts.update(counts)
+        if self._admission is not None:
+            for command in known.values():
+                self._admission.follow(command)
+            self._load_admission(self._admission, document, tables, read)
         self._begin(document["number"])
 
     def _saved(
@@ -113,53 +94,58 @@ class Saving:
         serials: Longs,
         accepted: Sequence[tuple[int, str, str]],
     ) -> bytes:
-        publications = self._halves.selecting.publications
-        waiting = [[item.position, item_document(item)] for item in self._ordering.waiting()]
+        publications = self._shard.selecting.publications
         document |= {
             "number": self._number + 1,
             "serials": publications.serials,
-            "counts": self._halves.work,
-            "latest": self._ordering.latest,
-            "waiting": waiting,
+            "counts": self._shard.work,
         }
+        if self._admission is not None:
+            ordering = self._admission.ordering
+            document |= {"latest": ordering.latest, "waiting": _waiting(ordering.waiting)}
         if serials.size:
-            tables["publications"] = self._publication_table(serials)
+            tables["publications"] = publications.saved(serials)
         if accepted:
-            tables["accepted"] = _rows_table(accepted, ACCEPTED)
+            columns = [[*column] for column in zip(*accepted, strict=True)]
+            tables["accepted"] = pa.record_batch(columns, schema=ACCEPTED)
         saved = Saved(document, tables).to_bytes()
         self._begin(self._number + 1)
         return saved
 
+    def _load_admission(
+        self, admission: Admission, document: dict[str, Any], tables: Any, read: ItemReader
+    ) -> None:
+        for row in tables["accepted"].to_pylist() if "accepted" in tables else ():
+            admission.duplicates.accept(row["source"], row["publication"], row["time"])
+        waiting = [read.document(held, position) for position, held in document["waiting"]]
+        items, _ = items_of(waiting, admission.wanted.joined(Wanted(data=True)))
+        admission.ordering.restore(document["latest"], items)
+
     def _begin(self, number: int) -> None:
-        self._number, self._commands, self._duplicates.news = number, [], deque()
-
-    def _publication_table(self, serials: Longs) -> pa.RecordBatch:
-        publications = self._halves.selecting.publications
-        numbers = publications.numbers(serials)
-        publications.facts["is_saved"][numbers] = True
-        rows = []
-        for serial, number in zip(serials.tolist(), numbers.tolist(), strict=True):
-            publication = publications[number]
-            facts = [getattr(publication, name) for name in PUBLICATION.names[1:-1]]
-            rows.append((serial, *facts, json.dumps(publication.data)))
-        return _rows_table(rows, PUBLICATION)
-
-    def _load_publications(self, rows: Sequence[dict[str, Any]], following: int) -> None:
-        serials = np.array([row.pop("serial") for row in rows], np.int64)
-        some = [Publication(**row | {"data": json.loads(row["data"])}) for row in rows]
-        self._halves.selecting.publications.restore(some, serials, following)
+        self._number, self._shard.carried_out = number, []
+        if self._admission is not None:
+            self._admission.duplicates.news = deque()
 
     @property
     def _names(self) -> Names:
-        halves = self._halves
+        shard = self._shard
         return Names(
-            lambda number: halves.shortlist(number).id,
-            lambda number: halves.matching.subscription(number).id,
-            halves.matching.shortlists.number,
-            halves.matching.number,
+            lambda number: shard.shortlist(number).id,
+            lambda number: shard.matching.subscription(number).id,
+            shard.matching.shortlists.number,
+            shard.matching.number,
         )
 
 
-def _rows_table(rows: Sequence[Sequence[Any]], schema: pa.Schema) -> pa.RecordBatch:
-    columns = zip(*rows, strict=True) if rows else [[] for _ in schema]
-    return pa.record_batch([[*column] for column in columns], schema=schema)
+def _waiting(items: Items | None) -> list[tuple[int, dict[str, Any]]]:
+    """Items as documents, by position."""
+    if items is None:
+        return []
+    lines = items.values("line")
+    found = []
+    for at, position in enumerate(items.positions.tolist()):
+        if items.kinds[at] == COMMAND:
+            found.append((position, json.loads(lines[at] or "")))
+        else:
+            found.append((position, publication_document(items.publication(at))))
+    return sorted(found, key=lambda one: one[0])

@@ -3,7 +3,7 @@
 from collections.abc import Iterator
 from typing import Any, NamedTuple
 
-from shortlist.engine.bulk import BulkHalves
+from shortlist.engine.shard import Shard
 from shortlist.model.policy import Novelty, policies_of
 from shortlist.selection.bulk.novelty import NoveltyBank
 
@@ -26,37 +26,37 @@ def equal_share_rates(matches: int, delivered: int, matches_of_each: list[int]) 
     return Rates(members / max(delivered, 1), members * min(matches_of_each) / max(matches, 1))
 
 
-def status(halves: BulkHalves) -> dict[str, Any]:
+def status(shard: Shard) -> dict[str, Any]:
     """Counts, and for each kind of policy how many shortlists there are and what they take."""
     kinds: dict[str, dict[str, int]] = {}
-    for level in halves.selecting.levels:
+    for level in shard.selecting.levels:
         for kind, bank in level.banks.items():
             held = kinds.setdefault(kind, {"policies": 0, "rows": 0, "bytes": 0})
             held["policies"] += int(bank.arenas[0].heads["is_open"].sum())
             held["rows"] += sum(int(arena.heads["length"].sum()) for arena in bank.arenas)
             held["bytes"] += sum(arena.nbytes for arena in bank.arenas)
     return {
-        "shortlists": len(halves.matching.roster.shortlists),
-        "subscriptions": len(halves.matching.roster.subscriptions),
-        "publications held": len(halves.selecting.publications),
+        "shortlists": len(shard.matching.roster.shortlists),
+        "subscriptions": len(shard.matching.roster.subscriptions),
+        "publications held": len(shard.selecting.publications),
         "state": {kind: held for kind, held in kinds.items() if held["policies"]},
-        "warnings": [*warnings(halves)],
+        "warnings": [*warnings(shard)],
     }
 
 
-def warnings(halves: BulkHalves) -> Iterator[str]:
+def warnings(shard: Shard) -> Iterator[str]:
     """Budgets under which the subscriptions of a shortlist cannot have equal shares.
 
     What a shortlist has seen says so only once it is a period long.
     """
-    for number, stages in sorted(halves.selecting.stages.items()):
-        shortlist = halves.shortlist(number)
+    for number, stages in sorted(shard.selecting.stages.items()):
+        shortlist = shard.shortlist(number)
         choosy = [each for each in policies_of(shortlist.policy) if each.kind != "everything"]
         for depth, (stage, policy) in enumerate(zip(stages, choosy, strict=True)):
-            bank = halves.selecting.levels[depth].banks[stage.kind]
+            bank = shard.selecting.levels[depth].banks[stage.kind]
             if isinstance(policy, Novelty) and isinstance(bank, NoveltyBank):
-                members = halves.matching.roster.members(shortlist.id)
-                numbers = {halves.matching.number(name): name for name in members}
+                members = shard.matching.roster.members(shortlist.id)
+                numbers = {shard.matching.number(name): name for name in members}
                 seen = bank.seen(stage.place)
                 matches = {name: seen.matches_of.get(key, 0) for key, name in numbers.items()}
                 if matches and seen.matches >= policy.period:

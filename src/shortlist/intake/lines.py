@@ -243,11 +243,11 @@ def _data(value: object, limits: Limits) -> dict[str, Any]:
         return {}
     if not isinstance(value, dict):
         raise BadItem(f"data: expected an object, found {shown(value)}")
-    _check_size(value, limits)
+    check_size(value, limits)
     return value
 
 
-def _check_size(data: dict[str, Any], limits: Limits) -> None:
+def check_size(data: dict[str, Any], limits: Limits) -> None:
     attributes = 0
     level: list[Any] = [data]
     for _ in range(limits.nesting + 1):

@@ -1,28 +1,25 @@
 """Whom publishers with an audience reach: the k best of every shard, then the k best of those."""
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 from dataclasses import dataclass
 from itertools import groupby
 
+import numpy as np
 import pyarrow as pa
 
-from shortlist.engine.admitted import readmitted
 from shortlist.engine.arrow import Row, rows
-from shortlist.engine.bulk import BLOCK
-from shortlist.engine.bulk_matching import BulkMatching
+from shortlist.engine.matching import NOMINATIONS, Matching
 from shortlist.live.cache import Cache
 from shortlist.live.files import Files
-from shortlist.live.gate import Passed
 from shortlist.live.manifest import Chain
 from shortlist.live.matching_part import MatchingPart
 from shortlist.live.registry_state import of_shard
-from shortlist.live.tables import CHOSEN, NOMINATIONS, of_bytes, table_of, to_bytes
-from shortlist.matching.index.index import Index
+from shortlist.live.tables import CHOSEN, joined, of_bytes, table_of, to_bytes
+from shortlist.model.items import COMMAND, Items
 from shortlist.model.settings import Limits
-from shortlist.model.vocabulary import Vocabulary
 from shortlist.selection.audience import Nomination, chosen
 
-PARTS: Cache[MatchingPart[BulkMatching]] = Cache()
+PARTS: Cache[MatchingPart[Matching]] = Cache()
 """Of this process."""
 
 
@@ -37,7 +34,7 @@ class Inquiry:
     """Before the batch."""
     following: str
     """The token of the registry after the batch."""
-    passed: str
+    items: str
     limits: Limits
 
 
@@ -48,50 +45,13 @@ def nominated(inquiry: Inquiry) -> str:
     part = PARTS.take(key, inquiry.registry.token)
     if part is None:
         concerns = of_shard(inquiry.shard, inquiry.shards)
-        part = MatchingPart(inquiry.registry, files, inquiry.limits, concerns, _matching)
-    items = (Passed(*row) for row in rows(of_bytes(files.read(inquiry.passed)).to_batches()))
-    found = table_of(_nominations(part, items), NOMINATIONS)
+        part = MatchingPart(inquiry.registry, files, inquiry.limits, concerns, Matching)
+    items = Items.of_table(of_bytes(files.read(inquiry.items)))
+    has_reach = np.asarray(items.batch.column("reach").is_valid())
+    some = items.kept(has_reach | (items.kinds == COMMAND))
+    named = [part.matching.nominations(block) for block in part.steps(some)]
     PARTS.put(key, inquiry.following, part)
-    return files.write("nominations", to_bytes(found))
-
-
-def _matching(vocabulary: Vocabulary, limits: Limits) -> BulkMatching:
-    return BulkMatching(vocabulary, limits, Index(vocabulary, limits))
-
-
-def _nominations(part: MatchingPart[BulkMatching], items: Iterable[Passed]) -> Iterator[Row]:
-    block: list[Passed] = []
-    for item in items:
-        if item.kind == "command":
-            yield from _of_block(part, block)
-            block = []
-            part.follow(item.position, item.shortlist, item.line)
-        elif item.advertisement is not None:
-            block.append(item)
-            if len(block) == BLOCK:
-                yield from _of_block(part, block)
-                block = []
-    yield from _of_block(part, block)
-
-
-def _of_block(part: MatchingPart[BulkMatching], block: list[Passed]) -> Iterator[Row]:
-    if not block:
-        return
-    admitted = [
-        readmitted(
-            part.matching,
-            item.line,
-            item.position,
-            item.time,
-            item.audience,
-            item.advertisement,
-            None,
-        )
-        for item in block
-    ]
-    for item, nominations in zip(block, part.matching.nominations(admitted), strict=True):
-        for nomination in nominations:
-            yield item.position, item.audience, *nomination
+    return files.write("nominations", to_bytes(joined(named, NOMINATIONS)))
 
 
 def reached(nominations: pa.Table) -> pa.Table:

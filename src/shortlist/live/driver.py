@@ -3,40 +3,29 @@
 import time
 import uuid
 from collections import Counter
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 
 import pyarrow as pa
 
-from shortlist.engine.arrow import Row, rows
+from shortlist.engine.admission import Admission, Admitted
+from shortlist.engine.arrow import rows
+from shortlist.intake.reading import LineReader
 from shortlist.live.files import Files
-from shortlist.live.gate import Accepted, Admission, Arrived, Gate, Refusal
 from shortlist.live.laps import Laps
 from shortlist.live.manifest import Chain, Manifest, Stored
 from shortlist.live.outlets import ForeignEntries, Outlet, put_out
 from shortlist.live.plans import PlanSetting, choose
 from shortlist.live.registers import MANIFEST, Registers, committed
-from shortlist.live.registry_state import (
-    carried_out,
-    empty_shards,
-    read_registry_state,
-    registry_state,
-)
+from shortlist.live.registry_state import empty_shards, registry_state, replay_registry
 from shortlist.live.segments import Segments
 from shortlist.live.shard import Done
-from shortlist.live.tables import (
-    ACCEPTED,
-    COMMANDS,
-    REFUSALS,
-    WAITING,
-    table_of,
-    to_bytes,
-)
+from shortlist.live.tables import ACCEPTED, COMMANDS, REFUSALS, WAITING, table_of, to_bytes
 from shortlist.live.tasks import Run, Tasks
 from shortlist.log.base import Moved
+from shortlist.model.items import COMMAND, Items, Wanted
 from shortlist.model.registry import Registry
 from shortlist.model.settings import Settings
-from shortlist.model.vocabulary import Vocabulary
 
 COLLECT_EVERY = 64
 """Batches between two looks for files that nobody needs."""
@@ -92,46 +81,51 @@ class Driver:
         self._revision, self.manifest = committed(registers)
         if self.manifest.is_finished:
             raise Finished("its input has ended, and time has run on: begin another deployment")
-        self._gate = self._recalled_gate()
+        self._with_data = with_data
+        self._admission = self._recall_admission()
         shards = len(self.manifest.shards)
-        self.choice = choose(plan, self._gate.registry(), shards, settings.limits)
+        self.choice = choose(plan, self._admission.registry(), shards, settings.limits)
         self._put_out()
         self._files.collect({*self.manifest.files}, RETENTION)
 
     @property
-    def vocabulary(self) -> Vocabulary:
-        return self._gate.vocabulary
-
-    @property
     def subscriptions(self) -> int:
         """How many are live."""
-        return len(self._gate.roster.subscriptions)
+        return len(self._admission.roster.subscriptions)
+
+    def reader(self, *, commands: bool = True, tabular: bool = False) -> LineReader:
+        """For the lines of the next batch."""
+        return LineReader(
+            self._admission.vocabulary,
+            self._settings.limits,
+            self._admission.wanted.joined(Wanted(data=self._with_data)),
+            commands,
+            tabular,
+        )
 
     def run_batch(
         self,
-        lines: Iterable[Row],
+        items: Items,
         *,
         checkpoint: str | None = None,
         batch: int | None = None,
         last: bool = False,
         laps: Laps | None = None,
     ) -> Report:
-        """Takes the next lines, as rows of ITEMS, in order of position.
+        """Takes the next items, in order of position.
 
         Whose batch it is, and its number there, are remembered for whoever wants to know whether it
         was committed. Laps may have begun before.
         """
         laps = laps or Laps()
-        before, arriving = self.manifest, list(lines)
-        since = self._gate.ordering.reached
-        found = self._gate.admit(_readable(arriving), last)
-        found.refusals += _unreadable(arriving)
-        laps.lap("gate")
+        before, since = self.manifest, self._admission.ordering.reached
+        found = self._admission.admit(items, last=last)
+        laps.lap("admission")
         done, following = self._tasks.done(found, before, self.choice, since, laps)
-        found.refusals.sort(key=_place)
+        found.refusals.sort(key=lambda refusal: refusal.order)
         refusals = table_of(found.refusals, REFUSALS)
         manifest = replace(
-            self._manifest(found, done, refusals, arriving, last, following),
+            self._manifest(found, done, refusals, items, last, following),
             checkpoint=before.checkpoint if checkpoint is None else checkpoint,
             batch=before.batch if batch is None else batch,
         )
@@ -152,30 +146,30 @@ class Driver:
 
     def _manifest(
         self,
-        found: Admission,
+        found: Admitted,
         done: Sequence[Done],
         refusals: pa.Table,
-        arriving: Sequence[Row],
+        items: Items,
         last: bool,
         following: str,
     ) -> Manifest:
-        before, reached = self.manifest, self._gate.ordering.reached
+        before, ordering = self.manifest, self._admission.ordering
+        reached = ordering.reached
         counts = Counter(before.counts) + _counts(found, done, refusals)
         forgotten = None if reached is None else reached - self._settings.dedup + 1
-        positions = [row[0] for row in arriving if row[0] is not None]
         delivered = tuple(one.deliveries for one in done if one.deliveries is not None)
         return replace(
             before,
             number=before.number + 1,
-            position=max([before.position, *positions]),
-            latest=self._gate.ordering.latest,
+            position=max(before.position, int(items.positions.max(initial=before.position))),
+            latest=ordering.latest,
             reached=reached,
             registry=self._changed_registry(found, following),
             accepted=self._accepted.extended(
                 before.accepted, table_of(found.accepted, ACCEPTED), forgotten
             ),
             waiting=self._waiting.extended(
-                () if last else before.waiting, table_of(found.waiting, WAITING), reached
+                () if last else before.waiting, _waiting(found.waiting), reached
             ),
             shards=tuple(one.chain for one in sorted(done, key=lambda one: one.shard)),
             deliveries=before.deliveries.followed(sum(one.delivered for one in done), delivered),
@@ -195,15 +189,16 @@ class Driver:
             is_finished=last,
         )
 
-    def _changed_registry(self, found: Admission, token: str) -> Chain:
+    def _changed_registry(self, found: Admitted, token: str) -> Chain:
         chain = self.manifest.registry
         if not found.commands:
             return chain
         if chain.is_long():
-            content = registry_state(self._gate.registry())
+            content = registry_state(self._admission.registry())
             snapshot = Stored(self._files.write("registry", content), len(content))
             return Chain(token=token, snapshot=snapshot)
-        content = to_bytes(table_of(found.commands, COMMANDS))
+        commands = found.items.kept(found.items.kinds == COMMAND).batch
+        content = to_bytes(pa.table({name: commands.column(name) for name in COMMANDS.names}))
         return chain.changed(token, Stored(self._files.write("commands", content), len(content)))
 
     def _written_refusals(self, refusals: pa.Table) -> tuple[str, ...]:
@@ -224,21 +219,23 @@ class Driver:
                 raise Moved("another driver has taken over") from error
             raise
 
-    def _recalled_gate(self) -> Gate:
+    def _recall_admission(self) -> Admission:
+        """What the driver before this one knew."""
         manifest, files = self.manifest, self._files
-        content = files.read(manifest.registry.snapshot.name)
-        gate = Gate(read_registry_state(content, self._settings.limits), self._settings)
-        for position, _, line in carried_out(manifest.registry, files):
-            gate.follow(position, line)
+        registry, commands = replay_registry(manifest.registry, files, self._settings.limits)
+        admission = Admission(registry, self._settings)
+        for command in commands:
+            admission.follow(command)
         waiting = self._waiting.rows(manifest.waiting, manifest.reached)
-        accepted = self._accepted.rows(manifest.accepted)
-        gate.recall(
-            manifest.latest,
-            manifest.reached,
-            [Arrived(*row) for row in rows(waiting.to_batches())],
-            (Accepted(*row) for row in rows(accepted.to_batches())),
-        )
-        return gate
+        wanted = admission.wanted.joined(Wanted(data=self._with_data))
+        limits = self._settings.limits.for_what_was_read()
+        read = LineReader(registry.vocabulary, limits, wanted)
+        lines = [line.encode() for line in waiting.column("line").to_pylist()]
+        items = read.lines(waiting.column("position").to_pylist(), lines)
+        admission.ordering.restore(manifest.latest, items, manifest.reached)
+        for accepted, source, name in rows(self._accepted.rows(manifest.accepted).to_batches()):
+            admission.duplicates.accept(source, name, accepted)
+        return admission
 
 
 def begin(registers: Registers, files: Files, registry: Registry, shards: int) -> None:
@@ -259,20 +256,11 @@ def _first_chain(files: Files, kind: str, content: bytes) -> Chain:
     return Chain(token=uuid.uuid4().hex, snapshot=Stored(files.write(kind, content), len(content)))
 
 
-def _readable(arriving: Iterable[Row]) -> Iterator[Arrived]:
-    return (Arrived(*row[:7]) for row in arriving if row[1] in ("publication", "command"))
+def _waiting(items: Items) -> pa.Table:
+    return pa.table({name: items.batch.column(name) for name in WAITING.names})
 
 
-def _place(refusal: Refusal) -> tuple[int, str]:
-    """What has no position comes first."""
-    return -1 if refusal.position is None else refusal.position, refusal.line
-
-
-def _unreadable(arriving: Iterable[Row]) -> list[Refusal]:
-    return [Refusal(row[0], row[6], row[7], "unreadable") for row in arriving if row[1] == "reject"]
-
-
-def _counts(found: Admission, done: Sequence[Done], refusals: pa.Table) -> Counter[str]:
+def _counts(found: Admitted, done: Sequence[Done], refusals: pa.Table) -> Counter[str]:
     """What is counted, of one batch."""
     counts = Counter(found.counts)
     for one in done:

@@ -9,7 +9,7 @@ from typing import Literal
 import pyarrow as pa
 import pyarrow.parquet as pq
 
-from shortlist.engine.results import delivery_schema
+from shortlist.engine.deliveries import file_schema, file_text
 from shortlist.live.files import make_durable
 from shortlist.live.outlets import reject_lines
 
@@ -33,15 +33,16 @@ class FolderOutlet:
     def __init__(self, folder: str | Path, form: Form = "jsonl", with_data: bool = False) -> None:
         self._folder = Path(folder)
         self._form = form
-        self._columns = delivery_schema(with_data).names
+        self._columns = file_schema(with_data).names
 
     def deliver(self, before: int, deliveries: pa.Table) -> None:
         if self._form == "parquet":
             target = self._folder / "deliveries" / f"{before:012}.parquet"
             wanted = deliveries.select(self._columns)
-            _written(target, lambda draft: pq.write_table(wanted, draft, store_schema=False))
+            _write(target, lambda draft: pq.write_table(wanted, draft, store_schema=False))
         else:
-            self._lines("deliveries", before, deliveries.column("line").to_pylist())
+            text = file_text(deliveries, with_data=True)
+            _write(self._target("deliveries", before), lambda draft: draft.write_bytes(text))
 
     def depart(self, before: int, departures: pa.Table) -> None:
         self._lines("departures", before, departures.column("line").to_pylist())
@@ -51,11 +52,13 @@ class FolderOutlet:
 
     def _lines(self, kind: str, before: int, lines: Sequence[str]) -> None:
         content = "".join(f"{line}\n" for line in lines).encode()
-        target = self._folder / kind / f"{before:012}.jsonl"
-        _written(target, lambda draft: draft.write_bytes(content))
+        _write(self._target(kind, before), lambda draft: draft.write_bytes(content))
+
+    def _target(self, kind: str, before: int) -> Path:
+        return self._folder / kind / f"{before:012}.jsonl"
 
 
-def _written(target: Path, write: Callable[[Path], object]) -> None:
+def _write(target: Path, write: Callable[[Path], object]) -> None:
     """A file that is whole when it is there, and durable when this returns."""
     if target.exists():
         return

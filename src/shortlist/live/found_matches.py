@@ -6,9 +6,11 @@ from typing import NamedTuple
 import numpy as np
 import pyarrow as pa
 
+from shortlist.engine.matching import Matching
 from shortlist.live.files import Files
 from shortlist.live.tables import of_bytes, to_bytes
 from shortlist.matching.blocks import Ints, Longs
+from shortlist.model.items import Items
 from shortlist.scoring.blocks import Arrivals
 
 NAMES = pa.dictionary(pa.int32(), pa.string())
@@ -59,7 +61,7 @@ class Outgoing:
             ]
             self._batches[shard].append(pa.record_batch([*columns], schema=MATCHES))
 
-    def written(self, files: Files) -> tuple[Piece | None, ...]:
+    def write(self, files: Files) -> tuple[Piece | None, ...]:
         """One file for all shards; None for those that nothing was found for."""
         contents = [
             to_bytes(_together([pa.Table.from_batches(batches)])) if batches else b""
@@ -86,8 +88,9 @@ class Incoming:
         self._codes: Ints = subscriptions.indices.to_numpy()[order]
         self._degrees = [column.to_numpy()[order] for column in degrees]
 
-    def of(self, positions: Sequence[int], number: Callable[[str], int]) -> Arrivals:
-        """The matches of a block, whose publications have these positions."""
+    def of(self, items: Items, matching: Matching) -> Arrivals:
+        """The matches of a block of publications."""
+        positions, number = items.positions, matching.number
         firsts = np.searchsorted(self.positions, positions)
         counts = np.searchsorted(self.positions, positions, "right") - firsts
         places = np.repeat(np.arange(len(positions), dtype=np.int32), counts)

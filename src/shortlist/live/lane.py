@@ -1,31 +1,19 @@
 """A lane: the matching half alone, with the subscriptions that its publications can meet."""
 
-from collections.abc import Sequence
-from typing import NamedTuple
-
 import numpy as np
 
-from shortlist.engine.finding import Finder
 from shortlist.engine.live import LiveRegistry
+from shortlist.engine.matching import Finder
 from shortlist.live.found_matches import Outgoing
 from shortlist.live.keys import Key, Lanes, Meeting
 from shortlist.live.slots import shard_of
 from shortlist.matching.arrays import with_length
-from shortlist.matching.blocks import Block, Ints
-from shortlist.matching.index.index import Index
-from shortlist.matching.values import Reader
-from shortlist.model.publication import Publication
+from shortlist.matching.blocks import Block, Ints, Longs
+from shortlist.model.items import Items
 from shortlist.model.settings import Limits
 from shortlist.model.subscription import Subscription
 from shortlist.model.vocabulary import Vocabulary
-
-
-class Visit(NamedTuple):
-    """A publication on a lane."""
-
-    read: Reader
-    lanes: Lanes
-    """All that it goes to."""
+from shortlist.selection.bulk.offers import NEVER
 
 
 class Lane(LiveRegistry):
@@ -48,39 +36,42 @@ class Lane(LiveRegistry):
         self._own: Lanes = 1 << lane
         self._meeting = None if key is None else Meeting(key, lanes, vocabulary, limits)
         self._shards = shards
-        self._finder = Finder(vocabulary, limits, Index(vocabulary, limits))
+        self._finder = Finder(vocabulary, limits)
         self._lanes: Ints = np.zeros(8, np.int64)
         """By subscription: those that hold it."""
         self._destinations: Ints = np.zeros(8, np.int32)
         """By subscription: the shard that selects for its shortlist."""
 
-    def visit(self, publication: Publication) -> Visit | None:
-        """A publication, if it goes to this lane; without a key, all that come do."""
-        read, lanes = self.read(publication), self._own
-        if self._meeting is not None:
-            value = read(self._meeting.key.path)
-            lanes = self._meeting.of_publication(value, publication.position)
-        return Visit(read, lanes) if lanes & self._own else None
+    def match(self, items: Items, outgoing: Outgoing) -> list[int]:
+        """Reports the matches of those publications that go to this lane; the positions of those
+        among them that take others back, once for all lanes. Without a key, all that come do."""
+        lanes = self._lanes_of(items)
+        is_here = (lanes & self._own) != 0
+        items, lanes = items.kept(is_here), lanes[is_here]
+        is_first = (lanes & (self._own - 1)) == 0
+        takes_back = np.asarray(items.batch.column("replaces").is_valid())
+        is_dead = items.numbers("expiry", NEVER) <= items.times
+        replacing: list[int] = items.positions[takes_back & is_first].tolist()
+        items, lanes, is_first = items.kept(~is_dead), lanes[~is_dead], is_first[~is_dead]
+        if len(items):
+            self.census.observe(Block.of_items(items.kept(is_first), self.values))
+            found = self._finder.found(Block.of_items(items, self.values))
+            common = lanes[found.publications] & self._lanes[found.subscriptions]
+            found = found.kept(common & (self._own - 1) == 0)
+            shards = self._destinations[found.subscriptions]
+            outgoing.add(items.positions, shards, found, self._finder.name)
+        return replacing
 
-    def is_first(self, visit: Visit) -> bool:
-        """Whether a publication goes to no earlier lane."""
-        return visit.lanes & (self._own - 1) == 0
-
-    def match(self, block: Sequence[Visit], outgoing: Outgoing) -> None:
-        """Reports the matches of some publications."""
-        if not block:
-            return
-        publications = Block.of_readers([visit.read for visit in block])
-        firsts = [place for place, visit in enumerate(block) if self.is_first(visit)]
-        if firsts:
-            every = len(firsts) == len(block)
-            self.census.observe(publications if every else publications.taken(np.array(firsts)))
-        found = self._finder.found(publications)
-        lanes = np.array([visit.lanes for visit in block], np.int64)
-        common = lanes[found.publications] & self._lanes[found.subscriptions]
-        found = found.kept(common & (self._own - 1) == 0)
-        positions = np.array([visit.read.publication.position for visit in block], np.int64)
-        outgoing.add(positions, self._destinations[found.subscriptions], found, self._finder.name)
+    def _lanes_of(self, items: Items) -> Longs:
+        """All that publications go to."""
+        if self._meeting is None:
+            return np.full(len(items), self._own)
+        block, path = Block.of_items(items, self.values), self._meeting.key.path
+        lanes = [
+            self._meeting.of_publication(block.value(place, path), position)
+            for place, position in enumerate(items.positions.tolist())
+        ]
+        return np.array(lanes, np.int64)
 
     def _subscribed(self, subscription: Subscription) -> None:
         lanes = -1 if self._meeting is None else self._meeting.of_subscription(subscription)

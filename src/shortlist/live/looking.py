@@ -3,7 +3,7 @@
 from shortlist.engine.contents import Entry, content
 from shortlist.live.files import Files
 from shortlist.live.manifest import Manifest
-from shortlist.live.shard import ShardEngine
+from shortlist.live.shard import KeptShard
 from shortlist.live.slots import shard_of
 from shortlist.model.settings import Limits
 from shortlist.model.shortlist import Shortlist
@@ -18,12 +18,12 @@ def looked_at(
 ) -> tuple[Shortlist, list[Entry]]:
     """A shortlist, and what it shows just before the instant that the deployment has reached.
 
-    The engine is restored without its index: nothing is to be matched.
+    The shard is restored without its index: nothing is to be matched.
     """
     chain = manifest.shards[shard_of(shortlist, len(manifest.shards))]
-    engine = ShardEngine.restored(chain, files, limits, finds=False)
-    known = engine.halves.matching.roster.shortlists.get(shortlist)
+    shard = KeptShard.restore(chain, files, limits, finds=False).shard
+    known = shard.matching.roster.shortlists.get(shortlist)
     if known is None:
         raise NoSuchShortlist(f"there is no live shortlist {shortlist!r}")
     now = manifest.reached
-    return known, [] if now is None else content(engine.halves, shortlist, now - 1)
+    return known, [] if now is None else content(shard, shortlist, now - 1)

@@ -1,22 +1,21 @@
 """Matching as a stage of its own: lanes share the publications and tell shards what they match."""
 
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import partial
 
-from shortlist.engine.arrow import rows
-from shortlist.engine.bulk import BLOCK
-from shortlist.intake.lines import reread
+import numpy as np
+
 from shortlist.live.cache import Cache
 from shortlist.live.files import Files
 from shortlist.live.found_matches import Outgoing, Piece
-from shortlist.live.gate import Passed
 from shortlist.live.keys import Key
-from shortlist.live.lane import Lane, Visit
+from shortlist.live.lane import Lane
 from shortlist.live.manifest import Chain
 from shortlist.live.matching_part import MatchingPart
 from shortlist.live.tables import of_bytes
+from shortlist.model.items import COMMAND, Items
 from shortlist.model.settings import Limits
 
 PARTS: Cache[MatchingPart[Lane]] = Cache()
@@ -38,7 +37,7 @@ class MatchWork:
     """Before the batch."""
     following: str
     """The token of the registry after the batch."""
-    passed: str
+    items: str
     limits: Limits
 
     def state(self, token: str) -> str:
@@ -69,51 +68,26 @@ def match(work: MatchWork) -> Found:
         part = MatchingPart(work.registry, files, work.limits, lambda shortlist: True, make)
     mismatches = part.matching.census.mismatches
     mismatches.clear()
-    outgoing = Outgoing(work.shards)
-    replacing = [*_matched(part, _items(work, files), outgoing)]
+    outgoing, replacing = Outgoing(work.shards), list[int]()
+    for block in part.steps(_items(work, files)):
+        replacing += part.matching.match(block, outgoing)
     found = Found(
-        pieces=outgoing.written(files), replacing=tuple(replacing), other_type=dict(mismatches)
+        pieces=outgoing.write(files), replacing=tuple(replacing), other_type=dict(mismatches)
     )
     PARTS.put(key, work.state(work.following), part)
     return found
 
 
-def _matched(
-    part: MatchingPart[Lane], items: Iterator[Passed], outgoing: Outgoing
-) -> Iterator[int]:
-    """Reports the matches; yields the positions of those that take others back, once each."""
-    lane, block = part.matching, list[Visit]()
-    for item in items:
-        if item.kind == "command":
-            lane.match(block, outgoing)
-            block = []
-            part.follow(item.position, item.shortlist, item.line)
-            continue
-        publication = reread(item.line, item.position, item.time)
-        visit = lane.visit(publication)
-        if visit is None:
-            continue
-        if publication.replaces is not None and lane.is_first(visit):
-            yield item.position
-        if not publication.dead_on_arrival:
-            block.append(visit)
-        if len(block) == BLOCK:
-            lane.match(block, outgoing)
-            block = []
-    lane.match(block, outgoing)
-
-
-def _items(work: MatchWork, files: Files) -> Iterator[Passed]:
+def _items(work: MatchWork, files: Files) -> Items:
     """All commands, and the publications that may be this lane's."""
-    passed = of_bytes(files.read(work.passed))
-    items = [Passed(*row) for row in rows(passed.to_batches())]
-    publications = sum(item.kind == "publication" for item in items)
+    items = Items.of_table(of_bytes(files.read(work.items)))
+    is_command = items.kinds == COMMAND
+    if work.key is not None:
+        return items
+    number = np.cumsum(~is_command) - 1
+    publications = int((~is_command).sum())
     first, end = (publications * lane // work.lanes for lane in (work.shard, work.shard + 1))
-    seen = 0
-    for item in items:
-        if item.kind == "command" or work.key is not None or first <= seen < end:
-            yield item
-        seen += item.kind == "publication"
+    return items.kept(is_command | ((number >= first) & (number < end)))
 
 
 @dataclass(frozen=True, slots=True)

@@ -9,10 +9,10 @@ from typing import NamedTuple, get_args
 import pyarrow.compute as pc
 from prometheus_client import CollectorRegistry, Counter, Gauge, Histogram, start_http_server
 
+from shortlist.engine.admission import Why
+from shortlist.engine.shard import OTHER_TYPE, SUPPRESSED
 from shortlist.live.driver import Report
-from shortlist.live.gate import Why
 from shortlist.live.manifest import Manifest
-from shortlist.live.shard import OTHER_TYPE, SUPPRESSED
 from shortlist.log.base import INPUT, Log
 from shortlist.model.delivery import Cause
 

@@ -6,8 +6,9 @@ from typing import Protocol
 
 import pyarrow as pa
 
+from shortlist.engine import deliveries as columns
 from shortlist.engine.arrow import rows
-from shortlist.live.deliveries import ORDER, together
+from shortlist.engine.deliveries import put_in_order
 from shortlist.live.files import Files
 from shortlist.live.manifest import Manifest, Output
 from shortlist.live.tables import DEPARTED, joined, of_bytes
@@ -18,7 +19,7 @@ class Outlet(Protocol):
     """Takes what a batch led to, in order; `before` says how much there was before it."""
 
     def deliver(self, before: int, deliveries: pa.Table) -> None:
-        """Rows of DELIVERED."""
+        """Rows of `engine.deliveries.DELIVERIES`."""
         ...
 
     def reject(self, before: int, refusals: pa.Table) -> None:
@@ -41,13 +42,13 @@ def put_out(manifest: Manifest, files: Files, outlet: Outlet) -> pa.Table:
     def tables(output: Output) -> Iterator[pa.Table]:
         return (of_bytes(files.read(name)) for name in output.files)
 
-    deliveries = together(tables(manifest.deliveries))
+    deliveries = put_in_order(joined(tables(manifest.deliveries), columns.DELIVERIES))
     if deliveries.num_rows:
         outlet.deliver(manifest.deliveries.before, deliveries)
     for refusals in tables(manifest.rejects):
         outlet.reject(manifest.rejects.before, refusals)
     if manifest.departures.files:
-        left = joined(tables(manifest.departures), DEPARTED).sort_by(ORDER)
+        left = put_in_order(joined(tables(manifest.departures), DEPARTED))
         outlet.depart(manifest.departures.before, left)
     return deliveries
 
@@ -70,14 +71,14 @@ class LogOutlet:
         self._log = log
 
     def deliver(self, before: int, deliveries: pa.Table) -> None:
-        lines = [line.encode() for line in deliveries.column("line").to_pylist()]
+        lines = columns.lines(deliveries, with_data=True).cast(pa.large_binary()).to_pylist()
         self._put(DELIVERIES, before, lines, deliveries.column("shortlist").to_pylist())
 
     def reject(self, before: int, refusals: pa.Table) -> None:
         self._put(REJECTS, before, [*reject_lines(refusals)], None)
 
     def depart(self, before: int, departures: pa.Table) -> None:
-        lines = [line.encode() for line in departures.column("line").to_pylist()]
+        lines = departures.column("line").cast(pa.binary()).to_pylist()
         self._put(DEPARTURES, before, lines, departures.column("shortlist").to_pylist())
 
     def _put(

@@ -9,7 +9,10 @@ from dataclasses import dataclass
 from traceback import walk_tb
 from typing import Generic, TypeVar
 
-from shortlist.live.gate import Admission, Passed, Refusal
+import numpy as np
+
+from shortlist.engine.admission import Admitted, Refusal
+from shortlist.model.items import Items
 
 ROOMS = tuple(
     f"shortlist.{room}." for room in ("engine", "selection", "scoring", "matching", "fuzzy")
@@ -69,29 +72,29 @@ def succeeded(answers: Sequence[D | Failure]) -> list[D]:
 
 
 def first_harmful(
-    items: Sequence[Passed], failure: TaskFailed, attempt: Callable[[Sequence[Passed]], object]
-) -> tuple[Passed, TaskFailed]:
-    """The first item with which an attempt fails, and how; all of them together do so.
+    items: Items, failure: TaskFailed, attempt: Callable[[Items], object]
+) -> tuple[int, TaskFailed]:
+    """The place of the first item with which an attempt fails, and how; all together do so.
 
     Raises `TaskFailed` if an attempt fails without any: then it is not theirs.
     """
-    attempt(items[:0])
+    attempt(items.between(0, 0))
     harmless, harmful = 0, len(items)
     while harmful - harmless > 1:
         middle = (harmless + harmful) // 2
         try:
-            attempt(items[:middle])
+            attempt(items.between(0, middle))
         except TaskFailed as error:
             harmful, failure = middle, error
         else:
             harmless = middle
-    return items[harmful - 1], failure
+    return harmful - 1, failure
 
 
-def turn_away(item: Passed, failure: TaskFailed, found: Admission) -> None:
+def turn_away(place: int, failure: TaskFailed, found: Admitted) -> None:
     """Refuses a publication that was let in; its id stays taken."""
-    found.passed.remove(item)
+    item = found.items.between(place, place + 1)
+    (position,), (line,) = item.positions.tolist(), item.values("line")
+    found.items = found.items.kept(np.arange(len(found.items)) != place)
     found.counts["published"] -= 1
-    found.refusals.append(
-        Refusal(item.position, item.line, f"poisoned: {failure}", "poisoned"),
-    )
+    found.refusals.append(Refusal(position, line or "", f"poisoned: {failure}", "poisoned"))

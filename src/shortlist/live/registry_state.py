@@ -3,15 +3,17 @@
 from collections.abc import Callable, Iterator
 from typing import Any
 
-from shortlist.engine.arrow import Row, rows
-from shortlist.engine.items import registry_document
+from shortlist.engine.arrow import rows
 from shortlist.engine.merging import registry_part
 from shortlist.engine.saved import Saved
 from shortlist.intake.files import registry_from_documents
+from shortlist.intake.lines import ItemReader
+from shortlist.intake.written import registry_document
 from shortlist.live.files import Files
 from shortlist.live.manifest import Chain
 from shortlist.live.slots import shard_of
 from shortlist.live.tables import of_bytes
+from shortlist.model.command import Command
 from shortlist.model.registry import Registry
 from shortlist.model.settings import Limits
 
@@ -24,18 +26,24 @@ def registry_state(registry: Registry) -> bytes:
     return Saved({"registry": registry_document(registry)}).to_bytes()
 
 
-def read_registry_state(
-    content: bytes, limits: Limits, concerns: Concerns = lambda shortlist: True
-) -> Registry:
-    """The registry, or a part of it."""
-    document = Saved.of_bytes(content).document["registry"]
-    return registry_from_documents(registry_part(document, concerns), limits)
+def replay_registry(
+    chain: Chain, files: Files, limits: Limits, concerns: Concerns = lambda shortlist: True
+) -> tuple[Registry, Iterator[Command]]:
+    """The registry as it was when it was last written whole, and the commands that were carried
+    out since; of both only what concerns somebody."""
+    document = Saved.of_bytes(files.read(chain.snapshot.name)).document["registry"]
+    registry = registry_from_documents(registry_part(document, concerns), limits)
+    reader = ItemReader(registry.vocabulary, limits.for_what_was_read())
 
+    def commands() -> Iterator[Command]:
+        for change in chain.changes:
+            for position, shortlist, line in rows(of_bytes(files.read(change.name)).to_batches()):
+                if concerns(shortlist):
+                    command = reader.line(line, position)
+                    assert isinstance(command, Command)
+                    yield command
 
-def carried_out(registry: Chain, files: Files) -> Iterator[Row]:
-    """The commands since a registry's snapshot: position, the only shortlist concerned, line."""
-    for change in registry.changes:
-        yield from rows(of_bytes(files.read(change.name)).to_batches())
+    return registry, commands()
 
 
 def of_shard(shard: int, shards: int) -> Concerns:
@@ -46,11 +54,12 @@ def of_shard(shard: int, shards: int) -> Concerns:
 def empty_shards(registry: Registry, shards: int) -> list[bytes]:
     """The states of shards that have seen nothing yet: each has its part of the registry.
 
-    >>> from shortlist.intake.files import registry_from_documents
-    >>> some = registry_from_documents({"subscriptions": [{"id": f"s{n}"} for n in range(9)]})
-    >>> states = [Saved.of_bytes(content) for content in empty_shards(some, 2)]
-    >>> [len(state.document["registry"]["subscriptions"]) for state in states]
-    [5, 4]
+        >>> from shortlist.intake.files import registry_from_documents
+    from shortlist.intake.lines import ItemReader
+        >>> some = registry_from_documents({"subscriptions": [{"id": f"s{n}"} for n in range(9)]})
+        >>> states = [Saved.of_bytes(content) for content in empty_shards(some, 2)]
+        >>> [len(state.document["registry"]["subscriptions"]) for state in states]
+        [5, 4]
     """
     document = registry_document(registry)
     parts = (registry_part(document, of_shard(shard, shards)) for shard in range(shards))
@@ -63,6 +72,4 @@ def _nothing_yet(registry: dict[str, Any]) -> dict[str, Any]:
         "number": 0,
         "serials": 0,
         "counts": {"other_type": {}},
-        "latest": None,
-        "waiting": [],
     }

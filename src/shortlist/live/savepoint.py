@@ -12,7 +12,7 @@ from shortlist.live.files import Files
 from shortlist.live.manifest import Chain, Manifest, Output, Stored
 from shortlist.live.registers import MANIFEST, Registers, committed, has_deployment
 from shortlist.live.registry_state import of_shard
-from shortlist.live.shard import ShardEngine
+from shortlist.live.shard import KeptShard
 from shortlist.live.tables import ENTRIES, of_bytes, table_of, to_bytes
 from shortlist.log.base import DELIVERIES, DEPARTURES, INPUT, REJECTS, Log, Moved
 from shortlist.model.settings import Limits
@@ -136,7 +136,7 @@ def _check_output(log: Log, manifest: Manifest) -> None:
 def _rescaled(
     chains: Sequence[Chain], files: Files, shards: int, limits: Limits
 ) -> Iterator[Chain]:
-    olds = [ShardEngine.restored(chain, files, limits).snapshot() for chain in chains]
+    olds = [KeptShard.restore(chain, files, limits).snapshot() for chain in chains]
     for shard in range(shards):
         state = joined([part(old, of_shard(shard, shards)) for old in olds])
         content = state.to_bytes()

@@ -6,33 +6,10 @@ import pyarrow as pa
 
 from shortlist.engine.arrow import Row, batches
 
-PASSED = pa.schema(
-    {
-        "time": pa.int64(),
-        "position": pa.int64(),
-        "kind": pa.string(),
-        "shortlist": pa.string(),
-        "audience": pa.int64(),
-        "advertisement": pa.string(),
-        "line": pa.string(),
-    }
-)
-"""Items on their way to the shards, in order."""
-
 ACCEPTED = pa.schema({"time": pa.int64(), "source": pa.string(), "id": pa.string()})
 """Publications that are not to come again."""
 
-WAITING = pa.schema(
-    {
-        "position": pa.int64(),
-        "kind": pa.string(),
-        "time": pa.int64(),
-        "source": pa.string(),
-        "id": pa.string(),
-        "dead": pa.bool_(),
-        "line": pa.string(),
-    }
-)
+WAITING = pa.schema({"position": pa.int64(), "time": pa.int64(), "line": pa.string()})
 """Lines whose time has not passed yet."""
 
 REFUSALS = pa.schema(
@@ -46,16 +23,6 @@ REFUSALS = pa.schema(
 
 COMMANDS = pa.schema({"position": pa.int64(), "shortlist": pa.string(), "line": pa.string()})
 """Commands that were carried out; the shortlist is the only one that they concern."""
-
-NOMINATIONS = pa.schema(
-    {
-        "position": pa.int64(),
-        "audience": pa.int64(),
-        "shortlist": pa.string(),
-        "score": pa.float64(),
-    }
-)
-"""A publisher's candidates; a score that cannot be computed is null."""
 
 CHOSEN = pa.schema({"position": pa.int64(), "shortlist": pa.string()})
 
@@ -72,7 +39,7 @@ DEPARTED = pa.schema(
 ENTRIES = pa.schema({"content": pa.binary()})
 """Entries of a log."""
 
-SMALL = pa.ipc.IpcWriteOptions(compression="zstd")
+SMALL = pa.ipc.IpcWriteOptions(compression="lz4")
 
 
 def table_of(rows: Iterable[Row], schema: pa.Schema) -> pa.Table:

@@ -6,9 +6,14 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from typing import Protocol, TypeVar
 
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from shortlist.engine.admission import Admitted
+from shortlist.engine.matching import NOMINATIONS
+from shortlist.engine.shard import OTHER_TYPE
 from shortlist.live.audiences import Inquiry, nominated, reached
 from shortlist.live.files import Files
-from shortlist.live.gate import Admission, Passed
 from shortlist.live.laps import Laps
 from shortlist.live.manifest import Manifest
 from shortlist.live.matching_stage import Matched, MatchWork, gathered, match
@@ -21,9 +26,10 @@ from shortlist.live.poison import (
     succeeded,
     turn_away,
 )
-from shortlist.live.shard import OTHER_TYPE, Done, Work
+from shortlist.live.shard import Done, Work
 from shortlist.live.shard import run as run_shard
-from shortlist.live.tables import NOMINATIONS, PASSED, joined, of_bytes, table_of, to_bytes
+from shortlist.live.tables import joined, of_bytes, to_bytes
+from shortlist.model.items import COMMAND, PUBLICATION, Items
 from shortlist.model.settings import Limits
 
 
@@ -56,7 +62,7 @@ class Tasks:
 
     def done(
         self,
-        found: Admission,
+        found: Admitted,
         manifest: Manifest,
         choice: Choice,
         since: int | None,
@@ -68,13 +74,13 @@ class Tasks:
         while True:
             batch = _Batch(self, found, manifest, choice, since, laps)
             try:
-                return batch.attempt(found.passed)
+                return batch.attempt(found.items)
             except TaskFailed as failure:
                 harmful += 1
-                item, failure = first_harmful(found.passed, failure, batch.attempt)
-                if item.kind != "publication" or harmful > MOST_AT_ONCE:
+                place, failure = first_harmful(found.items, failure, batch.attempt)
+                if found.items.kinds[place] != PUBLICATION or harmful > MOST_AT_ONCE:
                     raise
-                turn_away(item, failure, found)
+                turn_away(place, failure, found)
 
     def tried(self, task: Callable[[W], D], works: Sequence[W]) -> list[D]:
         """Raises `TaskFailed` where an engine failed."""
@@ -86,19 +92,19 @@ class _Batch:
     """One batch, which may be attempted with some of its items only."""
 
     tasks: Tasks
-    found: Admission
+    found: Admitted
     manifest: Manifest
     choice: Choice
     since: int | None
     laps: Laps
 
-    def attempt(self, items: Sequence[Passed]) -> tuple[list[Done], str]:
+    def attempt(self, items: Items) -> tuple[list[Done], str]:
         """Two attempts that see different items need different tokens."""
         found, registry = self.found, self.manifest.registry
         following = uuid.uuid4().hex if found.commands else registry.token
         passed = None
-        if items:
-            passed = self.tasks.files.write("items", to_bytes(table_of(items, PASSED)))
+        if len(items):
+            passed = self.tasks.files.write("items", to_bytes(_for_shards(items)))
         chosen = self._chosen(items, passed, following)
         matched = self._matched(passed, following)
         self.laps.lap("matching")
@@ -118,7 +124,7 @@ class _Batch:
                 shards=len(chains),
                 chain=chain,
                 until=self.found.until,
-                passed=passed,
+                items=passed,
                 chosen=chosen,
                 matches=None if matched is None else matched.by_shard[shard],
                 replacing=() if matched is None else matched.replacing,
@@ -130,9 +136,9 @@ class _Batch:
             for shard, chain in enumerate(chains)
         ]
 
-    def _chosen(self, items: Sequence[Passed], passed: str | None, following: str) -> str | None:
+    def _chosen(self, items: Items, passed: str | None, following: str) -> str | None:
         """Whom publishers with an audience reach, as a file."""
-        if passed is None or all(item.advertisement is None for item in items):
+        if passed is None or items.batch.column("reach").null_count == len(items):
             return None
         shards, files = len(self.manifest.shards), self.tasks.files
         inquiries = [
@@ -142,7 +148,7 @@ class _Batch:
                 shards=shards,
                 registry=self.manifest.registry,
                 following=following,
-                passed=passed,
+                items=passed,
                 limits=self.tasks.limits,
             )
             for shard in range(shards)
@@ -166,9 +172,17 @@ class _Batch:
                 key=choice.key,
                 registry=self.manifest.registry,
                 following=following,
-                passed=passed,
+                items=passed,
                 limits=self.tasks.limits,
             )
             for lane in range(choice.lanes)
         ]
         return gathered(self.tasks.tried(match, works))
+
+
+def _for_shards(items: Items) -> pa.Table:
+    """Items without what only an admission asks for: of publications, the lines they came in."""
+    is_command = pa.array(items.kinds == COMMAND)
+    line = pc.if_else(is_command, items.batch.column("line"), pa.scalar(None, pa.string()))
+    lean = items.with_columns(line=line).without(["reason", "appended"])
+    return pa.Table.from_batches([lean.batch])

@@ -1,5 +1,6 @@
 """Publications side by side: one column per attribute, its values told apart by type."""
 
+import json
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from functools import lru_cache
@@ -11,7 +12,8 @@ import pyarrow as pa
 from shortlist.fuzzy.sets import Graded, Trapezoid
 from shortlist.matching.arrays import Bools, Bytes, Floats, Ints, Longs
 from shortlist.matching.values import Many, Reader, Value, Values, Vector
-from shortlist.model.paths import CONTEXT, EVENT_TIME, Path
+from shortlist.model.items import ATTRIBUTES, Items
+from shortlist.model.paths import CONTEXT, EVENT_TIME, Path, format_path
 from shortlist.model.times import Instant
 
 __all__ = ["Block", "Bools", "Bytes", "Column", "Floats", "Ints", "Longs"]
@@ -136,6 +138,21 @@ class Block:
         array([ True, False])
         """
         return cls(batch.num_rows, lambda path: _column_of_arrow(batch, values, path))
+
+    @classmethod
+    def of_items(cls, items: Items, values: Values) -> "Block":
+        """Publications as they travel; attributes that they have no columns of are absent.
+
+        >>> from shortlist.intake.reading import items_of
+        >>> from shortlist.model.items import Wanted
+        >>> from shortlist.model.publication import Publication
+        >>> from shortlist.model.vocabulary import Vocabulary
+        >>> flat = Publication(id="a", source="ads", time=0, position=1, data={"rent": 900})
+        >>> items, _ = items_of([flat], Wanted(frozenset([("rent",)])))
+        >>> Block.of_items(items, Values(Vocabulary())).column(("rent",)).numbers
+        array([900.])
+        """
+        return cls(len(items), lambda path: _column_of_items(items, values, path))
 
     def taken(self, places: Longs) -> "Block":
         """Some of the publications.
@@ -284,10 +301,7 @@ def _column_of_arrow(batch: pa.RecordBatch, values: Values, path: Path) -> Colum
         numbers = array.cast(pa.float64(), safe=False).to_numpy(zero_copy_only=False)
         return _column_of_numbers(np.array(numbers))
     if pa.types.is_string(array.type) and not values.vocabulary.is_time(path):
-        coded = array.dictionary_encode()
-        codes = np.array(coded.indices.fill_null(-1), np.int32)
-        words = coded.dictionary.to_pylist()
-        return _column_of_coded(codes, words, np.zeros(codes.size, np.int64), NO_PLACES)
+        return _column_of_words(array)
     if pa.types.is_list(array.type) and _is_many_texts(values, path):
         elements = array.flatten()
         if pa.types.is_string(elements.type) and not elements.null_count:
@@ -297,6 +311,59 @@ def _column_of_arrow(batch: pa.RecordBatch, values: Values, path: Path) -> Colum
             none = _blank(batch.num_rows).codes
             return _column_of_coded(none, coded.dictionary.to_pylist(), lengths, codes)
     return _column([values.typed(path, value) for value in array.to_pylist()])
+
+
+def _column_of_items(items: Items, values: Values, path: Path) -> Column:
+    if path == EVENT_TIME:
+        return _column([Instant(time) for time in items.times.tolist()])
+    if path in CONTEXT:
+        return _column_of_words(items.batch.column(path[1]))
+    name = format_path(path)
+    if name not in items.paths:
+        return _blank(len(items))
+    numbers, texts, others = items.batch.column(ATTRIBUTES).field(name).flatten()
+    has_numbers, has_texts = (each.null_count < len(items) for each in (numbers, texts))
+    has_others = others.null_count < len(items)
+    is_time = values.vocabulary.is_time(path)
+    if not has_others and not has_texts:
+        return _column_of_numbers(np.array(numbers.fill_null(np.nan)))
+    if not has_others and not has_numbers and not is_time:
+        return _column_of_words(texts)
+    if not has_numbers and _is_many_texts(values, path):
+        found = _merged(texts, others)
+        return _column_of_raw(found, lambda value: values.typed(path, value), values, path)
+    known: dict[str | None, Value | Many | None] = {None: None}
+    for text in texts.unique().drop_null().to_pylist():
+        known[text] = values.typed(path, text)
+    read: list[Value | Many | None] = [known[text] for text in texts.to_pylist()]
+    for place in np.flatnonzero(np.array(numbers.is_valid())).tolist():
+        read[place] = numbers[place].as_py()
+    for place, value in enumerate(_parsed(others)):
+        if value is not None:
+            read[place] = values.typed(path, value)
+    return _column(read)
+
+
+def _column_of_words(texts: pa.StringArray) -> Column:
+    coded = texts.dictionary_encode()
+    codes = np.array(coded.indices.fill_null(-1), np.int32)
+    words = coded.dictionary.to_pylist()
+    return _column_of_coded(codes, words, np.zeros(codes.size, np.int64), NO_PLACES)
+
+
+def _merged(texts: pa.StringArray, others: pa.StringArray) -> list[Any]:
+    """JSON values, of which each is a text or something else."""
+    return [
+        text if value is None else value
+        for text, value in zip(texts.to_pylist(), _parsed(others), strict=True)
+    ]
+
+
+def _parsed(others: pa.StringArray) -> list[Any]:
+    """JSON texts as values; equal ones are read once."""
+    coded = others.dictionary_encode()
+    known = [*map(json.loads, coded.dictionary.to_pylist()), None]
+    return [known[code] for code in coded.indices.fill_null(-1).to_pylist()]
 
 
 def _arrow_array(batch: pa.RecordBatch, path: Path) -> pa.Array | None:

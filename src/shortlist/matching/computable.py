@@ -29,7 +29,7 @@ def computable_with(one: Score, other: Score, vocabulary: Vocabulary) -> bool:
     >>> computable_with(Arithmetic("/", size, price), Arithmetic("+", size, price), Vocabulary())
     False
     """
-    return largest(one, vocabulary) < inf and set(_needs(one)) <= set(_needs(other))
+    return largest(one, vocabulary) < inf and set(needs(one)) <= set(needs(other))
 
 
 def largest(score: Score, vocabulary: Vocabulary) -> float:
@@ -73,7 +73,7 @@ def uses_degrees(score: Score) -> bool:
     return False
 
 
-def _needs(score: Score) -> Iterator[tuple[str, Path]]:
+def needs(score: Score) -> Iterator[tuple[str, Path]]:
     """The attributes without which a score cannot be computed, and as what it needs them."""
     match score:
         case AttributeValue(path):
@@ -86,10 +86,10 @@ def _needs(score: Score) -> Iterator[tuple[str, Path]]:
             for axis in axes:
                 yield "number", axis.path
         case Negate(operand):
-            yield from _needs(operand)
+            yield from needs(operand)
         case Arithmetic(_, left, right):
-            yield from _needs(left)
-            yield from _needs(right)
+            yield from needs(left)
+            yield from needs(right)
         case Call(_, arguments):
             for argument in arguments:
-                yield from _needs(argument)
+                yield from needs(argument)

@@ -40,12 +40,12 @@ class Delivery:
         """Deliveries are written in this order."""
         return self.time, self.publication.position, self.shortlist
 
-    def document(self, with_data: bool = False) -> dict[str, Any]:
-        """The JSON object that files hold."""
+    def columns(self) -> dict[str, Any]:
+        """What tables hold of it, by the names that files use."""
         publication = self.publication
-        document = {
+        return {
             "id": delivery_id(self.shortlist, publication.source, publication.id),
-            "time": format_time(self.time),
+            "time": self.time,
             "shortlist": self.shortlist,
             "subscriber": self.subscriber,
             "source": publication.source,
@@ -57,4 +57,8 @@ class Delivery:
             "rank": self.rank,
             "cause": self.cause,
         }
-        return document | {"data": publication.data} if with_data else document
+
+    def document(self, with_data: bool = False) -> dict[str, Any]:
+        """The JSON object that files hold."""
+        document = self.columns() | {"time": format_time(self.time)}
+        return document | {"data": self.publication.data} if with_data else document

@@ -1,8 +1,11 @@
 """Instants: RFC 3339 text to whole microseconds since the Unix epoch, and back."""
 
 import re
+from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
+
+import pyarrow as pa
 
 from shortlist.model.wording import shown
 
@@ -13,6 +16,8 @@ RFC_3339 = re.compile(
     r"(\d{4})-(\d\d)-(\d\d)[Tt](\d\d):(\d\d):(\d\d)(?:\.(\d+))?(?:[Zz]|([+-])(\d\d):(\d\d))",
     re.ASCII,
 )
+USUAL = {20, 24, 27}
+"""Letters of times in UTC with whole seconds, milliseconds and microseconds."""
 DATE = re.compile(r"\d{4}-\d\d-\d\d", re.ASCII)
 
 
@@ -50,6 +55,36 @@ def parse_time(text: str) -> int:
     return (moment - EPOCH) // MICROSECOND
 
 
+def parse_times(texts: Sequence[str]) -> list[int | None]:
+    """As `parse_time` for many, with None for those that are no times.
+
+    >>> parse_times(["1970-01-01T00:00:01Z", "1970-01-01T01:00:00+01:00", "tonight"])
+    [1000000, 0, None]
+    """
+    if all(
+        len(text) in USUAL and text[0] > "0" and text[10] == "T" and text[-1] == "Z"
+        for text in texts
+    ):
+        try:
+            times = pa.array(texts, pa.string()).cast(pa.timestamp("us", tz="UTC"))
+            found: list[int | None] = times.cast(pa.int64()).to_pylist()
+            return found
+        except pa.ArrowInvalid:
+            pass  # one of them does not exist
+    return [_time_or_none(text) for text in texts]
+
+
+def _is_usual(text: str) -> bool:
+    return len(text) in USUAL and text[0] > "0" and text[10] == "T" and text[-1] == "Z"
+
+
+def _time_or_none(text: str) -> int | None:
+    try:
+        return parse_time(text)
+    except ValueError:
+        return None
+
+
 def parse_time_or_date(text: str) -> int:
     """As `parse_time`, but a date alone is its midnight, UTC.
 
@@ -68,3 +103,7 @@ def format_time(micros: int) -> str:
     moment = EPOCH + timedelta(microseconds=micros)
     precision = "milliseconds" if micros % 1000 == 0 else "microseconds"
     return moment.isoformat(timespec=precision).replace("+00:00", "Z")
+
+
+END_OF_TIME = parse_time("9999-12-31T23:59:59.999999Z") + 1
+"""Just after the last instant that RFC 3339 can write: nothing is delivered later."""

@@ -19,7 +19,7 @@ from shortlist.language.tree import (
     Relevance,
     Score,
 )
-from shortlist.matching.values import Reader
+from shortlist.matching.values import Read
 from shortlist.model.paths import Path
 from shortlist.model.rounding import added
 from shortlist.model.vocabulary import Vocabulary
@@ -55,7 +55,7 @@ class Scored:
 class Subject:
     """All that a score may ask about."""
 
-    read: Reader
+    read: Read
     degrees: Degrees | None = None
     candidate: Scored | None = None
 
@@ -112,7 +112,7 @@ def plain_number(score: Score) -> float | None:
     return None
 
 
-def _number(read: Reader, path: Path) -> float:
+def _number(read: Read, path: Path) -> float:
     value = read(path)
     if not isinstance(value, float):
         raise Uncomputable(".".join(path), "a single number", value)

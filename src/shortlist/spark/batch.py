@@ -13,7 +13,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from shortlist.engine.arrow import Row
-from shortlist.engine.results import DELIVERY_COLUMNS, RESULTS
+from shortlist.engine.deliveries import file_schema
+from shortlist.engine.results import RESULTS
 from shortlist.intake.files import read_registry, registry_from_documents
 from shortlist.intake.tables import row_document
 from shortlist.model.command import Command
@@ -65,7 +66,7 @@ class Batch:
     @cached_property
     def deliveries(self) -> DataFrame:
         """Deliveries with the `position` of their publication, in no particular order."""
-        columns = [*DELIVERY_COLUMNS, *(["data"] if self._with_data else []), "position"]
+        columns = [*file_schema(self._with_data).names, "position"]
         return self._results.where("note is null").select(columns)
 
     @cached_property

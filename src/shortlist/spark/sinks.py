@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import shutil
 import tempfile
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
@@ -15,7 +15,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 
 from shortlist.engine.arrow import Row, batches, rows
-from shortlist.engine.results import DELIVERY_COLUMNS, delivery_lines, delivery_schema
+from shortlist.engine.deliveries import ORDER, file_schema, lines
 from shortlist.spark.sources import Places
 
 if TYPE_CHECKING:
@@ -28,10 +28,22 @@ LINES = pa.schema([("value", pa.string())])
 
 
 @dataclass(frozen=True, slots=True)
-class _Write:
-    """The task that turns rows into lines."""
+class _WriteDeliveries:
+    """The task that turns deliveries into lines."""
 
-    lines: Callable[[Iterable[Row]], Iterable[str]]
+    with_data: bool
+
+    def __call__(self, arriving: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
+        for batch in arriving:
+            written = lines(pa.Table.from_batches([batch]), self.with_data)
+            yield pa.RecordBatch.from_arrays([written.cast(pa.string())], schema=LINES)
+
+
+@dataclass(frozen=True, slots=True)
+class _WriteRejects:
+    """The task that turns rejects into lines."""
+
+    lines: RejectLines
 
     def __call__(self, arriving: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
         yield from batches(((line,) for line in self.lines(rows(arriving))), LINES)
@@ -55,19 +67,12 @@ def write_deliveries(deliveries: DataFrame, out: str | Path, count: int | None =
 
     Where their `count` is known and small, Spark need not sample them first.
     """
-    from pyspark.sql import functions as F  # noqa: N812
-
-    data = ["data"] if "data" in deliveries.columns else []
-    ordered = _sorted(deliveries, "time", "position", "shortlist", count=count)
+    with_data = "data" in deliveries.columns
+    ordered = _sorted(deliveries, *ORDER, count=count).select(file_schema(with_data).names)
     if Path(out).suffix == ".parquet":
-        ordered.select(*DELIVERY_COLUMNS, *data).write.mode("overwrite").parquet(str(out))
-        return
-    columns = [
-        F.unix_micros(name).alias(name) if name == "time" else name for name in DELIVERY_COLUMNS
-    ]
-    absent = F.lit(None).cast("string").alias("data")
-    cells = ordered.select(*columns, "data" if data else absent)
-    _write_lines(cells.mapInArrow(_Write(delivery_lines), "value string"), out)
+        ordered.write.mode("overwrite").parquet(str(out))
+    else:
+        _write_lines(ordered.mapInArrow(_WriteDeliveries(with_data), "value string"), out)
 
 
 class DeliveryFile:
@@ -75,7 +80,7 @@ class DeliveryFile:
 
     def __init__(self, path: Path, with_data: bool) -> None:
         self._path = path
-        self._schema = delivery_schema(with_data)
+        self._schema = file_schema(with_data)
         self._writer: pq.ParquetWriter | None = None
 
     def __enter__(self) -> DeliveryFile:
@@ -122,7 +127,7 @@ def put_in_order(folder: Path, files: Sequence[str], with_data: bool) -> None:
     for left in folder.glob("[!p]*"):
         left.unlink()
     if not files:
-        empty = delivery_schema(with_data).empty_table()
+        empty = file_schema(with_data).empty_table()
         pq.write_table(empty, Path(folder, "part-00000.parquet"), store_schema=False)
     Path(folder, "_SUCCESS").touch()
 
@@ -131,7 +136,7 @@ def write_rejects(rejects: DataFrame, places: Places | None, out: str | Path) ->
     """In order of position; the answer is their number."""
     count = rejects.count()
     ordered = _sorted(rejects.select("position", "line", "reason"), "position", count=count)
-    _write_lines(ordered.mapInArrow(_Write(RejectLines(places)), "value string"), out)
+    _write_lines(ordered.mapInArrow(_WriteRejects(RejectLines(places)), "value string"), out)
     return count
 
 

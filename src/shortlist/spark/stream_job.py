@@ -12,6 +12,7 @@ from typing import Any, BinaryIO
 import pyarrow as pa
 
 from shortlist.engine.arrow import rows
+from shortlist.engine.deliveries import file_text
 from shortlist.live.driver import Driver, begin
 from shortlist.live.files import Files
 from shortlist.live.folder_registers import FolderRegisters
@@ -43,8 +44,7 @@ class FileOutlet:
         if isinstance(self._deliveries, DeliveryFile):
             self._deliveries.write({name: deliveries[name] for name in deliveries.column_names})
         else:
-            lines = deliveries.column("line").to_pylist()
-            self._deliveries.write("".join(f"{line}\n" for line in lines).encode())
+            self._deliveries.write(file_text(deliveries, with_data=True))
 
     def reject(self, before: int, refusals: pa.Table) -> None:
         self.refusals += rows(refusals.select(["position", "line", "reason"]).to_batches())

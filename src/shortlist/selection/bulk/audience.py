@@ -5,7 +5,7 @@ from collections.abc import Callable
 import numpy as np
 
 from shortlist.matching.blocks import Floats, Ints, Longs
-from shortlist.matching.values import Reader
+from shortlist.matching.values import Read
 from shortlist.model.subscription import Subscription
 from shortlist.scoring.candidates import Scoring
 from shortlist.scoring.numbers import Numbers
@@ -34,7 +34,7 @@ class BulkAudience:
         self._traits.forget(subscription)
 
     def chosen(
-        self, inducement: Inducement, read: Reader, shortlists: Ints, scores: Floats, named: Ints
+        self, inducement: Inducement, read: Read, shortlists: Ints, scores: Floats, named: Ints
     ) -> tuple[Longs, Floats]:
         """The places of a publication's k best candidates, best first, and their audience scores.
 

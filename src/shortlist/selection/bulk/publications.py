@@ -1,69 +1,104 @@
 """The publications that shortlists hold, by number."""
 
+import json
 from collections import defaultdict
 from collections.abc import Iterable, Sequence
+from typing import Any
 
 import numpy as np
+import pyarrow as pa
 
+from shortlist.matching.arrays import with_length
 from shortlist.matching.blocks import Longs
+from shortlist.model.items import Items
 from shortlist.model.publication import Publication
 from shortlist.selection.bulk.arena import Arena, sweep
 from shortlist.selection.bulk.offers import NEVER
-from shortlist.selection.bulk.tables import grown
 from shortlist.selection.kernels.arena import Records
 
-FACTS = np.dtype([("time", "i8"), ("expiry", "i8"), ("serial", "i8"), ("is_saved", "?")])
+FACTS = np.dtype(
+    [("time", "i8"), ("expiry", "i8"), ("position", "i8"), ("serial", "i8"), ("is_saved", "?")]
+)
+TEXTS = ("id", "source", "type", "data")
 LEAST = 8192
 """So many may be held by nobody before that is looked into."""
+PUBLICATION = pa.schema(
+    {
+        "serial": pa.int64(),
+        "time": pa.int64(),
+        "expiry": pa.int64(),
+        "position": pa.int64(),
+        "audience": pa.int64(),
+        **{name: pa.string() for name in TEXTS},
+    }
+)
+"""Publications as they are saved."""
 
 
 class Publications:
     """What appears later has a larger number. Numbers change when others are forgotten; serial
     numbers do not.
 
+    >>> from shortlist.intake.reading import items_of
+    >>> from shortlist.model.items import Wanted
     >>> known = Publications()
     >>> flats = [Publication(id=name, source="ads", time=0, position=n)
     ...          for n, name in enumerate("ab")]
-    >>> known.add(flats)
+    >>> known.add(items_of(flats, Wanted())[0])
     0
     >>> known[1].id
     'b'
     """
 
     def __init__(self) -> None:
-        self._known: list[Publication] = []
         self._facts: Records = np.zeros(64, FACTS)
+        self._texts: dict[str, list[str | None]] = {name: [] for name in TEXTS}
+        self._audiences: list[int | None] = []
         self._serials = 0
         self._most = LEAST
         self._names: defaultdict[tuple[str, str], list[int]] | None = None
 
     def __len__(self) -> int:
-        return len(self._known)
+        return len(self._audiences)
 
     def __getitem__(self, number: int) -> Publication:
-        return self._known[number]
+        """As an object; without its data, where that did not travel."""
+        facts = self._facts[number]
+        name, source, kind, data = (self._texts[each][number] for each in TEXTS)
+        assert name is not None
+        assert source is not None
+        return Publication(
+            id=name,
+            source=source,
+            time=int(facts["time"]),
+            position=int(facts["position"]),
+            type=kind,
+            expiry=None if facts["expiry"] == NEVER else int(facts["expiry"]),
+            audience=self._audiences[number],
+            data={} if data is None else json.loads(data),
+        )
 
     @property
     def facts(self) -> Records:
         """What policies ask of publications, by number: a view."""
-        return self._facts[: len(self._known)]
+        return self._facts[: len(self)]
 
-    def add(self, some: Sequence[Publication]) -> int:
+    def text(self, name: str, numbers: Sequence[int]) -> list[str | None]:
+        """One of the texts of some publications."""
+        texts = self._texts[name]
+        return [texts[number] for number in numbers]
+
+    def add(self, items: Items) -> int:
         """Takes publications in that appear after all others; the number of the first."""
-        first, end = len(self._known), len(self._known) + len(some)
-        self._known += some
-        if self._names is not None:
-            self._name(first)
-        self._facts = grown(self._facts, end)
-        facts = self._facts[first:end]
-        facts["time"] = [publication.time for publication in some]
-        facts["expiry"] = [
-            NEVER if publication.expiry is None else publication.expiry for publication in some
-        ]
-        facts["serial"] = np.arange(self._serials, self._serials + len(some))
-        facts["is_saved"] = False
-        self._serials += len(some)
-        return first
+        facts = {
+            "time": items.times,
+            "expiry": items.numbers("expiry", NEVER),
+            "position": items.positions,
+            "serial": np.arange(self._serials, self._serials + len(items)),
+            "is_saved": np.False_,
+        }
+        self._serials += len(items)
+        return self._add(items.batch, facts)
 
     def named(self, source: str, name: str) -> list[int]:
         """The numbers of all that have an id; nothing is kept of ids before this is asked for."""
@@ -76,18 +111,58 @@ class Publications:
         """The numbers that publications have now."""
         return np.searchsorted(self.facts["serial"], serials)
 
-    def restore(self, some: Sequence[Publication], serials: Longs, following: int) -> None:
+    def saved(self, serials: Longs) -> pa.RecordBatch:
+        """Some of them as rows of PUBLICATION; they count as saved from now on."""
+        numbers = self.numbers(serials)
+        self._facts["is_saved"][numbers] = True
+        facts, places = self._facts[numbers], numbers.tolist()
+        expiries = facts["expiry"]
+        columns = [
+            facts["serial"],
+            facts["time"],
+            pa.array(expiries, mask=expiries == NEVER),
+            facts["position"],
+            pa.array([self._audiences[place] for place in places], pa.int64()),
+            *(pa.array(self.text(name, places), pa.string()) for name in TEXTS),
+        ]
+        return pa.record_batch([*columns], schema=PUBLICATION)
+
+    def restore(self, saved: pa.RecordBatch, following: int) -> None:
         """Takes publications back in that were saved, later than all that are known."""
-        first = self.add(some)
-        self.facts["serial"][first:] = serials
-        self.facts["is_saved"][first:] = True
+        facts = {
+            "time": np.asarray(saved.column("time")),
+            "expiry": np.asarray(saved.column("expiry").fill_null(NEVER)),
+            "position": np.asarray(saved.column("position")),
+            "serial": np.asarray(saved.column("serial")),
+            "is_saved": np.True_,
+        }
+        self._add(saved, facts)
         self._serials = following
+
+    def _add(self, batch: pa.RecordBatch, facts: dict[str, Any]) -> int:
+        first, end = len(self), len(self) + batch.num_rows
+        for name in TEXTS:
+            column = batch.column(name)
+            is_null = column.null_count == len(column)
+            self._texts[name] += [None] * len(column) if is_null else column.to_pylist()
+        audiences = batch.column("audience")
+        is_null = audiences.null_count == len(audiences)
+        self._audiences += [None] * len(audiences) if is_null else audiences.to_pylist()
+        if self._names is not None:
+            self._name(first)
+        self._facts = with_length(self._facts, end)
+        for fact, values in facts.items():
+            self._facts[fact][first:end] = values
+        return first
 
     def _name(self, first: int) -> None:
         """Writes down who publications are, from one on."""
         assert self._names is not None
-        for number, publication in enumerate(self._known[first:], start=first):
-            self._names[publication.source, publication.id].append(number)
+        names = zip(self._texts["source"][first:], self._texts["id"][first:], strict=True)
+        for number, (source, name) in enumerate(names, start=first):
+            assert source is not None
+            assert name is not None
+            self._names[source, name].append(number)
 
     @property
     def serials(self) -> int:
@@ -96,12 +171,14 @@ class Publications:
 
     @property
     def is_worth_sweeping(self) -> bool:
-        return len(self._known) >= self._most
+        return len(self) >= self._most
 
     def sweep(self, arenas: Iterable[Arena]) -> None:
         """Forgets those that no arena holds, and renumbers the rest in all of them."""
-        kept = sweep(arenas, "publication", len(self._known))
-        self._known = [self._known[number] for number in kept.tolist()]
+        kept = sweep(arenas, "publication", len(self))
+        places: list[int] = kept.tolist()
+        self._texts = {name: self.text(name, places) for name in TEXTS}
+        self._audiences = [self._audiences[place] for place in places]
         self._facts[: kept.size] = self._facts[kept]
         self._names = None
         self._most = max(LEAST, 2 * kept.size)

@@ -6,7 +6,7 @@ import numpy as np
 
 from shortlist.language.tree import Arithmetic, Call, Negate, OfSubscription, Score
 from shortlist.matching.blocks import Floats, Ints
-from shortlist.matching.values import Reader
+from shortlist.matching.values import Read
 from shortlist.model.vocabulary import Vocabulary
 from shortlist.scoring import arithmetic
 from shortlist.scoring.expression import Subject, Uncomputable, expression
@@ -23,7 +23,7 @@ class Ranking:
     """Evaluates scores for the candidates of one publication: their scores, whom they name."""
 
     def __init__(
-        self, vocabulary: Vocabulary, traits: Traits, read: Reader, scores: Floats, named: Ints
+        self, vocabulary: Vocabulary, traits: Traits, read: Read, scores: Floats, named: Ints
     ) -> None:
         self._vocabulary = vocabulary
         self._traits = traits

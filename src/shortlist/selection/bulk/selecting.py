@@ -5,14 +5,14 @@ policy; what one places is an offer to the next level, or a delivery behind the 
 everything one after the other, so that what an earlier one still places comes first.
 """
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator
 from typing import Any, NamedTuple
 
 import numpy as np
 
 from shortlist.matching.blocks import Floats, Ints, Longs
+from shortlist.model.items import Items
 from shortlist.model.policy import Everything, SinglePolicy, policies_of
-from shortlist.model.publication import Publication
 from shortlist.model.shortlist import Shortlist
 from shortlist.scoring.combined import Combined
 from shortlist.scoring.match_sets import MatchSets
@@ -134,9 +134,7 @@ class BulkSelecting:
 
         return self._told(number, cancel)
 
-    def publish(
-        self, publications: Sequence[Publication], combined: Combined, sets: MatchSets
-    ) -> Placements:
+    def publish(self, publications: Items, combined: Combined, sets: MatchSets) -> Placements:
         """Publications appear, in order, with the shortlists that match them."""
         first = self.publications.add(publications)
         offers = self._offers(

@@ -1,4 +1,4 @@
-"""Items and registries as the documents that they could have been read from, for snapshots."""
+"""Items and registries as the documents that they could have been read from."""
 
 from typing import Any
 
@@ -44,11 +44,12 @@ def registry_document(registry: Registry) -> dict[str, Any]:
 def item_document(item: Item) -> dict[str, Any]:
     """What a line of a timeline could have held."""
     if isinstance(item, Publication):
-        return _publication_document(item)
+        return publication_document(item)
     return {"time": format_time(item.time), **_verb(item)}
 
 
-def _publication_document(publication: Publication) -> dict[str, Any]:
+def publication_document(publication: Publication) -> dict[str, Any]:
+    """What the line of a publication could have held."""
     document: dict[str, Any] = {
         "id": publication.id,
         "source": publication.source,

@@ -1,24 +1,13 @@
-"""Halves that a mirror can follow: they say what shortlists show, and when that may change."""
+"""What the shortlists of a shard show, and when that may change."""
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator
 from typing import NamedTuple
 
-import numpy as np
-
-from shortlist.engine.admitted import Admitted
-from shortlist.engine.bulk import BulkHalves
 from shortlist.engine.departures import Reason
-from shortlist.matching.blocks import Ints
-from shortlist.matching.index.index import Index
+from shortlist.engine.shard import Shard
 from shortlist.model.publication import Publication
-from shortlist.model.settings import Limits
-from shortlist.model.vocabulary import Vocabulary
-from shortlist.scoring.blocks import Arrivals
-from shortlist.scoring.combined import Combined
-from shortlist.scoring.match_sets import MatchSets
 from shortlist.selection.bulk.contents import holders, shortlist_contents
 from shortlist.selection.bulk.offers import NEVER, Placements
-from shortlist.selection.bulk.selecting import BulkSelecting
 from shortlist.selection.contents import shows
 from shortlist.selection.kernels.arena import Records
 
@@ -39,47 +28,25 @@ Shown = dict[str, dict[int, Held]]
 """By shortlist, and by the publication's position."""
 
 
-NOBODY: Ints = np.empty(0, np.int32)
+class Showing:
+    """What the shortlists of a shard show, and when that may change; they are known by id here."""
 
-
-class AttentiveSelecting(BulkSelecting):
-    """Also says which shortlists the last publications were offered to."""
-
-    offered = NOBODY
-
-    def publish(
-        self, publications: Sequence[Publication], combined: Combined, sets: MatchSets
-    ) -> Placements:
-        self.offered = combined.shortlists
-        return super().publish(publications, combined, sets)
-
-
-class AttentiveHalves(BulkHalves):
-    """Shortlists are known by id here."""
-
-    selecting: AttentiveSelecting
-
-    def __init__(self, vocabulary: Vocabulary, limits: Limits, index: Index | None) -> None:
-        super().__init__(vocabulary, limits, index)
-        self.selecting = AttentiveSelecting(lambda: self.matching.combining.refreshes)
-
-    def placed(self, block: Sequence[Admitted], found: Arrivals | None = None) -> Placements:
-        self.selecting.offered = NOBODY
-        return super().placed(block, found)
+    def __init__(self, shard: Shard) -> None:
+        self._shard = shard
 
     def offered(self) -> set[str]:
         """The shortlists that the last publications came to."""
-        return set(map(self._name, self.selecting.offered.tolist()))
+        return set(map(self._name, self._shard.offered.tolist()))
 
     def holders(self, source: str, publication: str) -> set[str]:
         """The shortlists of which some policy holds a publication."""
-        return set(map(self._name, holders(self.selecting, source, publication)))
+        return set(map(self._name, holders(self._shard.selecting, source, publication)))
 
     def shown(self, names: Iterable[str], now: int) -> Shown:
         """What those shortlists show that are live and show anything."""
-        live = self.matching.roster.shortlists
+        live = self._shard.matching.roster.shortlists
         shown: Shown = {name: {} for name in names if name in live and shows(live[name].policy)}
-        contents = shortlist_contents(self.selecting, map(self._number, shown), now)
+        contents = shortlist_contents(self._shard.selecting, map(self._number, shown), now)
         columns = (
             contents.places,
             contents.publications,
@@ -91,8 +58,8 @@ class AttentiveHalves(BulkHalves):
         for number, held, named, end, push, is_windowed in zip(
             *(column.tolist() for column in columns), strict=True
         ):
-            publication = self.selecting.publications[held]
-            subscription = None if named < 0 else self.matching.subscription(named).id
+            publication = self._shard.selecting.publications[held]
+            subscription = None if named < 0 else self._shard.matching.subscription(named).id
             ending: Reason = "window" if is_windowed and publication.expiry != end else "expired"
             shown[self._name(number)][publication.position] = Held(
                 publication, subscription, end, ending, push
@@ -103,8 +70,8 @@ class AttentiveHalves(BulkHalves):
         """Placements by shortlist."""
         columns = placements.places, placements.publications, placements.named
         for number, publication, named in zip(*(c.tolist() for c in columns), strict=True):
-            subscription = self.matching.subscription(named).id
-            held = Held(self.selecting.publications[publication], subscription)
+            subscription = self._shard.matching.subscription(named).id
+            held = Held(self._shard.selecting.publications[publication], subscription)
             yield self._name(number), held
 
     def is_pushed_out(self, name: str, held: Held) -> bool:
@@ -122,12 +89,12 @@ class AttentiveHalves(BulkHalves):
 
     def _heads(self, name: str) -> Iterator[Records]:
         """What a shortlist's policies have in mind, one after the other."""
-        stages = self.selecting.stages[self._number(name)]
-        for level, (kind, place) in zip(self.selecting.levels, stages, strict=False):
+        stages = self._shard.selecting.stages[self._number(name)]
+        for level, (kind, place) in zip(self._shard.selecting.levels, stages, strict=False):
             yield level.banks[kind].arenas[0].heads[place]
 
     def _name(self, number: int) -> str:
-        return self.shortlist(number).id
+        return self._shard.shortlist(number).id
 
     def _number(self, name: str) -> int:
-        return self.matching.shortlists.number(name)
+        return self._shard.matching.shortlists.number(name)

@@ -1,0 +1,267 @@
+"""Admission: items in; admitted, refused and waiting out.
+
+It owns order, lateness, duplicates, advertisements and which commands are allowed. It passes on
+only what lies in the past, so that nothing which comes later can belong before it, or to the same
+instant.
+"""
+
+from collections import Counter
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field
+from functools import reduce
+from typing import Literal, NamedTuple
+
+import numpy as np
+import pyarrow as pa
+
+from shortlist.engine.duplicates import Duplicates
+from shortlist.engine.inducements import Inducements
+from shortlist.engine.mentions import Mentions
+from shortlist.engine.ordering import Ordering, late_by
+from shortlist.intake.lines import ItemReader
+from shortlist.intake.reading import LineReader, with_wanted
+from shortlist.intake.roster import Roster, registry_commands
+from shortlist.model.command import Advertise, Command, Unadvertise
+from shortlist.model.items import BLANK, COMMAND, HEARTBEAT, REJECT, Items, Wanted
+from shortlist.model.registry import Registry
+from shortlist.model.settings import Settings
+from shortlist.model.times import END_OF_TIME
+from shortlist.selection.audience import Inducement
+
+Why = Literal["unreadable", "late", "duplicate", "unadvertised", "refused", "poisoned"]
+
+
+class Refusal(NamedTuple):
+    """An item that was turned away."""
+
+    position: int | None
+    line: str
+    reason: str
+    why: Why
+
+    @property
+    def order(self) -> tuple[int, str]:
+        """As refusals are told; what has no position comes first."""
+        return -1 if self.position is None else self.position, self.line
+
+
+class Accepted(NamedTuple):
+    """A publication that is not to come again."""
+
+    time: int
+    source: str
+    id: str
+
+
+@dataclass(slots=True)
+class Admitted:
+    """What a batch of items led to."""
+
+    items: Items = field(default_factory=Items.empty)
+    """Publications and commands that were let in, in order. `reach` is how far a publisher
+    reaches at most, `advertisement` whose score decides, `shortlist` the only one that a command
+    concerns."""
+    commands: dict[int, Command] = field(default_factory=dict)
+    """Those among them, by position."""
+    refusals: list[Refusal] = field(default_factory=list)
+    accepted: list[Accepted] = field(default_factory=list)
+    waiting: Items = field(default_factory=Items.empty)
+    """What came with this batch and is not passed on yet."""
+    until: int | None = None
+    """Everything before this instant is known."""
+    counts: Counter[str] = field(default_factory=Counter)
+
+
+class Admission:
+    """Pure and deterministic.
+
+    >>> from shortlist.intake.reading import LineReader
+    >>> admission = Admission(Registry(), Settings(lateness=0))
+    >>> line = b'{"id": "n1", "source": "cinema", "time": "1970-01-01T00:00:05Z"}'
+    >>> later = b'{"time": "1970-01-01T00:00:06Z", "heartbeat": true}'
+    >>> read = admission.reader()
+    >>> len(admission.admit(read.lines([1], [line])).items)
+    0
+    >>> admission.admit(read.lines([2], [later])).items.values("id")
+    ['n1']
+    """
+
+    def __init__(self, registry: Registry, settings: Settings) -> None:
+        self._settings = settings
+        self.vocabulary = registry.vocabulary
+        self.ordering = Ordering(settings.lateness)
+        self.duplicates = Duplicates(settings.dedup)
+        self.roster = Roster(registry.vocabulary, settings.limits)
+        self._inducements = Inducements(registry.vocabulary, settings.limits)
+        self._mentions = Mentions(registry.vocabulary, settings.limits)
+        self._reader = ItemReader(registry.vocabulary, settings.limits.for_what_was_read())
+        for command in registry_commands(registry):
+            self.follow(command)
+
+    @property
+    def wanted(self) -> Wanted:
+        """What the live registry has to know of publications, and what those that wait tell."""
+        waiting = self.ordering.waiting
+        wanted = self._mentions.wanted
+        return wanted if waiting is None else wanted.joined(waiting.told)
+
+    def wanted_with(self, commands: Iterable[Command]) -> Wanted:
+        """The same once commands are carried out."""
+        return reduce(Wanted.joined, map(self._mentions.of_command, commands), self.wanted)
+
+    def reader(self, *, commands: bool = True, tabular: bool = False) -> LineReader:
+        """For the lines of the next items."""
+        limits = self._settings.limits
+        return LineReader(self.vocabulary, limits, self.wanted, commands, tabular)
+
+    def registry(self) -> Registry:
+        """What is live now."""
+        return self.roster.registry(self.vocabulary)
+
+    def follow(self, command: Command) -> None:
+        """Carries out a command that was not refused."""
+        self._mentions.apply(command, self.roster)
+        match command:
+            case Advertise(advertisement=advertisement):
+                self._inducements.add(advertisement)
+            case Unadvertise(advertisement=name):
+                self._inducements.remove(name)
+        self.roster.apply(command)
+
+    def follow_line(self, line: str, position: int) -> None:
+        """As `follow`, of a command that was let in before."""
+        self.follow(self._command(line, position))
+
+    def admit(
+        self, items: Items, commands: Mapping[int, Command] | None = None, last: bool = False
+    ) -> Admitted:
+        """Takes the next items of the input, in order of position; after the `last` ones nothing
+        waits any more. Commands that are known already need not be read."""
+        found = Admitted()
+        items = self._readable(items, found)
+        reached = self.ordering.reached_before(items.times)
+        is_late = items.times < reached
+        if is_late.any():
+            late = items.kept(is_late)
+            reasons = late_by(late.times, reached[is_late])
+            self._refuse_all(late, reasons, "late", found)
+        items = items.kept(~is_late & (items.kinds != HEARTBEAT))
+        came = {*items.positions.tolist()}
+        known = dict(commands or {})
+        passed = self.ordering.passed(self._completed(items, known), last)
+        found.until = END_OF_TIME if last else self.ordering.reached
+        if self.ordering.waiting is not None:
+            positions = self.ordering.waiting.positions
+            found.waiting = self.ordering.waiting.kept(np.isin(positions, [*came]))
+        self.let_in(passed, found, known)
+        return found
+
+    def let_in(
+        self, items: Items, found: Admitted, commands: Mapping[int, Command] | None = None
+    ) -> None:
+        """Decides about items that come in order, whatever else comes later."""
+        known, size = commands or {}, len(items)
+        is_in = np.ones(size, np.bool_)
+        limits: list[Inducement | None] = [None] * size
+        shortlists: list[str | None] = [None] * size
+        first = 0
+        for at in [*np.flatnonzero(items.kinds == COMMAND).tolist(), size]:
+            if first < at:
+                some = items.between(first, at)
+                limits[first:at], is_in[first:at] = self._let_in_publications(some, found)
+            if at < size:
+                position = int(items.positions[at])
+                line = items.batch.column("line")[at].as_py()
+                command = known.get(position) or self._command(line, position)
+                refusal = self.roster.refusal(command)
+                is_in[at] = refusal is None
+                if refusal is not None:
+                    found.refusals.append(Refusal(position, line or "", refusal, "refused"))
+                else:
+                    shortlists[at] = self.roster.shortlist_of(command)
+                    found.commands[position] = command
+                    found.counts["commands"] += 1
+                    self.follow(command)
+                    items = with_wanted(items, self.wanted)
+            first = at + 1
+        found.items = items.with_columns(
+            reach=pa.array([limit and limit.k for limit in limits], pa.int64()),
+            advertisement=pa.array(
+                [limit and limit.advertisement for limit in limits], pa.string()
+            ),
+            shortlist=pa.array(shortlists, pa.string()),
+        ).kept(is_in)
+
+    def _let_in_publications(
+        self, publications: Items, found: Admitted
+    ) -> tuple[list[Inducement | None], list[bool]]:
+        """Of each publication what its publisher may reach, and whether it is let in."""
+        limits, is_in = [*self._inducements.of(publications)], [True] * len(publications)
+        times = publications.times.tolist()
+        columns = zip(
+            times,
+            publications.values("source"),
+            publications.values("id"),
+            publications.values("expiry"),
+            limits,
+            strict=True,
+        )
+        must = self._settings.advertised == "required"
+        seen, accepted = self.duplicates, found.accepted
+        published = dead = 0
+        refused: dict[int, Why] = {}
+        for at, (time, source, name, expiry, limit) in enumerate(columns):
+            is_dead = expiry is not None and expiry <= time
+            if seen.is_repeated(source, name, time):
+                refused[at] = "duplicate"
+            elif must and limit is None and not is_dead:
+                refused[at] = "unadvertised"
+            else:
+                seen.accept(source, name, time)
+                accepted.append(Accepted(time, source, name))
+                published += not is_dead
+                if is_dead:
+                    dead += 1
+                    limits[at] = None
+                    is_in[at] = publications.batch.column("replaces")[at].is_valid
+        for at, why in refused.items():
+            is_in[at], limits[at] = False, None
+            one = publications.between(at, at + 1)
+            self._refuse_all(one, [why], why, found)
+        found.counts["published"] += published
+        found.counts["dead on arrival"] += dead
+        return limits, is_in
+
+    def _readable(self, items: Items, found: Admitted) -> Items:
+        kinds = items.kinds
+        if (kinds < REJECT).all():
+            return items
+        bad = items.kept(kinds == REJECT)
+        reasons = [reason or "" for reason in bad.values("reason")]
+        self._refuse_all(bad, reasons, "unreadable", found)
+        return items.kept((kinds != REJECT) & (kinds != BLANK))
+
+    def _completed(self, items: Items, known: dict[int, Command]) -> Items:
+        """Items, and those that wait, with all that is wanted once their commands are followed."""
+        commands = items.kept(items.kinds == COMMAND)
+        for position, line in zip(
+            commands.positions.tolist(), commands.values("line"), strict=True
+        ):
+            if position not in known:
+                known[position] = self._command(line or "", position)
+        wanted = self.wanted_with(known.values()).joined(items.told)
+        if self.ordering.waiting is not None:
+            self.ordering.waiting = with_wanted(self.ordering.waiting, wanted)
+        return with_wanted(items, wanted)
+
+    def _command(self, line: str, position: int) -> Command:
+        command = self._reader.line(line, position)
+        assert isinstance(command, Command)
+        return command
+
+    @staticmethod
+    def _refuse_all(items: Items, reasons: Iterable[str], why: Why, found: Admitted) -> None:
+        for position, line, reason in zip(
+            items.values("position"), items.values("line"), reasons, strict=True
+        ):
+            found.refusals.append(Refusal(position, line or "", reason, why))

@@ -1,0 +1,258 @@
+"""The matching half of a shard: a block of publications in, one row for each candidate out."""
+
+from collections.abc import Iterator, Mapping, Sequence
+from functools import partial
+from typing import Protocol
+
+import numpy as np
+import pyarrow as pa
+
+from shortlist.engine.live import LiveRegistry
+from shortlist.matching.blocks import Block, Bools, Floats, Longs
+from shortlist.matching.index.index import Index
+from shortlist.matching.values import Read
+from shortlist.model.items import Items
+from shortlist.model.settings import Limits
+from shortlist.model.shortlist import Shortlist
+from shortlist.model.subscription import Subscription
+from shortlist.model.vocabulary import Vocabulary
+from shortlist.scoring.blocks import Arrivals, BlockScoring
+from shortlist.scoring.combined import BlockCombining, Combined, Expected
+from shortlist.scoring.kernels.hopeful import Hopes
+from shortlist.scoring.match_sets import MatchSets
+from shortlist.scoring.numbers import Numbers
+from shortlist.selection.audience import Inducement
+from shortlist.selection.bulk.audience import BulkAudience
+
+NOMINATIONS = pa.schema(
+    {
+        "position": pa.int64(),
+        "reach": pa.int64(),
+        "shortlist": pa.string(),
+        "score": pa.float64(),
+    }
+)
+"""A publisher's candidates; a score that cannot be computed is null."""
+
+Chosen = Mapping[int, Sequence[str]]
+"""By position of a publication, the shortlists that its publisher reaches."""
+
+
+class Numbered(Protocol):
+    """Gives subscriptions numbers, which may be used again."""
+
+    def number(self, subscription: str) -> int: ...
+
+    def add(self, subscription: Subscription) -> int: ...
+
+    def remove(self, subscription: str) -> int: ...
+
+    def wants_nearest(self, number: int) -> bool:
+        """Whether publications are left out that are too far for a subscription."""
+        ...
+
+
+class Finder:
+    """The compiled matcher, and the scores of what it finds."""
+
+    def __init__(self, vocabulary: Vocabulary, limits: Limits, index: Index | None = None) -> None:
+        self._index = index or Index(vocabulary, limits)
+        self._scoring = BlockScoring(vocabulary, limits)
+
+    def number(self, subscription: str) -> int:
+        return self._index.numbering.number(subscription)
+
+    def name(self, number: int) -> str:
+        return self._index.numbering.name(number)
+
+    def knows(self, subscription: str) -> bool:
+        try:
+            self.number(subscription)
+        except KeyError:
+            return False
+        return True
+
+    def add(self, subscription: Subscription) -> int:
+        self._index.add(subscription)
+        number = self.number(subscription.id)
+        self._scoring.add(number, subscription)
+        return number
+
+    def remove(self, subscription: str) -> int:
+        number = self.number(subscription)
+        self._index.remove(subscription)
+        self._scoring.remove(number)
+        return number
+
+    def wants_nearest(self, number: int) -> bool:
+        return self._scoring.wants_nearest(number)
+
+    def found(self, block: Block) -> Arrivals:
+        """All that matches and has a score."""
+        return self._scoring.scored(block, self._index.match_block(block, unconditional=False))
+
+    def hopeful(self, block: Block, hopes: Hopes, lasts: Bools) -> tuple[Arrivals, int]:
+        """The same without what cannot matter, and how much that was."""
+        matches = self._index.match_block(block, unconditional=False)
+        return self._scoring.hopeful(block, matches, hopes, lasts)
+
+
+class FoundElsewhere:
+    """Numbers and nothing else: for those who are told what matches.
+
+    >>> known = FoundElsewhere()
+    >>> known.add(Subscription(id="a")), known.add(Subscription(id="b")), known.remove("a")
+    (0, 1, 0)
+    >>> known.number("b")
+    1
+    """
+
+    def __init__(self) -> None:
+        self._numbers = Numbers()
+
+    def number(self, subscription: str) -> int:
+        number = self._numbers.find(subscription)
+        if number is None:
+            raise KeyError(subscription)
+        return number
+
+    def add(self, subscription: Subscription) -> int:
+        return self._numbers.number(subscription.id)
+
+    def remove(self, subscription: str) -> int:
+        number = self.number(subscription)
+        self._numbers.release(subscription)
+        return number
+
+    def wants_nearest(self, number: int) -> bool:
+        return False
+
+
+class Matching(LiveRegistry):
+    """Subscriptions are known by number, and so are shortlists.
+
+    One that does not find matches is told them, and only combines.
+    """
+
+    def __init__(self, vocabulary: Vocabulary, limits: Limits, *, finds: bool = True) -> None:
+        super().__init__(vocabulary, limits)
+        self._finder = Finder(vocabulary, limits) if finds else None
+        self._numbered: Numbered = self._finder or FoundElsewhere()
+        self.shortlists = Numbers()
+        self.combining = BlockCombining(
+            self.scoring, self.shortlists, self._numbered.number, self._numbered.wants_nearest
+        )
+        self._audience = BulkAudience(
+            self.advertisements, self.scoring, self.shortlists, self.subscription
+        )
+
+    def number(self, subscription: str) -> int:
+        return self._numbered.number(subscription)
+
+    def subscription(self, number: int) -> Subscription:
+        subscription = self.combining.subscriptions[number]
+        assert subscription is not None
+        return subscription
+
+    def combined(
+        self, block: Block, expected: Expected | None = None
+    ) -> tuple[Combined, MatchSets, int]:
+        """The candidates of a block's publications, in order of shortlist and publication.
+
+        Where it is known what they must reach to matter, so many others are left out.
+        """
+        assert self._finder is not None
+        self.census.observe(block)
+        if expected is None:
+            found, left_out = self._finder.found(block), 0
+        else:
+            hopes = self.combining.hopes(expected)
+            found, left_out = self._finder.hopeful(block, hopes, expected.lasts)
+        return *self.combining.grouped(block.size, found), left_out
+
+    def nominations(self, items: Items) -> pa.Table:
+        """The best candidates of each publication that has a reach, by its publisher's own score:
+        rows of NOMINATIONS."""
+        block, limits = Block.of_items(items, self.values), inducements(items)
+        combined, *_ = self.combined(block)
+        parts: list[pa.RecordBatch] = []
+        for place, candidates in _of_each([*limits], combined):
+            some = combined.kept(candidates)
+            best, scores = self._best(limits[place], partial(block.value, place), some)
+            size = scores.size
+            columns = [
+                np.full(size, items.positions[place]),
+                np.full(size, limits[place].k),
+                pa.array([self.shortlists.ids[n] for n in some.shortlists[best].tolist()]),
+                pa.array(scores, mask=np.isnan(scores)),
+            ]
+            parts.append(pa.record_batch([*columns], schema=NOMINATIONS))
+        return pa.Table.from_batches(parts, NOMINATIONS)
+
+    def is_chosen(
+        self, items: Items, block: Block, combined: Combined, chosen: Chosen | None
+    ) -> Bools:
+        """Which candidates the publishers want to reach: the best of those here, unless somebody
+        has chosen among more."""
+        is_chosen = np.ones(combined.publications.size, np.bool_)
+        limits = inducements(items)
+        for place, candidates in _of_each([*limits], combined):
+            is_chosen[candidates] = False
+            some = combined.kept(candidates)
+            if chosen is None:
+                reached = self._best(limits[place], partial(block.value, place), some)[0]
+            else:
+                names = chosen.get(int(items.positions[place]), ())
+                numbers = [self.shortlists.find(name) for name in names]
+                known = [number for number in numbers if number is not None]
+                reached = np.flatnonzero(np.isin(some.shortlists, known))
+            is_chosen[candidates[reached]] = True
+        return is_chosen
+
+    def _best(
+        self, inducement: Inducement, read: Read, candidates: Combined
+    ) -> tuple[Longs, Floats]:
+        return self._audience.chosen(
+            inducement, read, candidates.shortlists, candidates.scores, candidates.named
+        )
+
+    def _subscribed(self, subscription: Subscription) -> None:
+        self.combining.add(self._numbered.add(subscription), subscription)
+
+    def _unsubscribed(self, subscription: str) -> None:
+        number = self._numbered.remove(subscription)
+        self.combining.remove(number)
+        self._audience.forget(number)
+
+    def _reopen(self, shortlist: Shortlist) -> None:
+        super()._reopen(shortlist)
+        self.combining.reopen(shortlist.id)
+
+    def _close(self, shortlist: str) -> None:
+        super()._close(shortlist)
+        self.shortlists.release(shortlist)
+
+
+def inducements(items: Items) -> dict[int, Inducement]:
+    """How far the publishers of some publications reach at most, by place."""
+    reach = items.batch.column("reach")
+    if reach.null_count == len(reach):
+        return {}
+    limits = zip(reach.to_pylist(), items.values("advertisement"), strict=True)
+    return {
+        place: Inducement(k, name)
+        for place, (k, name) in enumerate(limits)
+        if k is not None and name is not None
+    }
+
+
+def _of_each(places: Sequence[int], combined: Combined) -> Iterator[tuple[int, Longs]]:
+    """The candidates of publications at some places of a block."""
+    if not places:
+        return
+    order = np.argsort(combined.publications, kind="stable")
+    sorted_places = combined.publications[order]
+    firsts = np.searchsorted(sorted_places, places, "left").tolist()
+    ends = np.searchsorted(sorted_places, places, "right").tolist()
+    for place, first, end in zip(places, firsts, ends, strict=True):
+        yield place, order[first:end]

@@ -1,0 +1,160 @@
+"""What the live registry has to know of publications: the attributes that it mentions."""
+
+from collections import Counter
+from collections.abc import Callable, Iterator
+
+from shortlist.intake.roster import Roster
+from shortlist.language.parser import parse_any_score, parse_audience_score, parse_where
+from shortlist.language.shapes import shape
+from shortlist.language.tree import Number, Score
+from shortlist.matching.computable import needs
+from shortlist.matching.conditions import predicates
+from shortlist.model.advertisement import Advertisement
+from shortlist.model.command import (
+    Advertise,
+    Close,
+    Command,
+    Open,
+    Subscribe,
+    Unadvertise,
+    Unsubscribe,
+    Update,
+)
+from shortlist.model.items import Wanted
+from shortlist.model.paths import Path
+from shortlist.model.policy import Diverse, Policy, policies_of
+from shortlist.model.settings import Limits
+from shortlist.model.subscription import Subscription
+from shortlist.model.vocabulary import Vocabulary
+
+KEPT = 4_096
+"""Shapes of texts whose attributes are remembered."""
+
+Paths = frozenset[Path]
+
+
+class Mentions:
+    """Counts who mentions what; follows the commands that a roster carries out.
+
+    >>> from shortlist.model.subscription import Subscription
+    >>> mentions = Mentions(Vocabulary(), Limits())
+    >>> near = Subscription(id="s", where="city = 'Oslo'", score="-distance(rent: 900)")
+    >>> mentions.subscribe(near)
+    >>> sorted(mentions.wanted.paths)
+    [('city',), ('rent',)]
+    """
+
+    def __init__(self, vocabulary: Vocabulary, limits: Limits) -> None:
+        self._vocabulary = vocabulary
+        self._limits = limits
+        self._paths: Counter[Path] = Counter()
+        self._diverse = 0
+        self._known: dict[tuple[str, str], Paths] = {}
+
+    @property
+    def wanted(self) -> Wanted:
+        """What all of them together want. Whoever compares whole publications wants their data."""
+        paths = frozenset(path for path, count in self._paths.items() if count)
+        return Wanted(paths, self._diverse > 0)
+
+    def apply(self, command: Command, roster: Roster) -> None:
+        """A command is about to be carried out; the roster is as before it."""
+        match command:
+            case Open(shortlist=shortlist):
+                self._count_policy(shortlist.policy, 1)
+            case Close(shortlist=name):
+                self._close(name, roster)
+            case Subscribe(subscription=subscription):
+                self.subscribe(subscription)
+            case Unsubscribe(subscription=name):
+                subscription = roster.subscriptions[name]
+                if subscription.shortlist is None:
+                    self._close(name, roster)
+                else:
+                    self._count(self.of_subscription(subscription), -1)
+            case Update():
+                made = roster.updated(command)
+                if made.shortlist is not None:
+                    self._count_policy(roster.shortlists[made.shortlist.id].policy, -1)
+                    self._count_policy(made.shortlist.policy, 1)
+                if made.subscription is not None:
+                    old = roster.subscriptions[made.subscription.id]
+                    self._count(self.of_subscription(old), -1)
+                    self._count(self.of_subscription(made.subscription), 1)
+            case Advertise(advertisement=advertisement):
+                self._count(self._of_advertisement(advertisement), 1)
+            case Unadvertise(advertisement=name):
+                self._count(self._of_advertisement(roster.advertisements[name]), -1)
+
+    def of_command(self, command: Command) -> Wanted:
+        """What a command asks for; what an update does is known only once it is made."""
+        match command:
+            case Open(shortlist=shortlist):
+                return Wanted(data=_is_diverse(shortlist.policy))
+            case Subscribe(subscription=subscription):
+                own = subscription.own_shortlist()
+                is_diverse = own is not None and _is_diverse(own.policy)
+                return Wanted(self.of_subscription(subscription), is_diverse)
+            case Advertise(advertisement=advertisement):
+                return Wanted(self._of_advertisement(advertisement))
+        return Wanted()
+
+    def subscribe(self, subscription: Subscription) -> None:
+        self._count(self.of_subscription(subscription), 1)
+        own = subscription.own_shortlist()
+        if own is not None:
+            self._count_policy(own.policy, 1)
+
+    def of_subscription(self, subscription: Subscription) -> Paths:
+        """The attributes that its condition and its score mention."""
+        return self._of_where(subscription.where) | self._of_score(subscription.score)
+
+    def _close(self, shortlist: str, roster: Roster) -> None:
+        self._count_policy(roster.shortlists[shortlist].policy, -1)
+        for member in roster.members(shortlist):
+            self._count(self.of_subscription(roster.subscriptions[member]), -1)
+
+    def _of_advertisement(self, made: Advertisement) -> Paths:
+        score = made.score
+        tree = (
+            parse_audience_score(score, self._limits) if isinstance(score, str) else Number(score)
+        )
+        return self._of_where(made.where) | _needed(tree)
+
+    def _of_where(self, text: str | None) -> Paths:
+        if text is None:
+            return frozenset()
+        return self._once("where", text, lambda: frozenset(self._asked(text)))
+
+    def _asked(self, text: str) -> Iterator[Path]:
+        for predicate in predicates(parse_where(text, self._vocabulary, self._limits)):
+            yield predicate.path
+
+    def _of_score(self, score: str | float | None) -> Paths:
+        if not isinstance(score, str):
+            return frozenset()
+        return self._once("score", score, lambda: _needed(parse_any_score(score, self._limits)))
+
+    def _once(self, kind: str, text: str, read: Callable[[], Paths]) -> Paths:
+        """Texts that differ only in their literals mention the same attributes."""
+        key = kind, shape(text).text
+        if key not in self._known:
+            if len(self._known) >= KEPT:
+                self._known.clear()
+            self._known[key] = read()
+        return self._known[key]
+
+    def _count(self, paths: Paths, by: int) -> None:
+        for path in paths:
+            self._paths[path] += by
+
+    def _count_policy(self, policy: Policy, by: int) -> None:
+        self._diverse += by * _is_diverse(policy)
+
+
+def _is_diverse(policy: Policy) -> bool:
+    return any(isinstance(each, Diverse) for each in policies_of(policy))
+
+
+def _needed(score: Score) -> Paths:
+    return frozenset(path for _, path in needs(score))

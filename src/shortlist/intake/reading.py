@@ -1,0 +1,345 @@
+"""Lines to items as columns: each is read once, and only what is wanted of it."""
+
+import json
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any
+
+import numpy as np
+import orjson
+import pyarrow as pa
+
+from shortlist.intake.lines import BadItem, ItemReader, check_size, parse_json
+from shortlist.intake.tables import row_publication
+from shortlist.intake.written import item_document
+from shortlist.model.command import Command, Heartbeat, Item
+from shortlist.model.items import (
+    ATTRIBUTES,
+    BLANK,
+    COMMAND,
+    CONTEXT_COLUMNS,
+    HEARTBEAT,
+    PUBLICATION,
+    REJECT,
+    VALUE,
+    Items,
+    Wanted,
+)
+from shortlist.model.paths import CONTEXT, Path, format_path
+from shortlist.model.publication import Publication
+from shortlist.model.settings import Limits
+from shortlist.model.times import parse_times
+from shortlist.model.vocabulary import Vocabulary
+
+Data = Mapping[str, Any]
+Document = dict[str, Any]
+NO_DATA: Data = {}
+NONE = type(None)
+NESTED = {dict, list}
+FURTHER = {"type", "expirytime", "audience", "replaces", "specversion"}
+"""What some publications say of themselves, beside what all do."""
+
+
+class LineReader:
+    """Reads lines under one vocabulary: publications and, unless told otherwise, commands.
+
+    What most lines look like is read in bulk; everything else, and all that is wrong, goes through
+    `ItemReader`, which knows the rules and the words for what breaks them.
+
+    >>> read = LineReader(Vocabulary(), Limits(), Wanted(frozenset([("rent",)])))
+    >>> line = b'{"id": "p", "source": "s", "time": "1970-01-01T00:00:01Z", "data": {"rent": 9}}'
+    >>> items = read.lines([4, 5], [line, b'{"id": "p"'])
+    >>> items.kinds.tolist(), items.values("reason")
+    ([0, 3], [None, "not JSON: column 12: Expecting ',' delimiter"])
+    >>> items.batch.column("attributes").to_pylist()[0]
+    {'rent': {'number': 9.0, 'text': None, 'other': None}}
+    """
+
+    def __init__(
+        self,
+        vocabulary: Vocabulary,
+        limits: Limits,
+        wanted: Wanted,
+        commands: bool = True,
+        tabular: bool = False,
+    ) -> None:
+        self._reader = ItemReader(vocabulary, limits, commands)
+        self._limits = limits
+        self._wanted = wanted
+        self._tabular = tabular
+
+    def lines(
+        self,
+        positions: Sequence[int | None],
+        lines: Sequence[bytes | None],
+        appended: Sequence[int | None] | None = None,
+    ) -> Items:
+        """Lines with their positions; of each there is one item."""
+        usual: list[tuple[int, Document]] = []
+        others: dict[int, _Read] = {}
+        for at, (position, line) in enumerate(zip(positions, lines, strict=True)):
+            document = None if position is None or line is None else self._usual(line)
+            if document is None:
+                others[at] = self._slowly(position, line)
+            else:
+                usual.append((at, document))
+        times = parse_times([document["time"] for _, document in usual])
+        if None in times:
+            for (at, _), time in zip(usual, times, strict=True):
+                if time is None:
+                    others[at] = self._slowly(positions[at], lines[at])
+            usual = [(at, document) for at, document in usual if at not in others]
+            times = [time for time in times if time is not None]
+        columns = _Columns(len(lines), self._wanted)
+        columns.put_usual(usual, times, positions, lines)
+        for at, read in others.items():
+            columns.put(at, read)
+        return columns.items(appended)
+
+    def _usual(self, line: bytes) -> Document | None:
+        """A publication of the form that most have, and within all limits."""
+        if self._tabular or len(line) > self._limits.payload_bytes:
+            return None
+        try:
+            document: Document = orjson.loads(line)
+            name, source, time = document["id"], document["source"], document["time"]
+            data = document.get("data", NO_DATA)
+            if not (type(name) is type(source) is type(time) is str and name and source and time):
+                return None
+            if type(data) is not dict or not document.keys().isdisjoint(FURTHER):
+                return None
+            if not NESTED.isdisjoint(map(type, data.values())):
+                check_size(data, self._limits)
+        except (ValueError, LookupError, TypeError, AttributeError):
+            return None
+        return document if len(data) <= self._limits.attributes else None
+
+    def _slowly(self, position: int | None, line: bytes | None) -> "_Read":
+        """One line, by all rules."""
+        if line is None:
+            return _Read(position, REJECT, line="", reason="line: is missing")
+        text = line.decode(errors="replace")
+        if position is None:
+            return _Read(None, REJECT, line=text, reason="position: is missing")
+        if not line.strip():
+            return _Read(position, BLANK)
+        try:
+            document = parse_json(line, self._limits)
+            if self._tabular:
+                document = row_publication(document)
+                text = json.dumps(document, ensure_ascii=False)
+            item = self._reader.document(document, position)
+        except BadItem as problem:
+            return _Read(position, REJECT, line=text, reason=str(problem))
+        return _Read(position, _kind(item), item=item, line=text)
+
+
+class _Read:
+    """A line that was read by all rules."""
+
+    __slots__ = ("item", "kind", "line", "position", "reason")
+
+    def __init__(
+        self,
+        position: int | None,
+        kind: int,
+        item: Item | None = None,
+        line: str | None = None,
+        reason: str | None = None,
+    ) -> None:
+        self.position, self.kind, self.item = position, kind, item
+        self.line, self.reason = line, reason
+
+
+def _kind(item: Item) -> int:
+    if isinstance(item, Publication):
+        return PUBLICATION
+    return HEARTBEAT if isinstance(item, Heartbeat) else COMMAND
+
+
+class _Columns:
+    """Columns of so many items, filled in any order."""
+
+    def __init__(self, size: int, wanted: Wanted) -> None:
+        self._wanted = wanted
+        self._columns: dict[str, list[Any]] = {
+            name: [None] * size
+            for name in CONTEXT_COLUMNS.names
+            if name not in ("data", "appended")
+        }
+        self._data: list[Data] = [NO_DATA] * size
+
+    def put_usual(
+        self,
+        usual: Sequence[tuple[int, Document]],
+        times: Sequence[int | None],
+        positions: Sequence[int | None],
+        lines: Sequence[bytes | None],
+    ) -> None:
+        """Publications that have no more than what most have."""
+        columns = self._columns
+        into = tuple(columns[name] for name in ("position", "kind", "time", "source", "id", "line"))
+        position, kind, time, source, name, line = into
+        for (at, document), when in zip(usual, times, strict=True):
+            position[at], kind[at], time[at] = positions[at], PUBLICATION, when
+            source[at], name[at] = document["source"], document["id"]
+            line[at] = lines[at]
+            self._data[at] = document.get("data", NO_DATA)
+
+    def put(self, at: int, read: "_Read") -> None:
+        """An item that was read by all rules."""
+        columns, item = self._columns, read.item
+        columns["position"][at], columns["kind"][at] = read.position, read.kind
+        columns["line"][at], columns["reason"][at] = read.line, read.reason
+        if item is not None:
+            columns["time"][at] = item.time
+        if isinstance(item, Publication):
+            for name in ("source", "id", "type", "expiry", "audience", "replaces"):
+                columns[name][at] = getattr(item, name)
+            self._data[at] = item.data
+
+    def items(self, appended: Sequence[int | None] | None) -> Items:
+        columns = [
+            pa.array(values, CONTEXT_COLUMNS.field(name).type)
+            for name, values in self._columns.items()
+        ]
+        size = len(self._data)
+        data = pa.nulls(size, pa.string())
+        if self._wanted.data:
+            is_publication = [kind == PUBLICATION for kind in self._columns["kind"]]
+            data = data_column(self._data, is_publication)
+        known = pa.nulls(size, pa.int64()) if appended is None else pa.array(appended, pa.int64())
+        attributes = attribute_columns(self._data, self._wanted.paths)
+        columns += [data, known, attributes]
+        return Items(pa.RecordBatch.from_arrays(columns, schema=self._wanted.schema))
+
+
+def items_of(some: Iterable[Item], wanted: Wanted) -> tuple[Items, dict[int, Command]]:
+    """Objects as columns; commands are given by position, since they are no columns.
+
+    >>> flat = Publication(id="p", source="s", time=5, position=1, data={"rent": 900})
+    >>> items, _ = items_of([flat], Wanted(frozenset([("rent",)])))
+    >>> items.times, items.paths
+    (array([5]), ('rent',))
+    """
+    every, commands = list(some), dict[int, Command]()
+    columns = _Columns(len(every), wanted)
+    for at, item in enumerate(every):
+        read = _Read(item.position, _kind(item), item=item)
+        if isinstance(item, Command):
+            commands[item.position] = item
+            read.line = json.dumps(item_document(item))
+        columns.put(at, read)
+    return columns.items(None), commands
+
+
+def with_wanted(items: Items, wanted: Wanted) -> Items:
+    """Items that know of their publications what is wanted now, which may be more than it was when
+    they were read: the rest is looked up in their lines."""
+    missing = [path for path in wanted.paths if format_path(path) not in items.paths]
+    lacks_data = wanted.data and items.batch.column("data").null_count == len(items)
+    if not missing and not lacks_data:
+        return items
+    is_publication = (items.kinds == PUBLICATION).tolist()
+    columns = items.values("data"), items.values("line"), is_publication
+    data = [_data(*each) for each in zip(*columns, strict=True)]
+    if missing:
+        known, new = items.batch.column(ATTRIBUTES), attribute_columns(data, missing)
+        fields = {field.name: known.field(field.name) for field in known.type}
+        fields |= {field.name: new.field(field.name) for field in new.type}
+        names = sorted(fields)
+        attributes = pa.StructArray.from_arrays([fields[name] for name in names], names)
+        items = items.with_columns(attributes=attributes)
+    if lacks_data:
+        items = items.with_columns(data=data_column(data, is_publication))
+    return items
+
+
+def _data(data: str | None, line: str | None, is_publication: bool) -> Data:
+    if not is_publication:
+        return NO_DATA
+    if data is not None:
+        return json.loads(data)  # type: ignore[no-any-return]
+    assert line is not None
+    return json.loads(line.removeprefix("\ufeff")).get("data") or NO_DATA
+
+
+def data_column(data: Sequence[Data], is_publication: Sequence[bool]) -> pa.StringArray:
+    """What publications have to say, as text."""
+    texts = (
+        json.dumps(each, ensure_ascii=False) if is_one else None
+        for each, is_one in zip(data, is_publication, strict=True)
+    )
+    return pa.array(texts, pa.string())
+
+
+def attribute_columns(data: Sequence[Data], paths: Iterable[Path]) -> pa.StructArray:
+    """The attributes at paths into data, as items have them.
+
+    >>> attribute_columns([{"a": {"b": True}}], [("a", "b")]).to_pylist()
+    [{'a.b': {'number': None, 'text': None, 'other': 'true'}}]
+    """
+    columns = {format_path(path): _values_at(data, path) for path in sorted(paths)}
+    if not columns:
+        return pa.array([{}] * len(data), pa.struct([]))
+    return pa.StructArray.from_arrays([*columns.values()], names=[*columns])
+
+
+def _values_at(data: Sequence[Data], path: Path) -> pa.StructArray:
+    if path in CONTEXT:
+        return value_column([None] * len(data))
+    if len(path) == 1:
+        key = path[0]
+        return value_column([each.get(key) for each in data])
+    return value_column([_found(each, path) for each in data])
+
+
+def _found(data: Data, path: Path) -> Any:
+    found: Any = data
+    for key in path:
+        if not isinstance(found, Mapping):
+            return None
+        found = found.get(key)
+    return found
+
+
+def value_column(found: Sequence[Any]) -> pa.StructArray:
+    """JSON values as one attribute.
+
+    >>> value_column([1, "a", [1, 2]]).to_pylist()[2]
+    {'number': None, 'text': None, 'other': '[1, 2]'}
+    """
+    kinds = set(map(type, found))
+    nothing = pa.nulls(len(found), pa.string())
+    if kinds <= {int, float, NONE}:
+        try:
+            numbers = np.array(found, np.float64)
+            return _values(pa.array(numbers, mask=~np.isfinite(numbers)), nothing, nothing)
+        except OverflowError:
+            pass  # an integer beyond all doubles is absent
+    elif kinds <= {str, NONE}:
+        return _values(pa.nulls(len(found), pa.float64()), pa.array(found, pa.string()), nothing)
+    return _values(
+        pa.array([_number(value) for value in found], pa.float64()),
+        pa.array([value if type(value) is str else None for value in found], pa.string()),
+        pa.array([_other(value) for value in found], pa.string()),
+    )
+
+
+def _number(value: Any) -> float | None:
+    if type(value) not in (int, float):
+        return None
+    try:
+        number = float(value)
+    except OverflowError:
+        return None
+    return number if abs(number) < float("inf") else None
+
+
+def _other(value: Any) -> str | None:
+    if value is None or type(value) in (int, float, str):
+        return None
+    return json.dumps(value, ensure_ascii=False)
+
+
+def _values(numbers: pa.Array, texts: pa.Array, others: pa.Array) -> pa.StructArray:
+    return pa.StructArray.from_arrays([numbers, texts, others], fields=[*VALUE])

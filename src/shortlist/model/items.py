@@ -1,0 +1,178 @@
+"""Items of a timeline as columns: what travels from whoever reads lines to whoever selects.
+
+An attribute is a column of its own, as JSON has it: `number` for a number, `text` for a string, and
+`other` for the JSON text of anything else (booleans, lists, fuzzy values). All three are null where
+the attribute is absent.
+"""
+
+import json
+from collections.abc import Iterable, Sequence
+from functools import cached_property
+from typing import Any, NamedTuple
+
+import numpy as np
+import numpy.typing as npt
+import pyarrow as pa
+
+from shortlist.model.paths import Path, format_path, parse_path
+from shortlist.model.publication import Publication
+
+PUBLICATION, COMMAND, HEARTBEAT, REJECT, BLANK = range(5)
+"""Kinds of items. A reject is a line that could not be read; a blank line is nothing."""
+
+Longs = npt.NDArray[np.int64]
+Kinds = npt.NDArray[np.int8]
+
+CONTEXT_COLUMNS = pa.schema(
+    {
+        "position": pa.int64(),
+        "kind": pa.int8(),
+        "time": pa.int64(),
+        "source": pa.string(),
+        "id": pa.string(),
+        "type": pa.string(),
+        "expiry": pa.int64(),
+        "audience": pa.int64(),
+        "replaces": pa.string(),
+        "line": pa.string(),
+        "reason": pa.string(),
+        "data": pa.string(),
+        "appended": pa.int64(),
+    }
+)
+"""Of commands and rejects `line` is the text they came in; of publications too, as long as somebody
+may have to show it. `data` is null unless it was asked for, and `reason` says what a reject lacks.
+`appended` is when a log took the item, in microseconds."""
+
+ATTRIBUTES = "attributes"
+VALUE = pa.struct({"number": pa.float64(), "text": pa.string(), "other": pa.string()})
+
+
+class Wanted(NamedTuple):
+    """What somebody has to know of publications beside their context."""
+
+    paths: frozenset[Path] = frozenset()
+    """Attributes that a condition, a score or an advertisement mentions."""
+    data: bool = False
+    """Whether all of `data` travels, as text."""
+
+    @property
+    def schema(self) -> pa.Schema:
+        """The columns of items that have it.
+
+        >>> Wanted(frozenset([("rent",)])).schema.field("attributes").type.field(0).name
+        'rent'
+        """
+        values = [(format_path(path), VALUE) for path in sorted(self.paths)]
+        return CONTEXT_COLUMNS.append(pa.field(ATTRIBUTES, pa.struct(values)))
+
+    def joined(self, other: "Wanted") -> "Wanted":
+        """What both want."""
+        return Wanted(self.paths | other.paths, self.data or other.data)
+
+
+class Items:
+    """Some items, in an order that somebody else decides.
+
+    >>> blank = Items.empty()
+    >>> len(blank), blank.times.dtype
+    (0, dtype('int64'))
+    """
+
+    def __init__(self, batch: pa.RecordBatch) -> None:
+        self.batch = batch
+
+    @classmethod
+    def empty(cls, wanted: Wanted | None = None) -> "Items":
+        schema = (wanted or Wanted()).schema
+        return cls(
+            pa.RecordBatch.from_arrays([pa.array([], f.type) for f in schema], schema=schema)
+        )
+
+    @classmethod
+    def of_table(cls, table: pa.Table) -> "Items":
+        batches = table.combine_chunks().to_batches()
+        if batches:
+            return cls(batches[0])
+        columns = [pa.array([], field.type) for field in table.schema]
+        return cls(pa.RecordBatch.from_arrays(columns, schema=table.schema))
+
+    @classmethod
+    def joined(cls, some: Sequence["Items"]) -> "Items":
+        """All of several that have the same columns."""
+        return some[0] if len(some) == 1 else cls(pa.concat_batches([each.batch for each in some]))
+
+    def __len__(self) -> int:
+        return int(self.batch.num_rows)
+
+    def taken(self, places: npt.NDArray[Any]) -> "Items":
+        """Some of them, in this order."""
+        return Items(self.batch.take(pa.array(places)))
+
+    def kept(self, which: npt.NDArray[np.bool_]) -> "Items":
+        return self if which.all() else Items(self.batch.filter(pa.array(which)))
+
+    def between(self, first: int, end: int) -> "Items":
+        """Neighbours; nothing is copied."""
+        return self if end - first == len(self) else Items(self.batch.slice(first, end - first))
+
+    @property
+    def paths(self) -> tuple[str, ...]:
+        """The attributes that there are columns of."""
+        return tuple(field.name for field in self.batch.schema.field(ATTRIBUTES).type)
+
+    @property
+    def told(self) -> Wanted:
+        """What is known of publications beside their context."""
+        data = self.batch.column("data")
+        return Wanted(frozenset(map(parse_path, self.paths)), data.null_count < len(self))
+
+    def with_columns(self, **columns: pa.Array) -> "Items":
+        """The same with other columns, or more."""
+        batch = self.batch
+        for name, column in columns.items():
+            at = batch.schema.get_field_index(name)
+            if at < 0:
+                batch = batch.append_column(name, column)
+            else:
+                batch = batch.set_column(at, name, column)
+        return Items(batch)
+
+    def without(self, names: Iterable[str]) -> "Items":
+        """The same without what nobody needs any more; those columns are null."""
+        nulls = {name: pa.nulls(len(self), self.batch.schema.field(name).type) for name in names}
+        return self.with_columns(**nulls)
+
+    @cached_property
+    def kinds(self) -> Kinds:
+        return self._numbers("kind")
+
+    @cached_property
+    def times(self) -> Longs:
+        return self._numbers("time")
+
+    @cached_property
+    def positions(self) -> Longs:
+        return self._numbers("position")
+
+    def values(self, column: str) -> list[Any]:
+        """A column as Python has it."""
+        values: list[Any] = self.batch.column(column).to_pylist()
+        return values
+
+    def publication(self, place: int) -> Publication:
+        """One publication as an object; without its data, where that did not travel."""
+        row = {name: self.batch.column(name)[place].as_py() for name in CONTEXT_COLUMNS.names}
+        data = row["data"]
+        facts = ("id", "source", "time", "position", "type", "expiry", "audience", "replaces")
+        return Publication(
+            **{name: row[name] for name in facts}, data={} if data is None else json.loads(data)
+        )
+
+    def numbers(self, column: str, missing: int) -> Longs:
+        """A column of whole numbers, with a number for those that are null."""
+        return np.asarray(self.batch.column(column).fill_null(missing))
+
+    def _numbers(self, column: str) -> npt.NDArray[Any]:
+        found = self.batch.column(column)
+        return np.asarray(found.fill_null(0) if found.null_count else found)
