@@ -109,6 +109,11 @@ class Admission:
         """The same once commands are carried out."""
         return reduce(Wanted.joined, map(self._mentions.of_command, commands), self.wanted)
 
+    def wanted_of(self, commands: Items) -> Wanted:
+        """What commands ask for, whether they are allowed or not."""
+        read = map(self._command, commands.values("line"), commands.positions.tolist())
+        return self.wanted_with(read)
+
     def reader(self, *, commands: bool = True, tabular: bool = False) -> LineReader:
         """For the lines of the next items."""
         limits = self._settings.limits

@@ -2,8 +2,9 @@
 
 from collections import Counter
 from collections.abc import Callable, Iterator
+from functools import reduce
 
-from shortlist.intake.roster import Roster
+from shortlist.intake.roster import Roster, registry_commands
 from shortlist.language.parser import parse_any_score, parse_audience_score, parse_where
 from shortlist.language.shapes import shape
 from shortlist.language.tree import Number, Score
@@ -23,6 +24,7 @@ from shortlist.model.command import (
 from shortlist.model.items import Wanted
 from shortlist.model.paths import Path
 from shortlist.model.policy import Diverse, Policy, policies_of
+from shortlist.model.registry import Registry
 from shortlist.model.settings import Limits
 from shortlist.model.subscription import Subscription
 from shortlist.model.vocabulary import Vocabulary
@@ -154,6 +156,13 @@ class Mentions:
 
 def _is_diverse(policy: Policy) -> bool:
     return any(isinstance(each, Diverse) for each in policies_of(policy))
+
+
+def mentioned(registry: Registry, limits: Limits) -> Wanted:
+    """What a registry has to know of publications."""
+    mentions = Mentions(registry.vocabulary, limits)
+    found = map(mentions.of_command, registry_commands(registry))
+    return reduce(Wanted.joined, {*found}, Wanted())
 
 
 def _needed(score: Score) -> Paths:

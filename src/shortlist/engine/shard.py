@@ -8,8 +8,8 @@ from typing import Any, Protocol
 import numpy as np
 import pyarrow as pa
 
-from shortlist.engine.deliveries import DELIVERIES
-from shortlist.engine.delivery_ids import delivery_ids
+from shortlist.engine.delivering import Published, Receiving, delivery_batch
+from shortlist.engine.delivery_ids import shortlist_texts
 from shortlist.engine.live import tell
 from shortlist.engine.matching import Chosen, Matching, inducements
 from shortlist.engine.steps import BLOCK, CommandReader, steps
@@ -41,7 +41,6 @@ OTHER_TYPE = "other type: "
 """How counts of values of another type than a predicate's begin, before the attribute."""
 SUPPRESSED = "suppressed: "
 """How counts of matches that were not delivered at arrival begin, before the reason."""
-CAUSES = pa.array(["arrival", "promotion"])
 NOBODY: Ints = np.empty(0, np.int32)
 
 
@@ -191,26 +190,29 @@ class Shard:
         places, publications = numbers.tolist(), self.selecting.publications
         who, to = np.unique(placed.places, return_inverse=True)
         shortlists = [self.shortlist(number) for number in who.tolist()]
-        texts = {name: publications.text(name, places) for name in ("source", "id", "data")}
-        keys: list[Any] = [*zip(texts["source"], texts["id"], strict=True)]
         ids = [shortlist.id for shortlist in shortlists]
-        columns = {
-            "id": delivery_ids(ids, to.astype(np.int32), keys, what.astype(np.int32)),
-            "time": placed.times,
-            "shortlist": _repeated(ids, to),
-            "subscriber": _repeated([shortlist.subscriber for shortlist in shortlists], to),
-            "source": _repeated(texts["source"], what),
-            "publication": _repeated(texts["id"], what),
-            "subscription": self._named(placed.named),
-            "score": placed.scores,
-            "possibility": placed.possibilities,
-            "necessity": placed.necessities,
-            "rank": pa.array(placed.ranks, mask=placed.ranks == 0),
-            "cause": CAUSES.take(pa.array(placed.promoted.astype(np.int8))),
-            "data": _repeated(texts["data"], what) if with_data else pa.nulls(to.size, pa.string()),
-            "position": publications.facts["position"][placed.publications],
-        }
-        return pa.record_batch([columns[name] for name in DELIVERIES.names], schema=DELIVERIES)
+        return delivery_batch(
+            Published(
+                sources=publications.text("source", places),
+                ids=publications.text("id", places),
+                positions=publications.facts["position"][numbers],
+                data=publications.text("data", places) if with_data else None,
+                places=what,
+            ),
+            Receiving(
+                shortlists=pa.array(ids, pa.string()),
+                subscribers=pa.array([each.subscriber for each in shortlists], pa.string()),
+                hashed=shortlist_texts(ids),
+                places=to,
+            ),
+            times=placed.times,
+            subscriptions=self._named(placed.named),
+            scores=placed.scores,
+            possibilities=placed.possibilities,
+            necessities=placed.necessities,
+            ranks=pa.array(placed.ranks, mask=placed.ranks == 0),
+            promoted=placed.promoted,
+        )
 
     @property
     def is_touched(self) -> bool:

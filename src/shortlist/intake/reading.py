@@ -232,6 +232,20 @@ def items_of(some: Iterable[Item], wanted: Wanted) -> tuple[Items, dict[int, Com
     return columns.items(None), commands
 
 
+def rejects_of(
+    positions: Sequence[int | None],
+    lines: Sequence[str | None],
+    reasons: Sequence[str],
+    wanted: Wanted,
+) -> Items:
+    """What was turned away, as items."""
+    columns = _Columns(len(reasons), wanted)
+    for at, refused in enumerate(zip(positions, lines, reasons, strict=True)):
+        position, line, reason = refused
+        columns.put(at, _Read(position, REJECT, line=line, reason=reason))
+    return columns.items(None)
+
+
 def with_wanted(items: Items, wanted: Wanted) -> Items:
     """Items that know of their publications what is wanted now, which may be more than it was when
     they were read: the rest is looked up in their lines."""
@@ -278,9 +292,22 @@ def attribute_columns(data: Sequence[Data], paths: Iterable[Path]) -> pa.StructA
     >>> attribute_columns([{"a": {"b": True}}], [("a", "b")]).to_pylist()
     [{'a.b': {'number': None, 'text': None, 'other': 'true'}}]
     """
-    columns = {format_path(path): _values_at(data, path) for path in sorted(paths)}
+    columns = {format_path(path): _values_at(data, path) for path in sorted(paths, key=format_path)}
+    return _attributes(columns, len(data))
+
+
+def value_columns(values: Mapping[str, Mapping[str, pa.Array]], size: int) -> pa.StructArray:
+    """Attributes whose numbers, texts and other values are known; what is not given is null."""
+    columns = {}
+    for name, given in values.items():
+        parts = [given.get(field.name, pa.nulls(size, field.type)) for field in VALUE]
+        columns[name] = _values(*parts)
+    return _attributes(columns, size)
+
+
+def _attributes(columns: Mapping[str, pa.StructArray], size: int) -> pa.StructArray:
     if not columns:
-        return pa.array([{}] * len(data), pa.struct([]))
+        return pa.array([{}] * size, pa.struct([]))
     return pa.StructArray.from_arrays([*columns.values()], names=[*columns])
 
 

@@ -72,6 +72,11 @@ def row_publication(row: object) -> object:
     return {**context, "data": data}
 
 
+def json_row(row: Mapping[str, Any]) -> bytes:
+    """A row as the JSON text that it could have been."""
+    return json.dumps(_json_value(row), ensure_ascii=False).encode()
+
+
 def _rows(file: Path) -> list[dict[str, Any]]:
     try:
         rows: list[dict[str, Any]] = pyarrow.parquet.read_table(file).to_pylist()

@@ -10,6 +10,7 @@ import pyarrow as pa
 
 from shortlist.engine.admission import Admission, Admitted
 from shortlist.engine.arrow import rows
+from shortlist.engine.stages import Read
 from shortlist.intake.reading import LineReader
 from shortlist.live.files import Files
 from shortlist.live.laps import Laps
@@ -93,14 +94,15 @@ class Driver:
         """How many are live."""
         return len(self._admission.roster.subscriptions)
 
-    def reader(self, *, commands: bool = True, tabular: bool = False) -> LineReader:
-        """For the lines of the next batch."""
-        return LineReader(
-            self._admission.vocabulary,
-            self._settings.limits,
-            self._admission.wanted.joined(Wanted(data=self._with_data)),
-            commands,
-            tabular,
+    def read_task(self, *, commands: bool = True, tabular: bool = False) -> Read:
+        """READ, for the lines of the next batch."""
+        return Read(
+            vocabulary=self._admission.vocabulary,
+            limits=self._settings.limits,
+            wanted=self._admission.wanted.joined(Wanted(data=self._with_data)),
+            commands=commands,
+            tabular=tabular,
+            keeps_blanks=True,
         )
 
     def run_batch(

@@ -63,7 +63,7 @@ class Wanted(NamedTuple):
         >>> Wanted(frozenset([("rent",)])).schema.field("attributes").type.field(0).name
         'rent'
         """
-        values = [(format_path(path), VALUE) for path in sorted(self.paths)]
+        values = [(name, VALUE) for name in sorted(map(format_path, self.paths))]
         return CONTEXT_COLUMNS.append(pa.field(ATTRIBUTES, pa.struct(values)))
 
     def joined(self, other: "Wanted") -> "Wanted":
@@ -100,7 +100,11 @@ class Items:
     @classmethod
     def joined(cls, some: Sequence["Items"]) -> "Items":
         """All of several that have the same columns."""
-        return some[0] if len(some) == 1 else cls(pa.concat_batches([each.batch for each in some]))
+        first = some[0].batch.schema
+        alike = [
+            each.batch if each.batch.schema == first else each.batch.cast(first) for each in some
+        ]
+        return some[0] if len(some) == 1 else cls(pa.concat_batches(alike))
 
     def __len__(self) -> int:
         return int(self.batch.num_rows)

@@ -6,32 +6,57 @@ import atexit
 import json
 import shutil
 import tempfile
+import uuid
 from collections import Counter
 from collections.abc import Callable, Iterable, Mapping
-from functools import cached_property
+from functools import cached_property, reduce
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from shortlist.engine.arrow import Row
-from shortlist.engine.deliveries import file_schema
-from shortlist.engine.results import RESULTS
+from shortlist.engine.admission import Admission, Admitted
+from shortlist.engine.deliveries import COLUMNS
+from shortlist.engine.matching import NOMINATIONS
+from shortlist.engine.mentions import mentioned
+from shortlist.engine.ordering import in_order
+from shortlist.engine.stages import (
+    CHOSEN,
+    RESULTS,
+    Admit,
+    Choose,
+    FindLate,
+    Nominate,
+    Read,
+    ReadTable,
+    Select,
+    Share,
+    admitted_schema,
+    advertising,
+)
 from shortlist.intake.files import read_registry, registry_from_documents
+from shortlist.intake.lines import VERBS
+from shortlist.intake.table_reading import POSITION
 from shortlist.intake.tables import row_document
+from shortlist.live.slots import cut_registry, shard_of
 from shortlist.model.command import Command
+from shortlist.model.items import COMMAND, PUBLICATION, REJECT, Items, Wanted
 from shortlist.model.registry import Registry
 from shortlist.model.settings import Limits, Settings
-from shortlist.spark.ingest import admitted, carried_out, read_items, without_late
-from shortlist.spark.schemas import CHOSEN, NOMINATIONS, PARTS, ddl
-from shortlist.spark.shards import Choose, Nominate, Select, Share, shares
-from shortlist.spark.sinks import parts_folder, put_in_order
+from shortlist.spark.pinning import pinned
+from shortlist.spark.progress import Progress
+from shortlist.spark.ready import MakeReady, TakeReady
+from shortlist.spark.schemas import spark_schema
+from shortlist.spark.sinks import LinesOfRows, parts_folder, put_parts_in_order
 from shortlist.spark.sources import Lines, NoInput, read_table
-from shortlist.spark.stateless import MatchAll, Ready, WriteAll, is_stateless
+from shortlist.spark.stateless import PARTS, MatchAll, Ready, WriteAll, is_stateless
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame
 
-REJECTS = "position bigint, line string, reason string"
-ALLOWED = "position bigint, shard int, allowed array<string>"
+BUCKET_BITS = 16
+"""The largest earlier time is worked out in buckets of 2^16 positions."""
+ALIVE = "expiry is null or expiry > time"
+MAY_BE_COMMAND = '"(' + "|".join(VERBS) + ')"|\\\\\\\\u'
+"""Lines that are commands name one, perhaps with escaped letters."""
 
 
 class Batch:
@@ -60,29 +85,34 @@ class Batch:
         self._with_data = with_data
         self._keep = keep
         self._kept: list[DataFrame] = []
+        self._name = uuid.uuid4().hex
         self.progress: str | None = None
         """A folder in which shards on this machine say how far they are."""
 
     @cached_property
     def deliveries(self) -> DataFrame:
         """Deliveries with the `position` of their publication, in no particular order."""
-        columns = [*file_schema(self._with_data).names, "position"]
+        columns = [*COLUMNS, *(["data"] if self._with_data else []), "position"]
         return self._results.where("note is null").select(columns)
 
     @cached_property
     def rejects(self) -> DataFrame:
         """What was turned away: position, line, reason."""
-        unread = self._items.where("kind = 'reject'").select("position", "line", "reason")
-        repeated = self._admitted.where("reason is not null")
-        refused = self._spark.createDataFrame(self._changes[1], REJECTS)
-        return unread.union(repeated.select("position", "line", "reason")).union(refused)
+        columns = ("position", "line", "reason")
+        unread = self._items.where(f"kind = {REJECT}").select(*columns)
+        turned_away = self._admitted.where(f"kind = {REJECT}").select(*columns)
+        if self._lines.tabular:
+            turned_away = self._with_lines(turned_away)
+        refused = [(each.position, each.line, each.reason) for each in self._changes.refusals]
+        schema = "position bigint, line string, reason string"
+        return unread.union(turned_away).union(self._spark.createDataFrame(refused, schema))
 
     @cached_property
     def explanations(self) -> DataFrame:
         """A JSON document for each match and each promotion, in the column `explanation`."""
         from pyspark.sql import functions as F  # noqa: N812
 
-        explained = self._selected(Select(shares=self._shares, explain=True))
+        explained = self._selected(lambda share: Select(share=share, explain=True))
         field = F.get_json_object("note", "$.explanation").alias("explanation")
         return explained.select(field).where("explanation is not null")
 
@@ -100,12 +130,21 @@ class Batch:
     def prepare(
         self, processes: int | None = 1, progress: Callable[[int], object] = lambda done: None
     ) -> None:
-        """Compiles a stateless registry now, and not with the first result.
+        """Compiles the registry now, and not with the first result.
 
         More than one process can only be started by a program that does nothing when it is
         imported; without a number, there are as many as cores.
         """
-        self._ready = self._compiled(processes, progress)
+        if self.is_stateless:
+            self._ready = self._compiled(processes, progress)
+            return
+        made = []
+        for shard, share in self._busy_shares:
+            with pinned(self._spark, shard):
+                task = MakeReady(key=f"{self._name} {shard}", share=share)
+                made.append(self._spark.range(0, 1, 1, 1).mapInArrow(task, "subscriptions bigint"))
+        if made:
+            reduce(lambda frame, more: frame.union(more), made).collect()
 
     def write_parts(self, out: str | Path) -> dict[str, Any]:
         """Lets the tasks of a stateless batch write Parquet in order themselves; the counts."""
@@ -116,8 +155,8 @@ class Batch:
                 with_data=self._with_data,
                 progress=self.progress,
             )
-            parts = sorted(self._in_order.mapInArrow(task, ddl(PARTS)).collect())
-            put_in_order(folder, [part.file for part in parts], self._with_data)
+            parts = sorted(self._in_order.mapInArrow(task, spark_schema(PARTS)).collect())
+            put_parts_in_order(folder, [part.file for part in parts], self._with_data)
         return self._total(part.note for part in parts)
 
     def _total(self, notes: Iterable[str]) -> dict[str, Any]:
@@ -136,16 +175,12 @@ class Batch:
     @cached_property
     def publications(self) -> int:
         """How many publications are matched."""
-        return self._admitted.where("reason is null").count()
+        return self._admitted.where(f"kind = {PUBLICATION}").where(ALIVE).count()
 
     @property
     def passes(self) -> int:
         """How often publications are matched: once, or once by every busy shard."""
-        return self.publications * (1 if self.is_stateless else self._busy_shards)
-
-    @property
-    def _busy_shards(self) -> int:
-        return sum(not share.is_idle for share in self._shares)
+        return self.publications * (1 if self.is_stateless else len(self._busy_shares))
 
     def release(self) -> None:
         """Lets go of what was kept."""
@@ -153,31 +188,107 @@ class Batch:
             self._kept.pop().unpersist()
 
     @cached_property
-    def _items(self) -> DataFrame:
-        vocabulary = self._registry.vocabulary
-        read = read_items(self._lines, vocabulary, self._settings, self._has_commands)
-        return without_late(self._shared(read), self._settings.lateness)
+    def _wanted(self) -> Wanted:
+        """What has to be known of publications, whatever becomes of the commands."""
+        limits = self._settings.limits
+        wanted = mentioned(self._registry, limits).joined(Wanted(data=self._with_data))
+        if not self._has_commands:
+            return wanted
+        commands = self._read(Wanted(), self._lines.frame.where(_may_be_command()))
+        found = _collected(commands.where(f"kind = {COMMAND}"))
+        admission = Admission(Registry(vocabulary=self._registry.vocabulary), self._settings)
+        return wanted.joined(admission.wanted_of(found))
 
     @cached_property
-    def _changes(self) -> tuple[list[Command], list[Row]]:
-        if not self._has_commands:
-            return [], []
-        return carried_out(self._items, self._registry, self._settings)
+    def _items(self) -> DataFrame:
+        read = self._shared(self._read(self._wanted, self._lines.frame))
+        return self._without_late(read)
+
+    def _read(self, wanted: Wanted, frame: DataFrame) -> DataFrame:
+        """READ."""
+        vocabulary, limits = self._registry.vocabulary, self._settings.limits
+        if self._lines.tabular:
+            task: Any = ReadTable(vocabulary=vocabulary, limits=limits, wanted=wanted)
+        else:
+            task = Read(
+                vocabulary=vocabulary, limits=limits, wanted=wanted, commands=self._has_commands
+            )
+        return frame.mapInArrow(task, spark_schema(wanted.schema))
+
+    def _without_late(self, items: DataFrame) -> DataFrame:
+        """Items in which what is late is a reject."""
+        from pyspark.sql import functions as F  # noqa: N812
+
+        lateness = self._settings.lateness
+        if lateness is None:
+            return items
+        bucketed = items.withColumn("bucket", F.shiftright("position", BUCKET_BITS))
+        latest_before, latest = {}, None
+        for bucket, largest in sorted(bucketed.groupBy("bucket").agg(F.max("time")).collect()):
+            if latest is not None:
+                latest_before[bucket] = latest
+            if largest is not None:
+                latest = largest if latest is None else max(latest, largest)
+        task = FindLate(lateness=lateness, bucket_bits=BUCKET_BITS, latest_before=latest_before)
+        return (
+            bucketed.repartition(self._partitions, "bucket")
+            .sortWithinPartitions("position")
+            .drop("bucket")
+            .mapInArrow(task, spark_schema(self._wanted.schema))
+        )
+
+    @cached_property
+    def _changes(self) -> Admitted:
+        """The commands of the input: those that the registry allows, and those that it refuses."""
+        found = Admitted()
+        if self._has_commands:
+            admission = Admission(self._registry, self._settings)
+            commands = _collected(self._items.where(f"kind = {COMMAND}"))
+            admission.let_in(in_order(commands), found)
+        return found
 
     @cached_property
     def _shares(self) -> list[Share]:
-        commands = self._changes[0]
-        return shares(self._registry, commands, self._settings.limits, self._shards)
+        """The registry and its changes cut by shortlist; advertisements go to every shard."""
+        commands: list[list[Command]] = [[] for _ in range(self._shards)]
+        changes = self._changes
+        if changes.commands:
+            named = changes.items.values("shortlist")
+            for command, name in zip(changes.commands.values(), named, strict=True):
+                concerned = range(self._shards) if name is None else [shard_of(name, self._shards)]
+                for shard in concerned:
+                    commands[shard].append(command)
+        parts = cut_registry(self._registry, self._shards)
+        return [
+            Share(registry=part, commands=some, limits=self._settings.limits, wanted=self._wanted)
+            for part, some in zip(parts, commands, strict=True)
+        ]
+
+    @property
+    def _busy_shares(self) -> list[tuple[int, Share]]:
+        return [(n, share) for n, share in enumerate(self._shares) if not share.is_idle]
 
     @cached_property
     def _admitted(self) -> DataFrame:
-        found = admitted(self._items, self._registry, self._changes[0], self._settings)
+        """ADMIT: publications that are let in, and those that are refused."""
+        task = Admit(
+            registry=self._registry,
+            changes=advertising(self._changes.commands.values()),
+            settings=self._settings,
+            wanted=self._wanted,
+        )
+        found = (
+            self._items.where(f"kind = {PUBLICATION}")
+            .repartition(self._partitions, "source", "id")
+            .sortWithinPartitions("time", "position")
+            .mapInArrow(task, spark_schema(admitted_schema(self._wanted)))
+        )
         return self._shared(found)
 
     @cached_property
     def _in_order(self) -> DataFrame:
         """Publications cut into ranges of time, as many as there are cores."""
-        published = self._admitted.where("reason is null").select("time", "position", "line")
+        published = self._admitted.where(f"kind = {PUBLICATION}").where(ALIVE)
         ranges = published.repartitionByRange(self._shards, "time", "position")
         return ranges.sortWithinPartitions("time", "position")
 
@@ -197,48 +308,90 @@ class Batch:
     def _results(self) -> DataFrame:
         if self.is_stateless:
             every = MatchAll(ready=self._ready, with_data=self._with_data, progress=self.progress)
-            return self._shared(self._in_order.mapInArrow(every, ddl(RESULTS)))
-        task = Select(shares=self._shares, with_data=self._with_data, progress=self.progress)
-        return self._shared(self._selected(task))
+            return self._shared(self._in_order.mapInArrow(every, spark_schema(RESULTS)))
+        told = Progress(self.progress)
+        return self._shared(
+            self._selected(
+                lambda share: Select(share=share, with_data=self._with_data, told=told.add)
+            )
+        )
 
-    def _selected(self, task: Select) -> DataFrame:
-        published = self._admitted.where("reason is null")
-        allowed = self._allowed(published)
-        arriving = self._for_each_shard(published).join(allowed, ["position", "shard"], "left")
-        columns = ("shard", "time", "position", "line", "audience", "advertisement", "allowed")
-        return self._by_shard(arriving.select(*columns)).mapInArrow(task, ddl(RESULTS))
+    def _selected(self, task: Callable[[Share], Select]) -> DataFrame:
+        """SELECT, by every shard that somebody subscribes in."""
+        published = self._admitted.where(f"kind = {PUBLICATION}").drop("line", "reason")
+        arriving = self._with_chosen(self._complete(published))
+        parts = []
+        for shard, share in self._busy_shares:
+            ordered = arriving.repartition(1).sortWithinPartitions("time", "position")
+            run = TakeReady(key=f"{self._name} {shard}", task=task(share))
+            with pinned(self._spark, shard):
+                parts.append(ordered.mapInArrow(run, spark_schema(RESULTS)))
+        if not parts:
+            return self._spark.createDataFrame([], spark_schema(RESULTS))
+        return reduce(lambda frame, more: frame.union(more), parts)
 
-    def _allowed(self, published: DataFrame) -> DataFrame:
-        """Which shortlists of a shard may receive a publication that an advertisement limits."""
+    def _complete(self, published: DataFrame) -> DataFrame:
+        """With the columns that were left behind, empty."""
+        from pyspark.sql import functions as F  # noqa: N812
+
+        schema = admitted_schema(self._wanted)
+        nothing = {
+            name: F.lit(None).cast("string")
+            for name in schema.names
+            if name not in published.columns
+        }
+        return published.withColumns(nothing).select(*schema.names)
+
+    def _with_chosen(self, published: DataFrame) -> DataFrame:
+        """With whom a publisher reaches, where an advertisement limits that."""
         from pyspark.sql import functions as F  # noqa: N812
 
         if not any(share.advertises for share in self._shares):
-            return self._spark.createDataFrame([], ALLOWED)
-        chosen = self._chosen(published).groupBy("position", "shard")
-        return chosen.agg(F.collect_set("shortlist").alias("allowed"))
+            return published.withColumn("chosen", F.lit(None).cast("array<string>"))
+        chosen = self._chosen(published.where("reach is not null")).groupBy("position")
+        reached = chosen.agg(F.collect_set("shortlist").alias("chosen"))
+        return published.join(reached, "position", "left").select(*published.columns, "chosen")
 
-    def _chosen(self, published: DataFrame) -> DataFrame:
-        """The k best shortlists of all shards, for each publication that has a limit."""
-        limited = self._for_each_shard(published.where("audience is not null"))
-        columns = ("shard", "time", "position", "line", "audience", "advertisement")
-        nominated = self._by_shard(limited.select(*columns)).mapInArrow(
-            Nominate(shares=self._shares), ddl(NOMINATIONS)
-        )
-        ordered = nominated.repartition(self._shards, "position").sortWithinPartitions("position")
-        return ordered.mapInArrow(Choose(shards=self._shards), ddl(CHOSEN))
+    def _chosen(self, limited: DataFrame) -> DataFrame:
+        """NOMINATE and CHOOSE: the k best shortlists of all shards."""
+        parts = []
+        for _, share in self._busy_shares:
+            ordered = limited.repartition(1).sortWithinPartitions("time", "position")
+            parts.append(ordered.mapInArrow(Nominate(share=share), spark_schema(NOMINATIONS)))
+        if not parts:
+            return self._spark.createDataFrame([], spark_schema(CHOSEN))
+        nominated = reduce(lambda frame, more: frame.union(more), parts)
+        together = nominated.repartition(self._shards, "position").sortWithinPartitions("position")
+        return together.mapInArrow(Choose(), spark_schema(CHOSEN))
 
-    def _for_each_shard(self, published: DataFrame) -> DataFrame:
-        busy = [(shard,) for shard, share in enumerate(self._shares) if not share.is_idle]
-        return published.crossJoin(self._spark.createDataFrame(busy, "shard int").hint("broadcast"))
+    def _with_lines(self, rejects: DataFrame) -> DataFrame:
+        """Rows of a table become text only where they are shown."""
+        refused = rejects.select("position", "reason")
+        source = self._lines.frame
+        found = source.join(refused, source[POSITION] == refused["position"])
+        columns = found.drop("position")
+        schema = "position bigint, line string, reason string"
+        return columns.mapInArrow(LinesOfRows(), schema)
 
-    def _by_shard(self, frame: DataFrame) -> DataFrame:
-        placed = frame.repartitionById(self._shards, "shard")
-        return placed.sortWithinPartitions("shard", "time", "position")
+    @property
+    def _partitions(self) -> int:
+        """As many as there are cores: Spark's default of 200 is made for larger clusters."""
+        return int(self._spark.sparkContext.defaultParallelism)
 
     def _shared(self, frame: DataFrame) -> DataFrame:
         if self._keep:
             self._kept.append(frame.persist())
         return frame
+
+
+def _may_be_command():  # type: ignore[no-untyped-def]
+    from pyspark.sql import functions as F  # noqa: N812
+
+    return F.col("line").cast("string").rlike(MAY_BE_COMMAND)
+
+
+def _collected(frame: DataFrame) -> Items:
+    return Items.of_table(frame.toArrow())
 
 
 def rank(

@@ -16,6 +16,9 @@ from shortlist.spark.session import any_session
 from shortlist.spark.sinks import write_deliveries, write_explanations, write_rejects
 from shortlist.spark.sources import read_files
 
+MANY = 10_000
+"""Subscriptions whose shards are made in a step of their own, which can be seen."""
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Outputs:
@@ -61,6 +64,9 @@ def run_job(
     if batch.is_stateless:
         with steps.told("Compiling the registry", len(registry.subscriptions)) as told:
             batch.prepare(processes=None, progress=told)
+    elif len(registry.subscriptions) >= MANY:
+        with steps.step("Compiling the registry"):
+            batch.prepare()
     with steps.counted("Matching and selecting", passes) as batch.progress:
         counts = batch.write_parts(outputs.deliveries) if writes_parts else batch.counts()
         delivered = counts.get("arrival", 0) + counts.get("promotion", 0)

@@ -1,9 +1,4 @@
-"""Runs the tasks of a micro-batch on Spark, each shard's always in the same process.
-
-An engine of many subscriptions takes long to restore, so a shard has to meet the process that has
-it in memory. Spark keeps a pool of Python workers for every environment that functions ask for, so
-each shard asks for an environment of its own.
-"""
+"""Runs the tasks of a micro-batch on Spark, each shard's always in the same process."""
 
 from __future__ import annotations
 
@@ -17,11 +12,11 @@ from typing import TYPE_CHECKING, Any
 import pyarrow as pa
 
 from shortlist.live.tasks import D, W
+from shortlist.spark.pinning import pinned
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
 
-LANE = "SHORTLIST_LANE"
 DONE = pa.schema([("number", pa.int64()), ("done", pa.binary())])
 
 
@@ -73,12 +68,8 @@ class Lanes:
             self._starts.popitem()[1].unpersist()
 
     def _frame(self, task: _Task, lane: int) -> DataFrame:
-        environment = self._spark.sparkContext.environment
-        environment[LANE] = str(lane)
-        try:
+        with pinned(self._spark, lane):
             return self._start(lane).mapInArrow(task, "number bigint, done binary")
-        finally:
-            del environment[LANE]
 
     def _start(self, lane: int) -> DataFrame:
         """One row on the executor that has the lane's engine: a task goes where it is kept."""

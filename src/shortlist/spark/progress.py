@@ -12,10 +12,13 @@ class Progress:
 
     def __init__(self, folder: str | None) -> None:
         self._folder = None if folder is None else Path(folder)
-        self._name = f"{os.getpid()}-{uuid.uuid4()}"
+        self._file: Path | None = None
+        """Each process has its own."""
         self._count = 0
 
     def add(self, publications: int) -> None:
         self._count += publications
         if self._folder is not None and self._folder.is_dir():
-            Path(self._folder, self._name).write_text(str(self._count))
+            if self._file is None:
+                self._file = self._folder / f"{os.getpid()}-{uuid.uuid4()}"
+            self._file.write_text(str(self._count))

@@ -16,10 +16,10 @@ from shortlist.live.outlets import Outlet
 from shortlist.live.places import files_in
 from shortlist.live.plans import PlanSetting
 from shortlist.live.registers import has_deployment
+from shortlist.model.items import Items
 from shortlist.model.registry import Registry
 from shortlist.model.settings import Settings
 from shortlist.spark.batch import any_registry
-from shortlist.spark.ingest import ReadLines
 from shortlist.spark.lanes import Lanes
 from shortlist.spark.stream_input import stream_lines
 from shortlist.spark.streaming import Stream
@@ -58,7 +58,7 @@ class RankedStream:
         """The input has ended: time runs on, and windows empty. Then it stops."""
         with self._held:
             self._stream.finish()
-            self._driver.run_batch([], last=True)
+            self._driver.run_batch(Items.empty(), last=True)
 
 
 def rank_stream(
@@ -93,12 +93,6 @@ def rank_stream(
         stack.callback(lanes.release)
         outlet = out if not isinstance(out, str | Path) else FolderOutlet(out, with_data=with_data)
         driver = Driver(registers, files, settings, lanes, outlet, with_data=with_data, plan=plan)
-        read = ReadLines(
-            vocabulary=driver.vocabulary,
-            settings=settings,
-            tabular=lines.tabular,
-            commands=commands,
-        )
-        stream = Stream(lines, driver, read, folder / "checkpoint")
+        stream = Stream(lines, driver, folder / "checkpoint", commands=commands)
         stream.start()
         return RankedStream(stream, driver, stack.pop_all())

@@ -26,7 +26,6 @@ from shortlist.log.opening import open_log
 from shortlist.model.problem import InvalidRegistry
 from shortlist.model.registry import Registry
 from shortlist.model.settings import Settings
-from shortlist.spark.ingest import ReadLines
 from shortlist.spark.lanes import Lanes
 from shortlist.spark.stream_input import stream_log
 from shortlist.spark.streaming import Stream
@@ -184,16 +183,9 @@ class Running:
             after=manifest.position - manifest.base,
             at_most=self._wanted.at_most,
         )
-        read = ReadLines(
-            vocabulary=driver.vocabulary,
-            settings=self._wanted.settings,
-            tabular=False,
-            commands=True,
-        )
         stream = Stream(
             lines,
             driver,
-            read,
             checkpoints / uuid.uuid4().hex,
             lambda report, appended: self._observer.ran(report, driver, log, appended),
         )

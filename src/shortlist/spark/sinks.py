@@ -15,7 +15,9 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 
 from shortlist.engine.arrow import Row, batches, rows
-from shortlist.engine.deliveries import ORDER, file_schema, lines
+from shortlist.engine.deliveries import ORDER, file_schema, file_text, lines, put_in_order
+from shortlist.intake.table_reading import POSITION, row_lines
+from shortlist.intake.tables import row_publication
 from shortlist.spark.sources import Places
 
 if TYPE_CHECKING:
@@ -23,6 +25,8 @@ if TYPE_CHECKING:
 
 ONE_PART = 100_000
 """Rows up to which one task sorts and writes them faster than several."""
+MOST_AT_ONCE = 2_000_000
+"""Deliveries up to which this process sorts and writes them faster than tasks."""
 
 LINES = pa.schema([("value", pa.string())])
 
@@ -68,11 +72,44 @@ def write_deliveries(deliveries: DataFrame, out: str | Path, count: int | None =
     Where their `count` is known and small, Spark need not sample them first.
     """
     with_data = "data" in deliveries.columns
+    if count is not None and count <= MOST_AT_ONCE:
+        _write_table(put_in_order(deliveries.toArrow()), Path(out), with_data)
+        return
     ordered = _sorted(deliveries, *ORDER, count=count).select(file_schema(with_data).names)
     if Path(out).suffix == ".parquet":
         ordered.write.mode("overwrite").parquet(str(out))
     else:
         _write_lines(ordered.mapInArrow(_WriteDeliveries(with_data), "value string"), out)
+
+
+def _write_table(deliveries: pa.Table, out: Path, with_data: bool) -> None:
+    """Deliveries in order; what is written is in place only when it is whole."""
+    if out.suffix == ".parquet":
+        with parts_folder(out) as folder:
+            part = folder / "deliveries.parquet"
+            with DeliveryFile(part, with_data) as file:
+                file.write({name: deliveries[name] for name in file_schema(with_data).names})
+            put_parts_in_order(folder, [part.name], with_data)
+        return
+    with tempfile.TemporaryDirectory(dir=out.parent, prefix=".shortlist-") as folder:
+        whole = Path(folder, out.name)
+        whole.write_bytes(file_text(deliveries, with_data))
+        whole.replace(out)
+
+
+@dataclass(frozen=True, slots=True)
+class LinesOfRows:
+    """The task that turns rows of a table, each with the reason for which it was refused, into
+    rejects."""
+
+    def __call__(self, arriving: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
+        for batch in arriving:
+            texts = row_lines(batch.drop_columns(["reason"]))
+            documents = [
+                json.dumps(row_publication(json.loads(text)), ensure_ascii=False) for text in texts
+            ]
+            columns = [batch.column(POSITION), documents, batch.column("reason")]
+            yield pa.record_batch(columns, names=["position", "line", "reason"])
 
 
 class DeliveryFile:
@@ -120,7 +157,7 @@ def parts_folder(out: str | Path) -> Iterator[Path]:
         parts.replace(out)
 
 
-def put_in_order(folder: Path, files: Sequence[str], with_data: bool) -> None:
+def put_parts_in_order(folder: Path, files: Sequence[str], with_data: bool) -> None:
     """Gives the parts of a Parquet folder names in this order; all others are forgotten."""
     for number, file in enumerate(files):
         Path(folder, file).rename(Path(folder, f"part-{number:05}.parquet"))

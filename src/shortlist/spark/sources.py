@@ -11,6 +11,7 @@ from urllib.parse import unquote, urlparse
 
 import pyarrow.parquet as pq
 
+from shortlist.intake.table_reading import POSITION
 from shortlist.intake.tables import check_tables
 
 if TYPE_CHECKING:
@@ -46,7 +47,8 @@ class Places:
 
 @dataclass(frozen=True, slots=True)
 class Lines:
-    """`frame` has the columns position and line; `tabular` lines are rows of a table as JSON."""
+    """What comes in: `position` and `line`; or, if `tabular`, the rows of a table with their
+    `__position`."""
 
     frame: DataFrame
     tabular: bool
@@ -63,24 +65,26 @@ def read_files(spark: SparkSession, path: str | Path) -> Lines:
     if tabular:
         check_tables(files)
         table = spark.read.option("mergeSchema", "true").parquet(*names)
+        content = [F.col(quoted(name)) for name in table.columns]
         frame = table.select(
-            json_row(table.columns).alias("line"),
-            F.col("_metadata.file_path").alias("file"),
-            F.lit(0).cast("bigint").alias("block"),
-            F.col("_metadata.row_index").alias("row"),
+            *content,
+            F.col("_metadata.file_path").alias("__file"),
+            F.lit(0).cast("bigint").alias("__block"),
+            F.col("_metadata.row_index").alias("__row"),
         )
+        positioned, places = _positioned(spark, frame, [*table.columns], POSITION)
     else:
         frame = (
             spark.read.option("lineSep", "\n")
             .text(names)
             .select(
                 F.col("value").cast("binary").alias("line"),
-                F.col("_metadata.file_path").alias("file"),
-                F.col("_metadata.file_block_start").alias("block"),
-                F.monotonically_increasing_id().alias("row"),
+                F.col("_metadata.file_path").alias("__file"),
+                F.col("_metadata.file_block_start").alias("__block"),
+                F.monotonically_increasing_id().alias("__row"),
             )
         )
-    positioned, places = _positioned(spark, frame)
+        positioned, places = _positioned(spark, frame, ["line"], "position")
     return Lines(positioned, tabular, places)
 
 
@@ -88,21 +92,24 @@ def read_table(frame: DataFrame) -> Lines:
     """Any DataFrame: a `position` column orders it, else rows at one time go by their content."""
     from pyspark.sql import functions as F  # noqa: N812
 
-    columns = [name for name in frame.columns if name != "position"]
-    line = json_row(columns).alias("line")
     if "position" in frame.columns:
-        return Lines(frame.select(F.col("position").cast("bigint"), line), tabular=True)
-    return Lines(
-        frame.select(line).select(F.xxhash64("line").alias("position"), "line"), tabular=True
-    )
+        position = F.col("position").cast("bigint")
+    else:
+        position = F.xxhash64(json_row(frame.columns))
+    columns = [F.col(quoted(name)) for name in frame.columns if name != "position"]
+    return Lines(frame.select(position.alias(POSITION), *columns), tabular=True)
 
 
 def json_row(columns: list[str]):  # type: ignore[no-untyped-def]
     """A row as JSON text; times are written as publications write them."""
     from pyspark.sql import functions as F  # noqa: N812
 
-    quoted = [F.col(f"`{name.replace('`', '``')}`") for name in columns]
-    return F.to_json(F.struct(*quoted), TIME_FORMATS).cast("binary")
+    return F.to_json(F.struct(*(F.col(quoted(name)) for name in columns)), TIME_FORMATS)
+
+
+def quoted(name: str) -> str:
+    """A column's name as Spark takes it, whatever is in it."""
+    return f"`{name.replace('`', '``')}`"
 
 
 def input_files(path: Path) -> list[Path]:
@@ -156,25 +163,28 @@ def literal_glob(name: str) -> str:
     return re.sub(r"([*?\[\]{}\\])", r"\\\1", name)
 
 
-def _positioned(spark: SparkSession, frame: DataFrame) -> tuple[DataFrame, Places]:
+def _positioned(
+    spark: SparkSession, frame: DataFrame, columns: list[str], position: str
+) -> tuple[DataFrame, Places]:
     """Numbers rows through all files, from 1: a block holds consecutive rows of one file."""
     from pyspark.sql import functions as F  # noqa: N812
 
     extents = (
-        frame.groupBy("file", "block")
-        .agg(F.min("row").alias("first"), F.count("*").alias("length"))
+        frame.groupBy("__file", "__block")
+        .agg(F.min("__row").alias("first"), F.count("*").alias("length"))
         .collect()
     )
-    extents.sort(key=lambda extent: (_name(extent.file), extent.block))
-    offsets, ends, position = [], {}, 0
-    for extent in extents:
-        offsets.append((extent.file, extent.block, position + 1 - extent.first))
-        position += extent.length
-        ends[_name(extent.file)] = position
-    starts = spark.createDataFrame(offsets, "file string, block bigint, offset bigint")
-    numbered = frame.join(F.broadcast(starts), ["file", "block"])
+    extents.sort(key=lambda extent: (_name(extent["__file"]), extent["__block"]))
+    offsets, ends, end = [], {}, 0
+    for file, block, first, length in extents:
+        offsets.append((file, block, end + 1 - first))
+        end += length
+        ends[_name(file)] = end
+    starts = spark.createDataFrame(offsets, "__file string, __block bigint, __offset bigint")
+    numbered = frame.join(F.broadcast(starts), ["__file", "__block"])
     places = Places(tuple(Path(name).name for name in ends), tuple(ends.values()))
-    return numbered.select((F.col("row") + F.col("offset")).alias("position"), "line"), places
+    number = (F.col("__row") + F.col("__offset")).alias(position)
+    return numbered.select(number, *(F.col(quoted(name)) for name in columns)), places
 
 
 def _name(file_uri: str) -> str:

@@ -10,29 +10,29 @@ from __future__ import annotations
 import json
 import uuid
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 from functools import lru_cache
-from itertools import islice
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pyarrow as pa
 
-from shortlist.engine.arrivals import Recipients, arrived, as_rows
-from shortlist.engine.arrow import Row, batches, rows
-from shortlist.engine.bulk import BLOCK
+from shortlist.engine.arrow import batches
+from shortlist.engine.delivering import Published, Receiving, delivery_batch
+from shortlist.engine.delivery_ids import shortlist_texts
 from shortlist.engine.kernels.sorting import order_by
-from shortlist.engine.results import RESULTS
-from shortlist.intake.lines import reread
+from shortlist.engine.stages import RESULTS
+from shortlist.engine.steps import CommandReader, steps
+from shortlist.intake.lines import ItemReader
 from shortlist.matching.blocks import Block, Ints
 from shortlist.matching.census import TypeCensus
 from shortlist.matching.index.compile import compiled_index
 from shortlist.matching.index.index import Index
 from shortlist.matching.values import Values
+from shortlist.model.items import Items
 from shortlist.model.policy import Everything
-from shortlist.model.publication import Publication
 from shortlist.model.registry import Registry
 from shortlist.model.settings import Limits
 from shortlist.model.subscription import Subscription
@@ -40,9 +40,12 @@ from shortlist.model.vocabulary import Vocabulary
 from shortlist.scoring.blocks import Arrivals, scored_pairs
 from shortlist.scoring.bulk import BulkScores
 from shortlist.spark.progress import Progress
-from shortlist.spark.schemas import PARTS
 from shortlist.spark.sinks import DeliveryFile
 
+PARTS = pa.schema(
+    {"time": pa.int64(), "position": pa.int64(), "file": pa.string(), "note": pa.string()}
+)
+"""Files of deliveries that tasks wrote, each with the place of its first publication."""
 AT_ONCE = 2**20
 """Deliveries that are written together: names that they repeat are then written once."""
 
@@ -80,7 +83,8 @@ class Ready:
     scores: BulkScores | None
     """None where no subscription has a score: it is the possibility then."""
     unconditional: Ints
-    recipients: Recipients
+    subscriptions: pa.StringArray
+    receiving: Receiving
     ranks: Ints
     """The place of each one's shortlist in the order of ids."""
     census: TypeCensus
@@ -119,10 +123,12 @@ class Ready:
             unconditional=np.array(
                 [n for n, one in enumerate(subscriptions) if one.where is None], np.int32
             ),
-            recipients=Recipients.of(
-                [subscription.id for subscription in subscriptions],
-                shortlists,
-                [subscribers[name] for name in shortlists],
+            subscriptions=pa.array([made.id for made in subscriptions], pa.string()),
+            receiving=Receiving(
+                shortlists=pa.array(shortlists, pa.string()),
+                subscribers=pa.array([subscribers[name] for name in shortlists], pa.string()),
+                hashed=shortlist_texts(shortlists),
+                places=np.empty(0, np.int32),
             ),
             ranks=np.array([place[name] for name in shortlists], np.int32),
             census=census,
@@ -147,16 +153,17 @@ class _Run:
         self._progress = Progress(progress)
         self._index = _index(ready.folder)
         self._values = Values(ready.vocabulary)
+        self._reader = ItemReader(ready.vocabulary)
         self._published = self._matched = 0
 
-    def blocks(self, arriving: Iterable[Row]) -> Iterator[tuple[list[Publication], Arrivals]]:
+    def blocks(self, arriving: Iterable[pa.RecordBatch]) -> Iterator[tuple[Items, Arrivals]]:
         """Publications and their matches, in order of publication and shortlist."""
-        iterator = iter(arriving)
-        while lines := list(islice(iterator, BLOCK)):
-            publications = [reread(line, position, time) for time, position, line in lines]
-            yield publications, self._arrivals(publications)
-            self._published += len(publications)
-            self._progress.add(len(publications))
+        for batch in arriving:
+            for block in steps(Items(batch), CommandReader(self._reader)):
+                assert isinstance(block, Items)
+                yield block, self._arrivals(block)
+                self._published += len(block)
+                self._progress.add(len(block))
 
     def note(self) -> str:
         """What was counted."""
@@ -168,10 +175,9 @@ class _Run:
         }
         return json.dumps({"counts": counts})
 
-    def _arrivals(self, publications: Sequence[Publication]) -> Arrivals:
+    def _arrivals(self, items: Items) -> Arrivals:
         ready = self._ready
-        reads = [self._values.of(publication) for publication in publications]
-        block = Block.of_readers(reads)
+        block = Block.of_items(items, self._values)
         ready.census.observe(block)
         matches = self._index.match_block(block, unconditional=ready.scores is None)
         if ready.scores is None:
@@ -184,10 +190,31 @@ class _Run:
         self._matched += found.scores.size
         return found.kept(order_by(found.publications, ready.ranks[found.subscriptions]))
 
+    def deliveries(self, items: Items, found: Arrivals, with_data: bool) -> pa.RecordBatch:
+        """Matches as rows of DELIVERIES."""
+        ready, size = self._ready, found.scores.size
+        return delivery_batch(
+            Published(
+                sources=items.values("source"),
+                ids=items.values("id"),
+                positions=items.positions,
+                data=items.values("data") if with_data else None,
+                places=found.publications,
+            ),
+            ready.receiving._replace(places=found.subscriptions),
+            times=items.times[found.publications],
+            subscriptions=ready.subscriptions.take(pa.array(found.subscriptions)),
+            scores=found.scores,
+            possibilities=found.possibilities,
+            necessities=found.necessities,
+            ranks=pa.nulls(size, pa.int32()),
+            promoted=np.zeros(size, np.bool_),
+        )
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class MatchAll:
-    """The task that turns publications (time, position, line) into rows of RESULTS."""
+    """The task that turns publications in order into rows of RESULTS."""
 
     ready: Ready
     with_data: bool = False
@@ -195,9 +222,9 @@ class MatchAll:
 
     def __call__(self, arriving: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
         run = _Run(self.ready, self.progress)
-        for publications, found in run.blocks(rows(arriving)):
-            recipients = self.ready.recipients
-            yield as_rows(arrived(publications, found, recipients, self.with_data))
+        for items, found in run.blocks(arriving):
+            made = run.deliveries(items, found, self.with_data)
+            yield made.append_column("note", pa.nulls(made.num_rows, pa.string()))
         nothing = [None] * (len(RESULTS) - 1)
         yield from batches([(*nothing, run.note())], RESULTS)
 
@@ -218,26 +245,25 @@ class WriteAll:
         run, first = _Run(self.ready, self.progress), None
         path = Path(self.folder, f"{uuid.uuid4()}.parquet")
         with DeliveryFile(path, self.with_data) as file:
-            for publications, found in _together(run.blocks(rows(arriving))):
+            for items, found in _together(run.blocks(arriving)):
                 if first is None:
-                    first = publications[0].time, publications[0].position
-                file.write(arrived(publications, found, self.ready.recipients, self.with_data))
+                    first = int(items.times[0]), int(items.positions[0])
+                made = run.deliveries(items, found, self.with_data)
+                file.write(dict(zip(made.schema.names, made.columns, strict=True)))
         if first is not None:
             yield from batches([(*first, path.name, run.note())], PARTS)
 
 
-def _together(
-    blocks: Iterable[tuple[list[Publication], Arrivals]],
-) -> Iterator[tuple[list[Publication], Arrivals]]:
+def _together(blocks: Iterable[tuple[Items, Arrivals]]) -> Iterator[tuple[Items, Arrivals]]:
     """Blocks joined until there are enough deliveries to be written at once."""
-    publications: list[Publication] = []
+    items: list[Items] = []
     parts: list[Arrivals] = []
     for more, found in blocks:
-        moved = found.publications + np.int32(len(publications))
-        parts.append(found._replace(publications=moved))
-        publications += more
+        before = sum(map(len, items))
+        parts.append(found._replace(publications=found.publications + np.int32(before)))
+        items.append(more)
         if sum(part.scores.size for part in parts) >= AT_ONCE:
-            yield publications, Arrivals.joined(parts)
-            publications, parts = [], []
-    if publications:
-        yield publications, Arrivals.joined(parts)
+            yield Items.joined(items), Arrivals.joined(parts)
+            items, parts = [], []
+    if items:
+        yield Items.joined(items), Arrivals.joined(parts)

@@ -73,7 +73,8 @@ def stream_lines(frame: DataFrame) -> Lines:
         return Lines(frame.select(*positions, line, *appended), tabular=False)
     if set(PUBLICATION_COLUMNS) <= set(frame.columns):
         columns = [name for name in frame.columns if name != "position"]
-        return Lines(frame.select(*positions, json_row(columns).alias("line")), tabular=True)
+        line = json_row(columns).cast("binary").alias("line")
+        return Lines(frame.select(*positions, line), tabular=True)
     raise NoInput(
         "expected a column line and, if you like, position and appended; or publications with"
         f" id, source and time; found {', '.join(frame.columns)}"

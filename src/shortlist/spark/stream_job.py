@@ -13,19 +13,19 @@ import pyarrow as pa
 
 from shortlist.engine.arrow import rows
 from shortlist.engine.deliveries import file_text
+from shortlist.engine.shard import OTHER_TYPE
 from shortlist.live.driver import Driver, begin
 from shortlist.live.files import Files
 from shortlist.live.folder_registers import FolderRegisters
 from shortlist.live.plans import PlanSetting
-from shortlist.live.shard import OTHER_TYPE
+from shortlist.model.items import Items
 from shortlist.model.registry import Registry
 from shortlist.model.settings import Settings
 from shortlist.progress import Steps
-from shortlist.spark.ingest import ReadLines
 from shortlist.spark.job import Outputs, check_outputs, job_report
 from shortlist.spark.lanes import Lanes
 from shortlist.spark.session import any_session
-from shortlist.spark.sinks import DeliveryFile, RejectLines, parts_folder, put_in_order
+from shortlist.spark.sinks import DeliveryFile, RejectLines, parts_folder, put_parts_in_order
 from shortlist.spark.sources import counted_places
 from shortlist.spark.stream_input import stream_files
 from shortlist.spark.streaming import Stream
@@ -96,15 +96,9 @@ def run_stream_job(
             plan=plan,
             with_departures=outputs.departures is not None,
         )
-        read = ReadLines(
-            vocabulary=registry.vocabulary,
-            settings=settings,
-            tabular=lines.tabular,
-            commands=commands,
-        )
         with steps.step("Matching and selecting"):
-            Stream(lines, driver, read, folder / "checkpoint").run_to_the_end()
-            driver.run_batch([], last=True)
+            Stream(lines, driver, folder / "checkpoint", commands=commands).run_to_the_end()
+            driver.run_batch(Items.empty(), last=True)
         lines_of = RejectLines(counted_places(source))
         rejected = "".join(f"{line}\n" for line in lines_of(sorted(outlet.refusals)))
         outputs.rejects.write_bytes(rejected.encode())
@@ -132,7 +126,7 @@ def _outlet(out: Path, with_data: bool) -> Iterator[FileOutlet]:
             part = folder / "deliveries.parquet"
             with DeliveryFile(part, with_data) as file:
                 yield FileOutlet(file)
-            put_in_order(folder, [part.name] if part.exists() else [], with_data)
+            put_parts_in_order(folder, [part.name] if part.exists() else [], with_data)
         return
     with tempfile.TemporaryDirectory(dir=out.absolute().parent, prefix=".shortlist-") as folder:
         whole = Path(folder, out.name)

@@ -4,48 +4,29 @@ from __future__ import annotations
 
 import threading
 import uuid
-from collections.abc import Callable, Iterable, Iterator
-from dataclasses import dataclass
+from collections.abc import Callable
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+import numpy as np
 import pyarrow as pa
 
-from shortlist.engine.arrow import Row, batches, rows
+from shortlist.intake.reading import rejects_of
 from shortlist.live.driver import Driver, Report
 from shortlist.live.laps import Laps
-from shortlist.spark.ingest import ReadLines
-from shortlist.spark.schemas import ITEMS, ddl
+from shortlist.model.items import Items
+from shortlist.spark.schemas import spark_schema
 from shortlist.spark.sources import Lines
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame
     from pyspark.sql.streaming.query import StreamingQuery
 
-STREAMED = pa.schema([*ITEMS, ("appended", pa.int64())])
-"""Lines, read, and when the log took them, in microseconds."""
 POLL = "100 milliseconds"
 """How often a source is asked for more."""
 
 Told = Callable[[Report, dict[int, int]], None]
 """Hears of every batch, with the time at which the log took each position."""
-
-
-@dataclass(frozen=True, slots=True)
-class ReadStreamed:
-    """The task that reads lines which have a third column, `appended`."""
-
-    read: ReadLines
-
-    def __call__(self, arriving: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
-        yield from batches(self._read(rows(arriving)), STREAMED)
-
-    def _read(self, arriving: Iterable[Row]) -> Iterator[Row]:
-        read = self.read.reader()
-        for position, line, appended in arriving:
-            # a blank line has a position, too
-            found = read(position, line) or (position, "blank", *[None] * (len(ITEMS) - 2))
-            yield *found, appended
 
 
 class Stream:
@@ -55,13 +36,14 @@ class Stream:
         self,
         lines: Lines,
         driver: Driver,
-        read: ReadLines,
         checkpoint: Path,
         told: Told = lambda report, appended: None,
+        *,
+        commands: bool = True,
     ) -> None:
         self._lines = lines
         self._driver = driver
-        self._task = ReadStreamed(read)
+        self._commands = commands
         self._checkpoint = checkpoint
         self._told = told
         self._is_positioned = "position" in lines.frame.columns
@@ -140,26 +122,39 @@ class Stream:
             if goes_on and number <= manifest.batch:
                 return
             laps = Laps()
-            lines = self._positioned(frame)
-            read = lines.mapInArrow(self._task, ddl(STREAMED)).toArrow().sort_by("position")
-            found = self._unread([*rows(read.to_batches())], goes_on)
+            read = self._driver.read_task(commands=self._commands, tabular=self._lines.tabular)
+            schema = spark_schema(read.wanted.schema)
+            items = self._positioned(frame).mapInArrow(read, schema).toArrow()
+            found = self._unread(Items.of_table(items.sort_by("position")), goes_on)
             laps.lap("reading")
             report = self._driver.run_batch(
-                (row[:-1] for row in found), checkpoint=self._identity, batch=number, laps=laps
+                found, checkpoint=self._identity, batch=number, laps=laps
             )
-            self._told(report, {row[0]: row[-1] for row in found if row[-1] is not None})
+            self._told(report, _appended(found))
 
-    def _unread(self, found: list[Row], goes_on: bool) -> list[Row]:
+    def _unread(self, items: Items, goes_on: bool) -> Items:
         """What the driver has not read; positions in the order of arrival where the source has
         none. A query that does not go on where another one was may begin with what is known."""
         known = self._driver.manifest.position
         if not self._is_positioned:
-            return [(position, *row[1:]) for position, row in enumerate(found, start=known + 1)]
+            first = known + 1
+            return items.with_columns(position=pa.array(range(first, first + len(items))))
+        is_new = (items.positions > known) | np.asarray(items.batch.column("position").is_null())
+        if is_new.all():
+            return items
         if not goes_on:
-            return [row for row in found if row[0] is None or row[0] > known]
-        return [
-            row if row[0] is None or row[0] > known else _misplaced(row, known) for row in found
-        ]
+            return items.kept(is_new)
+        late = items.kept(~is_new)
+        positions = late.values("position")
+        reasons = [f"position: expected more than {known}, found {at}" for at in positions]
+        refused = rejects_of(positions, late.values("line"), reasons, items.told)
+        return Items.joined([items.kept(is_new), refused])
+
+
+def _appended(items: Items) -> dict[int, int]:
+    """When a log took each position."""
+    pairs = zip(items.positions.tolist(), items.values("appended"), strict=True)
+    return {position: taken for position, taken in pairs if taken is not None}
 
 
 def identity_of(checkpoint: Path) -> str:
@@ -169,10 +164,3 @@ def identity_of(checkpoint: Path) -> str:
         checkpoint.mkdir(parents=True, exist_ok=True)
         file.write_text(uuid.uuid4().hex)
     return file.read_text()
-
-
-def _misplaced(row: Row, known: int) -> Row:
-    """A line whose position comes too late, as a reject."""
-    position, *_, line, _, appended = row
-    reason = f"position: expected more than {known}, found {position}"
-    return position, "reject", None, None, None, None, line or "", reason, appended

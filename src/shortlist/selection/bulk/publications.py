@@ -83,7 +83,7 @@ class Publications:
         """What policies ask of publications, by number: a view."""
         return self._facts[: len(self)]
 
-    def text(self, name: str, numbers: Sequence[int]) -> list[str | None]:
+    def text(self, name: str, numbers: Sequence[int]) -> list[Any]:
         """One of the texts of some publications."""
         texts = self._texts[name]
         return [texts[number] for number in numbers]

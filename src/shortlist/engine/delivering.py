@@ -1,0 +1,77 @@
+"""Deliveries as columns, out of who gets what."""
+
+from collections.abc import Sequence
+from typing import Any, NamedTuple
+
+import numpy as np
+import numpy.typing as npt
+import pyarrow as pa
+
+from shortlist.engine.deliveries import DELIVERIES
+from shortlist.engine.delivery_ids import delivery_ids
+from shortlist.engine.kernels.sha256 import Texts
+
+Places = npt.NDArray[Any]
+CAUSES = pa.array(["arrival", "promotion"])
+
+
+class Published(NamedTuple):
+    """The publications of some deliveries: what each is, and which one each delivery has."""
+
+    sources: Sequence[str]
+    ids: Sequence[str]
+    positions: npt.NDArray[np.int64]
+    data: Sequence[str | None] | None
+    """None where nobody asked for it."""
+    places: Places
+
+
+class Receiving(NamedTuple):
+    """The shortlists of some deliveries: who each is, and which one each delivery goes to."""
+
+    shortlists: pa.StringArray
+    subscribers: pa.StringArray
+    hashed: Texts
+    """The shortlists, ready for ids."""
+    places: Places
+
+
+def delivery_batch(
+    published: Published,
+    receiving: Receiving,
+    *,
+    times: Places,
+    subscriptions: pa.StringArray,
+    scores: Places,
+    possibilities: Places,
+    necessities: Places,
+    ranks: pa.Array,
+    promoted: Places,
+) -> pa.RecordBatch:
+    """Rows of DELIVERIES, in the order of what is given."""
+    what, to = published.places.astype(np.int32), receiving.places.astype(np.int32)
+    keys = [*zip(published.sources, published.ids, strict=True)]
+    data = pa.nulls(what.size, pa.string())
+    if published.data is not None:
+        data = _repeated(published.data, what)
+    columns = {
+        "id": delivery_ids(receiving.hashed, to, keys, what),
+        "time": pa.array(times, DELIVERIES.field("time").type),
+        "shortlist": receiving.shortlists.take(pa.array(to)),
+        "subscriber": receiving.subscribers.take(pa.array(to)),
+        "source": _repeated(published.sources, what),
+        "publication": _repeated(published.ids, what),
+        "subscription": subscriptions,
+        "score": scores,
+        "possibility": possibilities,
+        "necessity": necessities,
+        "rank": ranks,
+        "cause": CAUSES.take(pa.array(promoted.astype(np.int8))),
+        "data": data,
+        "position": published.positions[what],
+    }
+    return pa.record_batch([columns[name] for name in DELIVERIES.names], schema=DELIVERIES)
+
+
+def _repeated(texts: Sequence[str | None], places: Places) -> pa.StringArray:
+    return pa.array(texts, pa.string()).take(pa.array(places))

@@ -1,0 +1,361 @@
+"""The stages between lines and deliveries, each as a function of Arrow batches.
+
+Whoever moves data (a Spark job, a test) walks them in this order, and cuts and sorts between them:
+
+    READ      lines → items                          anywhere
+    ADMIT     items in order → admitted, refused     all of one (source, id) together
+    NOMINATE  admitted in order → nominations        a shard's part of the registry
+    CHOOSE    nominations → chosen                   all of one position together
+    SELECT    admitted in order → deliveries         a shard's part of the registry
+
+What decides stands in `Admission` and `Shard`; a stage only feeds them.
+"""
+
+import json
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from itertools import groupby
+from typing import Any
+
+import pyarrow as pa
+
+from shortlist.engine.admission import Admission, Admitted
+from shortlist.engine.arrow import batches, rows
+from shortlist.engine.deliveries import DELIVERIES
+from shortlist.engine.explanation import Question
+from shortlist.engine.matching import Chosen, Matching
+from shortlist.engine.ordering import in_order, late_by, reached_before
+from shortlist.engine.plain import PlainShard
+from shortlist.engine.shard import Shard
+from shortlist.engine.steps import CommandReader, steps
+from shortlist.intake.lines import ItemReader
+from shortlist.intake.reading import LineReader, items_of, rejects_of
+from shortlist.intake.roster import registry_commands
+from shortlist.intake.table_reading import TableReader
+from shortlist.matching.index.index import Index
+from shortlist.model.command import Advertise, Command, Subscribe, Unadvertise
+from shortlist.model.items import BLANK, PUBLICATION, REJECT, Items, Wanted
+from shortlist.model.registry import Registry
+from shortlist.model.settings import Limits, Settings
+from shortlist.model.times import END_OF_TIME
+from shortlist.model.vocabulary import Vocabulary
+from shortlist.selection.audience import Nomination, chosen
+
+Batches = Iterable[pa.RecordBatch]
+
+RESULTS = pa.schema([*DELIVERIES, ("note", pa.string())])
+"""Deliveries, and notes (JSON) beside them: a shard's counts, or explanations."""
+
+CHOSEN = pa.schema({"position": pa.int64(), "shortlist": pa.string()})
+
+ADMITTED_COLUMNS = pa.schema(
+    {"reach": pa.int64(), "advertisement": pa.string(), "shortlist": pa.string()}
+)
+"""What an admission adds to items."""
+
+
+def admitted_schema(wanted: Wanted) -> pa.Schema:
+    return pa.schema([*wanted.schema, *ADMITTED_COLUMNS])
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Read:
+    """Lines with their positions in, items out; what is wrong with a line loses nothing else."""
+
+    vocabulary: Vocabulary
+    limits: Limits
+    wanted: Wanted
+    commands: bool = True
+    tabular: bool = False
+    keeps_blanks: bool = False
+    """A blank line has a position, too."""
+
+    def __call__(self, arriving: Batches) -> Iterator[pa.RecordBatch]:
+        read = LineReader(self.vocabulary, self.limits, self.wanted, self.commands, self.tabular)
+        for batch in arriving:
+            names = batch.schema.names
+            appended = batch.column("appended").to_pylist() if "appended" in names else None
+            lines = batch.column("line").to_pylist()
+            items = read.lines(batch.column("position").to_pylist(), lines, appended)
+            yield items.batch if self.keeps_blanks else items.kept(items.kinds != BLANK).batch
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ReadTable:
+    """Rows of a table in, items out."""
+
+    vocabulary: Vocabulary
+    limits: Limits
+    wanted: Wanted
+
+    def __call__(self, arriving: Batches) -> Iterator[pa.RecordBatch]:
+        read = TableReader(self.vocabulary, self.limits, self.wanted)
+        for batch in arriving:
+            yield read.items(batch).batch
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class FindLate:
+    """Items in order of position in, the same out, what is late as rejects.
+
+    The input is cut into buckets of positions; the largest time before each is known.
+    """
+
+    lateness: int
+    bucket_bits: int
+    latest_before: dict[int, int]
+
+    def __call__(self, arriving: Batches) -> Iterator[pa.RecordBatch]:
+        bucket, latest = None, None
+        for batch in arriving:
+            items = Items(batch)
+            buckets = (items.positions >> self.bucket_bits).tolist()
+            first = 0
+            for number, group in groupby(buckets):
+                end = first + len([*group])
+                if number != bucket:
+                    bucket, latest = number, self.latest_before.get(number)
+                some = items.between(first, end)
+                yield _as(batch.schema, self._checked(some, latest).batch)
+                times = some.times[some.kinds < REJECT]
+                if times.size:
+                    known = int(times.max())
+                    latest = known if latest is None else max(latest, known)
+                first = end
+
+    def _checked(self, items: Items, latest: int | None) -> Items:
+        readable = items.kept(items.kinds < REJECT)
+        reached = reached_before(readable.times, latest, self.lateness)
+        is_late = readable.times < reached
+        if not is_late.any():
+            return items
+        late = readable.kept(is_late)
+        reasons = late_by(late.times, reached[is_late])
+        refused = rejects_of(late.values("position"), late.values("line"), reasons, items.told)
+        rest = [items.kept(items.kinds >= REJECT), readable.kept(~is_late), refused]
+        return Items.joined(rest)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Admit:
+    """Publications in order of time in; admitted and refused out, these with their reason."""
+
+    registry: Registry
+    """Its advertisements are all that matters here."""
+    changes: Sequence[Command]
+    """Commands that advertise, or take that back, in order."""
+    settings: Settings
+    wanted: Wanted
+
+    def __call__(self, arriving: Batches) -> Iterator[pa.RecordBatch]:
+        bare = Registry(
+            vocabulary=self.registry.vocabulary, advertisements=self.registry.advertisements
+        )
+        admission, pending = Admission(bare, self.settings), _Pending(self.changes, self.wanted)
+        schema = admitted_schema(self.wanted)
+        for batch in arriving:
+            found = Admitted()
+            items, commands = pending.before(Items(batch))
+            admission.let_in(items, found, commands)
+            admitted = found.items.kept(found.items.kinds == PUBLICATION)
+            yield _as(schema, admitted.batch)
+            if found.refusals:
+                yield _as(schema, _refused(found, self.wanted))
+
+
+def _as(schema: pa.Schema, batch: pa.RecordBatch) -> pa.RecordBatch:
+    """The same rows with just these columns: whoever writes batches wants them all alike."""
+    return batch.select(schema.names).cast(schema)
+
+
+def _refused(found: Admitted, wanted: Wanted) -> pa.RecordBatch:
+    refusals = found.refusals
+    rejects = rejects_of(
+        [refusal.position for refusal in refusals],
+        [refusal.line for refusal in refusals],
+        [refusal.reason for refusal in refusals],
+        wanted,
+    )
+    nothing = {field.name: pa.nulls(len(refusals), field.type) for field in ADMITTED_COLUMNS}
+    return rejects.with_columns(**nothing).batch
+
+
+class _Pending:
+    """Commands that are still to be carried out, put where they belong between publications."""
+
+    def __init__(self, commands: Sequence[Command], wanted: Wanted) -> None:
+        self._commands = list(reversed(commands))
+        self._wanted = wanted
+
+    def before(self, items: Items) -> tuple[Items, dict[int, Command]]:
+        """Items in order, with the commands that come before the last of them."""
+        end = (int(items.times[-1]), int(items.positions[-1])) if len(items) else (0, 0)
+        due = [*self._due(end)] if len(items) else []
+        if not due:
+            return items, {}
+        commands, known = items_of(due, self._wanted)
+        return in_order(_alike([commands, items])), known
+
+    def rest(self) -> tuple[Items, dict[int, Command]]:
+        """Those behind all publications."""
+        return items_of([*self._due((END_OF_TIME, 0))], self._wanted)
+
+    def _due(self, before: tuple[int, int]) -> Iterator[Command]:
+        while self._commands and _place(self._commands[-1]) < before:
+            yield self._commands.pop()
+
+
+def _place(command: Command) -> tuple[int, int]:
+    return command.time, command.position
+
+
+def _alike(some: Sequence[Items]) -> Items:
+    """Items with and without what an admission adds, one behind the other."""
+    names = some[-1].batch.schema.names
+    whole = []
+    for items in some:
+        missing = [name for name in names if name not in items.batch.schema.names]
+        nothing = {
+            name: pa.nulls(len(items), ADMITTED_COLUMNS.field(name).type) for name in missing
+        }
+        whole.append(Items(items.with_columns(**nothing).batch.select(names)))
+    return Items.joined(whole)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Share:
+    """What one shard has to know: its part of the registry, and the commands that change it."""
+
+    registry: Registry
+    commands: Sequence[Command]
+    limits: Limits
+    wanted: Wanted
+
+    @property
+    def is_idle(self) -> bool:
+        """Nobody will ever subscribe here."""
+        subscribes = any(isinstance(command, Subscribe) for command in self.commands)
+        return not self.registry.subscriptions and not subscribes
+
+    @property
+    def advertises(self) -> bool:
+        """Some publisher limits its audience at some time."""
+        advertise = any(isinstance(command, Advertise) for command in self.commands)
+        return bool(self.registry.advertisements) or advertise
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Nominate:
+    """Admitted publications in order in, a shard's best candidates for their publishers out."""
+
+    share: Share
+
+    def __call__(self, arriving: Batches) -> Iterator[pa.RecordBatch]:
+        share = self.share
+        matching = Matching(share.registry.vocabulary, share.limits)
+        for command in registry_commands(share.registry):
+            matching.apply(command)
+        pending = _Pending(share.commands, share.wanted)
+        reader = ItemReader(share.registry.vocabulary, share.limits.for_what_was_read())
+        for batch in arriving:
+            items, commands = pending.before(Items(batch))
+            for step in steps(items, CommandReader(reader, commands)):
+                if isinstance(step, Command):
+                    matching.apply(step)
+                else:
+                    yield from matching.nominations(step).to_batches()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Choose:
+    """Nominations, those of one position together, in; the k best of all shards out."""
+
+    def __call__(self, arriving: Batches) -> Iterator[pa.RecordBatch]:
+        yield from batches(self._chosen(rows(arriving)), CHOSEN)
+
+    def _chosen(self, arriving: Iterator[tuple[Any, ...]]) -> Iterator[tuple[int, str]]:
+        for (position, reach), group in groupby(arriving, key=lambda row: row[:2]):
+            for nomination in chosen([Nomination(*row[2:]) for row in group], reach):
+                yield position, nomination.shortlist
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Select:
+    """Admitted publications in order in; rows of RESULTS out: deliveries, and a note of counts.
+
+    A column `chosen` says whom a publisher reaches, where an advertisement limits that.
+    """
+
+    share: Share
+    with_data: bool = False
+    explain: bool = False
+    """Reasons in place of deliveries."""
+    told: Callable[[int], object] | None = None
+    """Hears how many publications are done."""
+    ready: Shard | None = None
+    """The shard as the registry has it, if somebody has made it already."""
+
+    def __call__(self, arriving: Batches) -> Iterator[pa.RecordBatch]:
+        shard, pending = self._shard(), _Pending(self.share.commands, self.share.wanted)
+        for batch in arriving:
+            reached = _chosen_of(batch)
+            items, commands = pending.before(Items(batch.drop_columns(["chosen"])))
+            yield from self._run(shard, items, commands, reached, None)
+            if self.told is not None:
+                self.told(batch.num_rows)
+        items, commands = pending.rest()
+        yield from self._run(shard, _admitted(items), commands, {}, END_OF_TIME)
+        if not self.explain:
+            yield from batches([_note(json.dumps({"counts": shard.work}))], RESULTS)
+
+    def _shard(self) -> Shard | PlainShard:
+        share = self.share
+        if self.explain:
+            index = Index(share.registry.vocabulary, share.limits)
+            return PlainShard(share.registry, share.limits, index, Question(), of_a_shard=True)
+        return self.ready or Shard(share.registry, share.limits)
+
+    def _run(
+        self,
+        shard: Shard | PlainShard,
+        items: Items,
+        commands: dict[int, Command],
+        reached: Chosen,
+        until: int | None,
+    ) -> Iterator[pa.RecordBatch]:
+        if isinstance(shard, PlainShard):
+            deliveries = [*shard.run(items, commands, chosen=reached, until=until)]
+            assert shard.explainer is not None
+            reasons = shard.explainer.taken(deliveries)
+            notes = (_note(json.dumps({"explanation": each})) for each in reasons)
+            yield from batches(notes, RESULTS)
+            return
+        for placed in shard.run(items, commands, chosen=reached, until=until):
+            if placed.scores.size:
+                found = shard.deliveries(placed, self.with_data)
+                yield found.append_column("note", pa.nulls(found.num_rows, pa.string()))
+
+
+def _admitted(items: Items) -> Items:
+    nothing = {field.name: pa.nulls(len(items), field.type) for field in ADMITTED_COLUMNS}
+    return items.with_columns(**nothing)
+
+
+def _chosen_of(batch: pa.RecordBatch) -> dict[int, list[str]]:
+    column = batch.column("chosen")
+    if column.null_count == len(column):
+        return {}
+    pairs = zip(batch.column("position").to_pylist(), column.to_pylist(), strict=True)
+    return {position: names for position, names in pairs if names is not None}
+
+
+def _note(text: str) -> tuple[Any, ...]:
+    return (*[None] * (len(RESULTS) - 1), text)
+
+
+STAGES = (Read, Admit, Nominate, Choose, Select)
+
+
+def advertising(commands: Iterable[Command]) -> list[Command]:
+    """Those of some commands that an admission of publications has to know."""
+    return [each for each in commands if isinstance(each, Advertise | Unadvertise)]
