@@ -11,7 +11,7 @@ import socket
 import subprocess
 import tempfile
 import time
-from contextlib import ExitStack
+from contextlib import ExitStack, suppress
 from pathlib import Path
 from types import TracebackType
 from typing import Any, Self
@@ -140,11 +140,14 @@ if __name__ == "__main__":
     arguments.add_argument("--cores", type=int, default=1, help="of each worker")
     arguments.add_argument("--memory", default="1g", help="of each worker")
     wanted = arguments.parse_args()
+    # as Ctrl-C does: what was started is stopped on the way out
+    signal.signal(signal.SIGTERM, signal.default_int_handler)
     with (
+        suppress(KeyboardInterrupt),
         tempfile.TemporaryDirectory(prefix="shortlist-cluster-") as folder,
         StandaloneCluster(
             folder, workers=wanted.workers, cores=wanted.cores, memory=wanted.memory
         ) as cluster,
     ):
         print(cluster.url, flush=True)
-        signal.sigwait({signal.SIGINT, signal.SIGTERM})
+        signal.pause()

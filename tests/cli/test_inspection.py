@@ -67,9 +67,9 @@ def test_status_for_people(deployment):
 
 
 def test_status_warns_of_a_standstill(deployment, monkeypatch):
-    from shortlist.cli import live_status
+    from shortlist.cli import inspection
 
-    monkeypatch.setattr(live_status, "STANDSTILL_SECONDS", -1.0)
+    monkeypatch.setattr(inspection, "STANDSTILL_SECONDS", -1.0)
     deployment.publish(flat("f9", 1))
     first, _ = answer("status", log=deployment.url)["warnings"]
     assert first.startswith("1 entries wait, and nothing was committed for ")

@@ -2,8 +2,8 @@
 
 import pytest
 
+from shortlist.intake.documents import POLICY
 from shortlist.intake.files import registry_from_documents
-from shortlist.intake.sharing import POLICY
 from shortlist.model.command import Update
 from shortlist.model.policy_changes import kept_by
 from shortlist.model.publication import Publication

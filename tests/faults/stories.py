@@ -8,11 +8,11 @@ from dataclasses import dataclass, field
 from itertools import count
 from random import Random
 
+from scripts.nats_server import NatsServer
 from shortlist.intake.files import registry_from_documents
 from shortlist.live.savepoint import committed
 from shortlist.log.base import INPUT, LogUnavailable
 from shortlist.log.opening import open_log
-from shortlist.log.server import NatsServer
 from shortlist.model.settings import Settings
 from tests.faults.processes import Up, kill, wait_until
 from tests.faults.publishers import Publisher

@@ -4,8 +4,8 @@ import json
 
 import pytest
 
-from shortlist.intake.written import item_document
 from shortlist.intake.lines import BadItem, ItemReader
+from shortlist.intake.written import item_document
 from shortlist.model.command import (
     Advertise,
     Close,

@@ -6,8 +6,8 @@ from contextlib import suppress
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
-from shortlist.intake.written import item_document
 from shortlist.intake.lines import BadItem, ItemReader
+from shortlist.intake.written import item_document
 from shortlist.model.settings import Limits
 from shortlist.model.vocabulary import Attribute, Term, Vocabulary
 

@@ -8,14 +8,14 @@ import pytest
 import yaml
 from pyarrow import parquet
 
-from shortlist.intake.written import registry_document
 from shortlist.intake.files import (
     RegistryBuilder,
     read_registry,
     registry_from_documents,
     row_document,
 )
-from shortlist.intake.summary import summary
+from shortlist.intake.roster import summary
+from shortlist.intake.written import registry_document
 from shortlist.model.aspects import Aspect
 from shortlist.model.policy import Chain, Diverse, Fresh, Novelty, Span
 from shortlist.model.problem import InvalidRegistry

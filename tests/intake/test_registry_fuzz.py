@@ -6,8 +6,8 @@ import yaml
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from shortlist.intake.written import registry_document
 from shortlist.intake.files import read_registry, registry_from_documents
+from shortlist.intake.written import registry_document
 from shortlist.model.problem import InvalidRegistry
 
 GOOD = {

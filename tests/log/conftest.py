@@ -4,8 +4,8 @@ from itertools import count
 
 import pytest
 
+from scripts.nats_server import NatsServer
 from shortlist.log.opening import open_log
-from shortlist.log.server import NatsServer
 
 NUMBERS = count(1)
 

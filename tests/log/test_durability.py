@@ -6,11 +6,11 @@ import time
 
 import pytest
 
+from scripts.nats_server import NatsServer
 from shortlist.log.base import LogUnavailable
 from shortlist.log.consumer import Consumer
 from shortlist.log.nats import NatsLog
 from shortlist.log.opening import open_log
-from shortlist.log.server import NatsServer
 from tests.log.processes import acknowledged, check_whole, start_appender
 
 ROUNDS = 5

@@ -7,8 +7,7 @@ from concurrent.futures import ThreadPoolExecutor
 import pytest
 
 from shortlist.log.base import LogUnavailable, Moved
-from shortlist.log.nats import MOST_AT_ONCE, Message, NatsLog, _batches
-from shortlist.log.nats_names import NatsNames
+from shortlist.log.nats import MOST_AT_ONCE, Message, NatsLog, NatsNames, _batches
 
 
 @pytest.fixture

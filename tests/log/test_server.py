@@ -4,9 +4,9 @@ import os
 
 import pytest
 
+from scripts.nats_server import NatsServer
 from shortlist.log.base import LogUnavailable
 from shortlist.log.nats import NatsLog
-from shortlist.log.server import NatsServer
 
 
 def test_it_keeps_its_streams_and_its_port(tmp_path):

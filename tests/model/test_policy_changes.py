@@ -2,7 +2,7 @@
 
 import pytest
 
-from shortlist.intake.sharing import POLICY
+from shortlist.intake.documents import POLICY
 from shortlist.model.policy_changes import kept_by, outcome
 
 TOP_K = {"kind": "top-k", "k": 3}

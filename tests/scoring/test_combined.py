@@ -16,7 +16,7 @@ from shortlist.model.settings import Limits
 from shortlist.model.shortlist import Shortlist
 from shortlist.model.subscription import Subscription
 from shortlist.scoring import combined
-from shortlist.scoring.block_scoring import BlockScoring
+from shortlist.scoring.blocks import BlockScoring
 from shortlist.scoring.candidates import Scoring
 from shortlist.scoring.combined import UNSET, BlockCombining
 from shortlist.scoring.match_sets import ALONE

@@ -1,7 +1,5 @@
 """What all commands of the program share: options, and how errors end them."""
 
-from __future__ import annotations
-
 import sys
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager

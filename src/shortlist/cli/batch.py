@@ -1,7 +1,5 @@
 """The commands for finite inputs: run, check, explain, and the demo."""
 
-from __future__ import annotations
-
 import json
 from collections.abc import Callable
 from functools import partial
@@ -27,7 +25,7 @@ from shortlist.engine.explanation import Question
 from shortlist.engine.explanation_text import explanation_lines
 from shortlist.engine.replay import read_items, replay
 from shortlist.intake.files import read_registry
-from shortlist.intake.summary import summary
+from shortlist.intake.roster import summary
 from shortlist.intake.tables import publication_lines
 from shortlist.model.registry import Registry
 from shortlist.model.settings import Settings

@@ -1,18 +1,129 @@
 """The commands that change what a deployment knows, sent as lines of its input."""
 
-from __future__ import annotations
-
+import json
+import time
 from collections.abc import Callable
+from dataclasses import dataclass
 from inspect import Parameter, Signature, signature
-from typing import Annotated, Any
+from itertools import chain
+from typing import Annotated, Any, NamedTuple
 
 import typer
 
-from shortlist.cli.app import LIVE, AsJson, app
-from shortlist.cli.deployment import LogUrl
-from shortlist.cli.dispatch import Dispatch
-from shortlist.cli.incoming import FilePaths
-from shortlist.cli.orders import Orders
+from shortlist.cli.app import LIVE, AsJson, app, fail, say
+from shortlist.cli.deployment import Deployment, LogUrl, opened
+from shortlist.cli.orders import Order, Orders
+from shortlist.cli.sending import FilePaths, Line, Receipt, in_chunks, send
+from shortlist.cli.verdicts import effects, rejections, wait_until_passed
+from shortlist.intake.lines import BadItem, ItemReader
+from shortlist.log.base import REJECTS
+from shortlist.model.command import Command
+from shortlist.model.times import format_time, parse_time
+from shortlist.model.vocabulary import Vocabulary
+
+
+class Verdict(NamedTuple):
+    """What became of one."""
+
+    place: str
+    offset: int
+    rejected: str | None
+    effect: str | None
+
+
+@dataclass(frozen=True, slots=True)
+class Dispatch:
+    """When and where to."""
+
+    log: str
+    at: str | None
+    wait: bool
+    patience: float
+    as_json: bool
+
+    def send(self, orders: Orders) -> None:
+        given = _given(self.at)
+        with opened(self.log) as log:
+            deployment = Deployment(log)
+            commands = _checked(orders, deployment.vocabulary)
+            foreseen = effects(deployment, commands) if self.wait else []
+            rejected_before = log.end(REJECTS)
+            # as late as possible: meanwhile time goes on in the deployment, too
+            micros = _now() if given is None else given
+            lines = (Line(order.place, _line(order, micros).encode()) for order in orders.found)
+            receipt = send(log, in_chunks(lines))
+            if not self.wait or receipt.ends is None:
+                self._tell(receipt)
+                return
+            manifest = wait_until_passed(deployment, receipt.ends[1], micros, self.patience)
+            offsets = [*chain(*receipt.runs)]
+            reasons = dict(rejections(log, manifest, set(offsets), after=rejected_before))
+        verdicts = [
+            Verdict(order.place, offset, reasons.get(offset), effect)
+            for order, offset, effect in zip(orders.found, offsets, foreseen, strict=True)
+        ]
+        self._tell_verdicts(receipt, verdicts)
+
+    def _tell(self, receipt: Receipt) -> None:
+        print(json.dumps(receipt.document()) if self.as_json else receipt.text())
+
+    def _tell_verdicts(self, receipt: Receipt, verdicts: list[Verdict]) -> None:
+        rejected = [each for each in verdicts if each.rejected is not None]
+        carried_out = [each for each in verdicts if each.rejected is None]
+        if self.as_json:
+            document = receipt.document() | {
+                "carried out": len(carried_out),
+                "rejected": [_document(each) for each in rejected],
+                "effects": [_document(each) for each in carried_out if each.effect is not None],
+            }
+            print(json.dumps(document, ensure_ascii=False))
+        else:
+            print(receipt.text())
+            say(f"{each.place}: {each.rejected}" for each in rejected)
+            for each in carried_out:
+                if each.effect is not None:
+                    print(f"{each.place}: {each.effect}")
+            print(f"{len(carried_out):,} carried out, {len(rejected):,} rejected")
+        if rejected:
+            raise typer.Exit(1)
+
+
+def _given(text: str | None) -> int | None:
+    try:
+        return None if text is None else parse_time(text)
+    except ValueError as error:
+        raise typer.BadParameter(f"--time: {error}") from None
+
+
+def _now() -> int:
+    return time.time_ns() // 1000
+
+
+def _line(order: Order, micros: int) -> str:
+    document = {"time": format_time(micros), order.verb: order.content}
+    return json.dumps(document, ensure_ascii=False)
+
+
+def _checked(orders: Orders, vocabulary: Vocabulary) -> list[Command]:
+    """The commands, as they will be read on the other side; fails if there is any problem."""
+    reader = ItemReader(vocabulary)
+    commands, problems = [], [*orders.problems]
+    for order in orders.found:
+        try:
+            command = reader.line(_line(order, _now()), position=0)
+        except BadItem as problem:
+            problems.append(f"{order.place}: {problem}")
+        else:
+            assert isinstance(command, Command)
+            commands.append(command)
+    if problems:
+        fail(problems)
+    return commands
+
+
+def _document(verdict: Verdict) -> dict[str, Any]:
+    return {name: value for name, value in verdict._asdict().items() if value is not None}
+
 
 OF_FILES: dict[str, str] = {
     "open": "Open shortlists, one JSON object a line.",

@@ -1,7 +1,5 @@
 """What clients know of a deployment: its log, and through it its manifest and its registry."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass

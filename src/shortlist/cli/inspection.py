@@ -1,21 +1,107 @@
 """The command `status`: of a deployment, or of a saved state."""
 
-from __future__ import annotations
-
 import json
 import time
+from collections.abc import Iterator, Mapping
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Any
 
 import typer
 from rich.console import Console
 from rich.table import Table
 
 from shortlist.cli.app import LIVE, AsJson, app, errors, fail, warn
-from shortlist.cli.deployment import LOG_OPTION, Deployment, opened
-from shortlist.cli.live_status import live_status, rows
+from shortlist.cli.deployment import LOG_OPTION, Deployment, opened, read_up_to
 from shortlist.engine.engine import Engine
-from shortlist.log.base import INPUT
+from shortlist.engine.shard import OTHER_TYPE
+from shortlist.live.manifest import Manifest
+from shortlist.live.metrics import REJECTED, Lag, labelled, lag
+from shortlist.log.base import DELIVERIES, INPUT, Log
+from shortlist.model.times import format_time
+
+RECENT = 1000
+"""Entries that a rate is taken over."""
+STANDSTILL_SECONDS = 30.0
+"""For so long nothing may be committed while something waits."""
+
+Document = dict[str, Any]
+
+
+def live_status(deployment: Deployment, now: float) -> Document | None:
+    """The state of a deployment at a moment in seconds since 1970; None if there is none."""
+    log, manifest = deployment.log, deployment.manifest
+    if manifest is None:
+        return None
+    behind = lag(log, read_up_to(manifest), now)
+    age = max(now - manifest.committed / 1e6, 0.0)
+    counts = manifest.counts
+    roster = deployment.roster()
+    return {
+        "lag": {"entries": behind.entries, "seconds": round(behind.seconds, 3)},
+        "read": read_up_to(manifest),
+        "time": None if manifest.latest is None else format_time(manifest.latest),
+        "commits": manifest.number,
+        "committed": format_time(manifest.committed),
+        "seconds since commit": round(age, 3),
+        "rates": {stream: rate(log, stream, now) for stream in (INPUT, DELIVERIES)},
+        "shards": len(manifest.shards),
+        "plan": manifest.settings.get("plan", "replicate"),
+        "state bytes": manifest.state_bytes,
+        "shortlists": None if roster is None else len(roster.shortlists),
+        "subscriptions": None if roster is None else len(roster.subscriptions),
+        "published": counts.get("published", 0),
+        "matched": counts.get("matched", 0),
+        "deliveries": manifest.deliveries.end,
+        "promotions": counts.get("promotion", 0),
+        "dead on arrival": counts.get("dead on arrival", 0),
+        "commands": counts.get("commands", 0),
+        "rejects": dict(labelled(counts, REJECTED)),
+        "warnings": [*_warnings(log, manifest, behind, age)],
+    }
+
+
+def rate(log: Log, stream: str, now: float) -> float:
+    """Entries a second, over the last ones up to now."""
+    end = log.end(stream)
+    first = next(log.read(stream, max(end - RECENT, 0), end), None)
+    if first is None:
+        return 0.0
+    seconds = max(now - first.appended / 1e6, 0.001)
+    return round((end - first.offset + 1) / seconds, 3)
+
+
+def _warnings(log: Log, manifest: Manifest, behind: Lag, age: float) -> Iterator[str]:
+    if manifest.is_finished:
+        yield "its input has ended: nothing more is read"
+    elif behind.entries and age > STANDSTILL_SECONDS:
+        yield f"{behind.entries:,} entries wait, and nothing was committed for {age:,.0f} s"
+    missing = manifest.deliveries.end - log.end(DELIVERIES)
+    if missing > 0:
+        yield f"{missing:,} deliveries are committed, and not in the log yet"
+    for attribute, count in labelled(manifest.counts, OTHER_TYPE):
+        yield f"{attribute}: {count:,} times of another type than a predicate asks for"
+
+
+def rows(status: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
+    """The same for people: what, and how it is."""
+    behind, rates = status["lag"], status["rates"]
+    yield "lag", f"{behind['entries']:,} entries, {behind['seconds']:,.1f} s"
+    yield "read", f"{status['read']:,} entries, lately {rates[INPUT]:,.1f} a second"
+    yield "time", status["time"] or "none yet"
+    age = status["seconds since commit"]
+    yield "committed", f"{status['commits']:,} batches, the last {age:,.1f} s ago"
+    shards, plan = status["shards"], status["plan"]
+    yield "state", f"{status['state bytes']:,} bytes in {shards:,} shards, plan {plan}"
+    subscriptions, shortlists = status["subscriptions"], status["shortlists"]
+    if subscriptions is not None:
+        yield "registry", f"{subscriptions:,} subscriptions of {shortlists:,} shortlists"
+    yield "published", f"{status['published']:,} publications, {status['commands']:,} commands"
+    yield "matched", f"{status['matched']:,} times"
+    deliveries, promotions = status["deliveries"], status["promotions"]
+    pace = f"lately {rates[DELIVERIES]:,.1f} a second"
+    yield "delivered", f"{deliveries:,} times, {promotions:,} of them promotions, {pace}"
+    rejects = ", ".join(f"{count:,} {why}" for why, count in status["rejects"].items())
+    yield "rejected", rejects or "nothing"
 
 
 @app.command(rich_help_panel=LIVE)

@@ -1,7 +1,5 @@
 """The commands that move a deployment: rescale, export, import."""
 
-from __future__ import annotations
-
 import time
 from contextlib import suppress
 from pathlib import Path

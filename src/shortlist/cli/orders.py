@@ -1,12 +1,10 @@
 """Commands as users give them: nouns in files, or names."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from shortlist.cli.incoming import STANDARD_INPUT, incoming
+from shortlist.cli.sending import STANDARD_INPUT, incoming
 from shortlist.intake.builder import KINDS
 from shortlist.intake.json_text import NotJson, parse_text
 from shortlist.intake.lines import MAKING, BadItem, parse_json

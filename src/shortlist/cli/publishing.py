@@ -1,7 +1,5 @@
 """The command `publish`."""
 
-from __future__ import annotations
-
 import json
 import time
 from collections.abc import Iterator, Sequence
@@ -12,8 +10,7 @@ import typer
 
 from shortlist.cli.app import LIVE, AsJson, app, say
 from shortlist.cli.deployment import LogUrl, opened
-from shortlist.cli.incoming import FilePaths, Line, in_chunks, incoming
-from shortlist.cli.sending import send
+from shortlist.cli.sending import FilePaths, Line, in_chunks, incoming, send
 from shortlist.intake.lines import BadItem, ItemReader, parse_json
 from shortlist.model.settings import Limits
 from shortlist.model.times import format_time

@@ -1,7 +1,5 @@
 """The command `up`: a deployment in the foreground, until it is told to stop."""
 
-from __future__ import annotations
-
 import re
 import signal
 import time

@@ -1,13 +1,82 @@
-"""Sending lines to the input of a log."""
+"""Lines of files and of standard input, and sending them to the input of a log."""
 
-from __future__ import annotations
-
-from collections.abc import Iterable, Sequence
+import sys
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
+from itertools import islice
+from pathlib import Path
+from typing import Annotated, NamedTuple, Protocol, cast
+
+import typer
 
 from shortlist.cli.app import fail, notes
-from shortlist.cli.incoming import Line
 from shortlist.log.base import INPUT, Log, LogUnavailable
+
+FilePaths = Annotated[
+    list[Path] | None, typer.Argument(help="JSON lines; standard input if there is none, or for -.")
+]
+
+STANDARD_INPUT = Path("-")
+BLOCK_BYTES = 2**18
+MOST_LINES = 1000
+"""So many lines every log takes at once or not at all."""
+
+
+class Flowing(Protocol):
+    """What can be read as far as it is there."""
+
+    def read1(self, size: int, /) -> bytes: ...
+
+
+class Line(NamedTuple):
+    """A line, and where it stands."""
+
+    place: str
+    content: bytes
+
+
+def incoming(files: Sequence[Path] | None) -> Iterator[list[Line]]:
+    """All lines but blank ones, in chunks; without files, those of standard input.
+
+    A chunk holds what is there: what somebody writes to a pipe is not waited with.
+    """
+    paths = files or [STANDARD_INPUT]
+    missing = [path for path in paths if path != STANDARD_INPUT and not path.is_file()]
+    if missing:
+        fail(f"{path}: expected a file, found none" for path in missing)
+    for path in paths:
+        if path == STANDARD_INPUT:
+            yield from _chunks(cast(Flowing, sys.stdin.buffer), "stdin")
+            continue
+        with path.open("rb") as content:
+            yield from _chunks(content, path.name)
+
+
+def _chunks(content: Flowing, name: str) -> Iterator[list[Line]]:
+    """
+    >>> from io import BytesIO
+    >>> [*_chunks(BytesIO(b"one\\n\\nthree"), "a.jsonl")]
+    [[Line(place='a.jsonl:1', content=b'one')], [Line(place='a.jsonl:3', content=b'three')]]
+    """
+    number, rest = 0, b""
+    while block := content.read1(BLOCK_BYTES):
+        *whole, rest = (rest + block).split(b"\n")
+        yield from in_chunks(_numbered(whole, name, number))
+        number += len(whole)
+    yield from in_chunks(_numbered([rest], name, number))
+
+
+def _numbered(lines: Sequence[bytes], name: str, before: int) -> Iterator[Line]:
+    for number, line in enumerate(lines, start=before + 1):
+        if line.strip():
+            yield Line(f"{name}:{number}", line)
+
+
+def in_chunks(lines: Iterable[Line]) -> Iterator[list[Line]]:
+    """The same, so many at a time as a log takes at once."""
+    rest = iter(lines)
+    while chunk := list(islice(rest, MOST_LINES)):
+        yield chunk
 
 
 @dataclass(slots=True)

@@ -1,7 +1,5 @@
 """The settings of a run as flags."""
 
-from __future__ import annotations
-
 import re
 from dataclasses import fields
 from typing import Annotated, get_args

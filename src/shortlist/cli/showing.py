@@ -1,7 +1,5 @@
 """The command `show`: what a shortlist holds at present."""
 
-from __future__ import annotations
-
 import json
 from typing import Annotated
 

@@ -1,7 +1,5 @@
 """The command `trace`."""
 
-from __future__ import annotations
-
 import json
 from collections.abc import Iterator
 from typing import Annotated, Any

@@ -1,7 +1,5 @@
 """What becomes of commands: a client waits until a deployment has carried them out, or not."""
 
-from __future__ import annotations
-
 import json
 import time
 from collections.abc import Collection, Iterator, Sequence

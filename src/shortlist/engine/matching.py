@@ -16,8 +16,7 @@ from shortlist.model.settings import Limits
 from shortlist.model.shortlist import Shortlist
 from shortlist.model.subscription import Subscription
 from shortlist.model.vocabulary import Vocabulary
-from shortlist.scoring.block_scoring import BlockScoring
-from shortlist.scoring.blocks import Arrivals
+from shortlist.scoring.blocks import Arrivals, BlockScoring
 from shortlist.scoring.combined import BlockCombining, Combined, Expected
 from shortlist.scoring.kernels.hopeful import Hopes
 from shortlist.scoring.match_sets import MatchSets

@@ -1,5 +1,6 @@
 """Who is live: which command may be carried out, and what the registry is after it."""
 
+from collections import Counter
 from collections.abc import Container, Iterable, Iterator
 
 from shortlist.intake.updates import Updated, update_problems, updated
@@ -204,3 +205,28 @@ def _taken(kind: str, name: str, live: Container[str]) -> str | None:
 
 def _unknown(kind: str, name: str, live: Container[str]) -> str | None:
     return None if name in live else f"there is no live {kind} {name!r}"
+
+
+def summary(registry: Registry) -> dict[str, int]:
+    """Counts by kind and by policy; a subscription's own shortlist counts as one.
+
+    >>> from shortlist.intake.files import registry_from_documents
+    >>> summary(registry_from_documents({"subscriptions": [{"id": "s", "where": "rent < 900"}]}))
+    {'subscribers': 1, 'shortlists': 1, 'policy everything': 1, 'subscriptions': 1}
+    """
+    roster = Roster()
+    for command in registry_commands(registry):
+        roster.apply(command)
+    shortlists = roster.shortlists.values()
+    policies = Counter(shortlist.policy.kind for shortlist in shortlists)
+    counts = {
+        "declared attributes": len(registry.vocabulary.attributes),
+        "fuzzy terms": sum(len(made.terms) for made in registry.vocabulary.attributes.values()),
+        "subscribers": len({shortlist.subscriber for shortlist in shortlists}),
+        "shortlists": len(shortlists),
+        **{f"policy {kind}": count for kind, count in sorted(policies.items())},
+        "with preferences": sum(bool(shortlist.prefers) for shortlist in shortlists),
+        "subscriptions": len(registry.subscriptions),
+        "advertisements": len(registry.advertisements),
+    }
+    return {name: count for name, count in counts.items() if count}

@@ -1,13 +1,17 @@
 """YAML, kept to what JSON can say: no times, no sets, and no key twice in one mapping."""
 
+from contextlib import suppress
 from typing import Any
 
 import yaml
+from yaml.composer import Composer
 
 from shortlist.model.wording import shown
 
 MERGE = "tag:yaml.org,2002:merge"
 REFUSED = ("binary", "omap", "pairs", "set")
+UNFIT = (ValueError, LookupError, TypeError, AttributeError, ArithmeticError)
+"""What explicit tags on values that do not fit them lead to, such as `!!int ""`."""
 
 
 class NotYaml(ValueError):
@@ -23,6 +27,10 @@ def parse_yaml(text: str) -> Any:
     Traceback (most recent call last):
     shortlist.intake.yaml_text.NotYaml: line 2, column 1: the key 'rent' stands twice in one mapping
     """
+    # What libyaml refuses the plain reader must find words for; about tabs the two differ.
+    if "\t" not in text:
+        with suppress(yaml.YAMLError, RecursionError, *UNFIT):
+            return yaml.load(text, Loader=_FastLoader)
     try:
         return yaml.load(text, Loader=_Loader)
     except yaml.MarkedYAMLError as error:
@@ -31,8 +39,7 @@ def parse_yaml(text: str) -> Any:
         raise NotYaml(" ".join(str(error).split())) from None
     except RecursionError:
         raise NotYaml("nested too deep") from None
-    except (ValueError, LookupError, TypeError, AttributeError, ArithmeticError) as error:
-        # What explicit tags on values that do not fit them lead to, such as `!!int ""`.
+    except UNFIT as error:
         raise NotYaml(f"a value that cannot be read: {error}") from None
 
 
@@ -44,6 +51,24 @@ def _marked(error: yaml.MarkedYAMLError) -> str:
 
 class _Loader(yaml.SafeLoader):
     """Times stay text: attributes declared `time` and policies read them as such."""
+
+
+def _fast_loader() -> type[Any]:
+    """The same, read by libyaml where it is there, but composed here: its own composer crashes
+    where texts nest deep.
+    """
+    if not yaml.__with_libyaml__:
+        return _Loader
+
+    class FastLoader(Composer, yaml.CSafeLoader):
+        def __init__(self, text: str) -> None:
+            Composer.__init__(self)
+            yaml.CSafeLoader.__init__(self, text)
+
+    return FastLoader
+
+
+_FastLoader = _fast_loader()
 
 
 def _mapping(loader: _Loader, node: yaml.Node) -> dict[Any, Any]:
@@ -74,7 +99,7 @@ def _error(message: str, node: yaml.Node) -> yaml.MarkedYAMLError:
     return yaml.MarkedYAMLError(problem=message, problem_mark=node.start_mark)
 
 
-_Loader.add_constructor("tag:yaml.org,2002:map", _mapping)
-_Loader.add_constructor("tag:yaml.org,2002:timestamp", _text)
-for _name in REFUSED:
-    _Loader.add_constructor(f"tag:yaml.org,2002:{_name}", _refused)
+_CONSTRUCTORS = {"map": _mapping, "timestamp": _text, **dict.fromkeys(REFUSED, _refused)}
+for _name, _constructor in _CONSTRUCTORS.items():
+    for _loader in (_Loader, _FastLoader):
+        _loader.add_constructor(f"tag:yaml.org,2002:{_name}", _constructor)

@@ -7,12 +7,12 @@ from shortlist.engine.matching import Finder
 from shortlist.live.found_matches import Outgoing
 from shortlist.live.keys import Key, Lanes, Meeting
 from shortlist.live.slots import shard_of
+from shortlist.matching.arrays import with_length
 from shortlist.matching.blocks import Block, Ints, Longs
 from shortlist.model.items import Items
 from shortlist.model.settings import Limits
 from shortlist.model.subscription import Subscription
 from shortlist.model.vocabulary import Vocabulary
-from shortlist.scoring.numbering import with_length
 from shortlist.selection.bulk.offers import NEVER
 
 

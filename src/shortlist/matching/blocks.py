@@ -7,20 +7,17 @@ from functools import lru_cache
 from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 import pyarrow as pa
 
 from shortlist.fuzzy.sets import Graded, Trapezoid
+from shortlist.matching.arrays import Bools, Bytes, Floats, Ints, Longs
 from shortlist.matching.values import Many, Reader, Value, Values, Vector
 from shortlist.model.items import ATTRIBUTES, Items
 from shortlist.model.paths import CONTEXT, EVENT_TIME, Path, format_path
 from shortlist.model.times import Instant
 
-Floats = npt.NDArray[np.float64]
-Longs = npt.NDArray[np.signedinteger[Any]]
-Ints = npt.NDArray[np.signedinteger[Any]]
-Bytes = npt.NDArray[np.int8]
-Bools = npt.NDArray[np.bool_]
+__all__ = ["Block", "Bools", "Bytes", "Column", "Floats", "Ints", "Longs"]
+
 Special = Many | Vector | Trapezoid | Graded
 
 NO_PLACES = np.empty(0, np.int32)

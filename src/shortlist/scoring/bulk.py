@@ -21,13 +21,14 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
+from shortlist.matching.arrays import Bools, Floats, Ints
 from shortlist.matching.blocks import Block
 from shortlist.model.settings import Limits
 from shortlist.model.subscription import Subscription
 from shortlist.model.vocabulary import Vocabulary
 from shortlist.scoring.kernels.findings import Findings
 from shortlist.scoring.kernels.hopeful import Hopes, hopeful_in_block
-from shortlist.scoring.kernels.layout import Bools, Floats, Ints, Kind
+from shortlist.scoring.kernels.layout import Kind
 from shortlist.scoring.kernels.programs import Pairs, score_pairs
 from shortlist.scoring.readings import Readings
 from shortlist.scoring.searches import SEARCHES

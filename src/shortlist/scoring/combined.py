@@ -5,6 +5,7 @@ from typing import NamedTuple
 
 import numpy as np
 
+from shortlist.matching.arrays import with_length
 from shortlist.matching.blocks import Bools, Floats, Ints, Longs
 from shortlist.model.policy import Novelty, Policy, policies_of
 from shortlist.model.shortlist import Combine
@@ -22,7 +23,6 @@ from shortlist.scoring.kernels.combining import (
 )
 from shortlist.scoring.kernels.hopeful import Hopes
 from shortlist.scoring.match_sets import MatchSets
-from shortlist.scoring.numbering import with_length
 from shortlist.scoring.numbers import Numbers
 
 HOWS: dict[Combine, How] = {

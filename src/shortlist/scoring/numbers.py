@@ -1,13 +1,105 @@
-"""Dense numbers for ids, and the ids' letters for those who compare many of them."""
+"""Small numbers for things in use, the letters of ids, and places for rows; all used again."""
 
-from collections.abc import Sequence
-from typing import NamedTuple
+from collections import defaultdict
+from collections.abc import Hashable, Sequence
+from typing import Generic, NamedTuple, TypeVar
 
 import numpy as np
 import numpy.typing as npt
 
+from shortlist.matching.arrays import with_length
 from shortlist.matching.blocks import Longs
-from shortlist.scoring.numbering import with_length
+
+Thing = TypeVar("Thing", bound=Hashable)
+
+
+class Numbering(Generic[Thing]):
+    """Things counted while they are in use; the number of one that is not is free for another.
+
+    >>> colours = Numbering()
+    >>> [colours.take(colour) for colour in ("red", "blue", "red")]
+    [0, 1, 0]
+    >>> colours.release(1), colours.take("green"), colours.find("blue")
+    (True, 1, None)
+    """
+
+    def __init__(self) -> None:
+        self._numbers: dict[Thing, int] = {}
+        self.things: list[Thing | None] = []
+        """By number; None where one is free."""
+        self._uses: list[int] = []
+        self._free: list[int] = []
+        self.introduced = 0
+        """Things that ever got a number: while it stays the same, numbers mean the same."""
+
+    def __len__(self) -> int:
+        """One more than the highest number."""
+        return len(self.things)
+
+    def __getitem__(self, number: int) -> Thing:
+        thing = self.things[number]
+        assert thing is not None
+        return thing
+
+    def number(self, thing: Thing) -> int:
+        return self._numbers[thing]
+
+    def find(self, thing: Thing) -> int | None:
+        return self._numbers.get(thing)
+
+    def take(self, thing: Thing) -> int:
+        if thing not in self._numbers:
+            self._introduce(thing)
+        number = self._numbers[thing]
+        self._uses[number] += 1
+        return number
+
+    def release(self, number: int) -> bool:
+        """Whether that was the last use."""
+        self._uses[number] -= 1
+        if self._uses[number]:
+            return False
+        del self._numbers[self[number]]
+        self.things[number] = None
+        self._free.append(number)
+        return True
+
+    def _introduce(self, thing: Thing) -> None:
+        self.introduced += 1
+        if self._free:
+            number = self._free.pop()
+            self.things[number] = thing
+        else:
+            number = len(self.things)
+            self.things.append(thing)
+            self._uses.append(0)
+        self._numbers[thing] = number
+
+
+class Spans:
+    """Where rows of different lengths start in one array.
+
+    >>> spans = Spans()
+    >>> spans.take(3), spans.take(2), spans.end
+    (0, 3, 5)
+    >>> spans.give_back(0, 3)
+    >>> spans.take(3)
+    0
+    """
+
+    def __init__(self) -> None:
+        self.end = 0
+        self._free: defaultdict[int, list[int]] = defaultdict(list)
+
+    def take(self, length: int) -> int:
+        free = self._free[length]
+        if free:
+            return free.pop()
+        self.end += length
+        return self.end - length
+
+    def give_back(self, start: int, length: int) -> None:
+        self._free[length].append(start)
 
 
 class Numbers:
@@ -22,25 +114,31 @@ class Numbers:
     """
 
     def __init__(self) -> None:
-        self.ids: list[str | None] = []
-        self._numbers: dict[str, int] = {}
-        self._free: list[int] = []
+        self._known: Numbering[str] = Numbering()
         self._spelling: _Spelling | None = None
 
+    @property
+    def ids(self) -> Sequence[str | None]:
+        """By number; None where one is free."""
+        return self._known.things
+
     def find(self, name: str) -> int | None:
-        return self._numbers.get(name)
+        return self._known.find(name)
 
     def number(self, name: str) -> int:
         """The number of an id, a new one if it has none yet."""
-        number = self._numbers.get(name)
-        return self._given(name) if number is None else number
+        number = self._known.find(name)
+        if number is None:
+            number = self._known.take(name)
+            if self._spelling is not None:
+                self._spelling.unwritten.add(number)
+        return number
 
     def release(self, name: str) -> None:
         """Takes an id's number back, if it has one."""
-        number = self._numbers.pop(name, None)
+        number = self._known.find(name)
         if number is not None:
-            self.ids[number] = None
-            self._free.append(number)
+            self._known.release(number)
 
     def spelled(self) -> "Spelled":
         """The letters of all ids; nothing is kept of them before this is asked for the first time.
@@ -52,18 +150,6 @@ class Numbers:
         if self._spelling is None:
             self._spelling = _Spelling(self.ids)
         return self._spelling.spelled()
-
-    def _given(self, name: str) -> int:
-        if self._free:
-            number = self._free.pop()
-            self.ids[number] = name
-        else:
-            number = len(self.ids)
-            self.ids.append(name)
-        self._numbers[name] = number
-        if self._spelling is not None:
-            self._spelling.unwritten.add(number)
-        return number
 
 
 class Spelled(NamedTuple):

@@ -10,8 +10,9 @@ from typing import TypeVar
 
 import numpy as np
 
+from shortlist.matching.arrays import Floats, Ints
 from shortlist.scoring.kernels.findings import Findings
-from shortlist.scoring.kernels.layout import Floats, Ints, Kind
+from shortlist.scoring.kernels.layout import Kind
 from shortlist.scoring.kernels.nearest import nearest_in_block
 from shortlist.scoring.kernels.postings import relevant_in_block
 from shortlist.scoring.kernels.products import settle_products, vectors_of

@@ -7,7 +7,7 @@ import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from shortlist.scoring.kernels.sums import exact_sum
+from shortlist.scoring.kernels.cosines import exact_sum
 from tests.strategies import examples
 
 MANY = 4_000

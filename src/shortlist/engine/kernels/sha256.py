@@ -8,8 +8,8 @@ import numpy as np
 from numba import njit
 from numpy.typing import NDArray
 
-Ints = NDArray[np.int32]
-Longs = NDArray[np.int64]
+from shortlist.matching.arrays import Ints, Longs
+
 Words = NDArray[np.uint32]
 DigitPairs = NDArray[np.uint16]
 

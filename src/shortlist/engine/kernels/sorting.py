@@ -1,12 +1,10 @@
 """Sorting by counting, for keys that are small whole numbers."""
 
-from typing import Any
-
 import numpy as np
 import numpy.typing as npt
 from numba import njit
 
-Ints = npt.NDArray[np.signedinteger[Any]]
+from shortlist.matching.arrays import Ints
 
 
 @njit(cache=True)

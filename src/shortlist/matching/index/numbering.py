@@ -6,7 +6,7 @@ from dataclasses import dataclass, field
 import numpy as np
 import pyarrow as pa
 
-from shortlist.matching.blocks import Ints, Longs
+from shortlist.matching.arrays import Ints, Longs, with_length
 from shortlist.matching.index.layers import Layered
 from shortlist.matching.index.texts import Texts, stable_hash
 from shortlist.matching.kernels.numbering import EMPTY, GONE, enter_all, link_all, listed
@@ -175,8 +175,8 @@ class Sharers:
 
     def reserve(self, count: int) -> None:
         """Makes room for numbers below this count."""
-        self.following = with_room(self.following, count)
-        self.preceding = with_room(self.preceding, count)
+        self.following = with_length(self.following, count, NOBODY)
+        self.preceding = with_length(self.preceding, count, NOBODY)
 
     def put(self, number: int, head: int) -> int:
         """Puts a number before a list's head; the answer is the new head."""
@@ -201,15 +201,3 @@ class Sharers:
 
     def members(self, head: int) -> Ints:
         return listed(head, self.following)
-
-
-def with_room(numbers: Ints, count: int) -> Ints:
-    """The same, or a larger copy that has room for so many.
-
-    >>> with_room(np.array([7, 8], np.int32), 3).tolist()
-    [7, 8, -1, -1]
-    """
-    if count <= numbers.size:
-        return numbers
-    more = max(count, 2 * numbers.size) - numbers.size
-    return np.append(numbers, np.full(more, NOBODY, np.int32))

@@ -5,8 +5,8 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
-from shortlist.matching.blocks import Ints
-from shortlist.matching.index.numbering import NOBODY, Sharers, with_room
+from shortlist.matching.arrays import Ints, with_length
+from shortlist.matching.index.numbering import NOBODY, Sharers
 from shortlist.matching.index.segments import Segment
 from shortlist.matching.kernels.conditions import settle
 
@@ -110,5 +110,5 @@ class Shelf:
     def _reserve(self, number: int) -> None:
         """Makes room for a subscription."""
         self.sharers.reserve(number + 1)
-        self.segment_of = with_room(self.segment_of, number + 1)
-        self.condition_of = with_room(self.condition_of, number + 1)
+        self.segment_of = with_length(self.segment_of, number + 1, NOBODY)
+        self.condition_of = with_length(self.condition_of, number + 1, NOBODY)

@@ -10,12 +10,12 @@ from functools import cache
 from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 from llvmlite import ir
 from numba import njit, types, uint64
 from numba.extending import intrinsic
 
-Ints = npt.NDArray[np.signedinteger[Any]]
+from shortlist.matching.arrays import Ints
+
 Pairs = tuple[Ints, Ints, int]
 """Publications, numbers, and how many of both there are."""
 

@@ -6,9 +6,9 @@ import numpy as np
 import numpy.typing as npt
 from numba import njit, uint64
 
+from shortlist.matching.arrays import Ints, Longs
+
 Table = npt.NDArray[np.uint64]
-Ints = npt.NDArray[np.signedinteger[Any]]
-Longs = npt.NDArray[np.signedinteger[Any]]
 Rows = npt.NDArray[np.unsignedinteger[Any]]
 
 

@@ -1,11 +1,9 @@
 """Tables and lists of numbers, many entries at a time."""
 
 import numpy as np
-import numpy.typing as npt
 from numba import njit
 
-Longs = npt.NDArray[np.int64]
-Ints = npt.NDArray[np.int32]
+from shortlist.matching.arrays import Ints, Longs
 
 EMPTY, GONE = -1, -2
 """Entries of a table where no number is: none ever was, or one was taken out."""

@@ -1,11 +1,9 @@
 """Sorting by digits, for keys that are whole numbers."""
 
 import numpy as np
-import numpy.typing as npt
 from numba import njit
 
-Ints = npt.NDArray[np.int32]
-Longs = npt.NDArray[np.int64]
+from shortlist.matching.arrays import Ints, Longs
 
 WIDEST = 11
 """Bits of a digit at most: the counts of all its values stay in the fastest cache."""

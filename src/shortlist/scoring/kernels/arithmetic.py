@@ -5,7 +5,8 @@ import math
 import numpy as np
 from numba import njit
 
-from shortlist.scoring.kernels.layout import Floats, Operation
+from shortlist.matching.arrays import Floats
+from shortlist.scoring.kernels.layout import Operation
 
 
 @njit(cache=True)

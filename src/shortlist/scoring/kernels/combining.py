@@ -6,9 +6,9 @@ from typing import NamedTuple
 import numpy as np
 from numba import njit
 
+from shortlist.matching.arrays import Bools, Floats, Ints, Longs
 from shortlist.matching.kernels.rounding import round9
 from shortlist.matching.kernels.sorting import in_order
-from shortlist.scoring.kernels.layout import Bools, Floats, Ints, Longs
 from shortlist.scoring.match_sets import ALONE, MatchSets
 
 

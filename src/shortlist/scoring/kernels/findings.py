@@ -5,7 +5,7 @@ from typing import NamedTuple
 import numpy as np
 from numba import njit
 
-from shortlist.scoring.kernels.layout import Floats, Ints, Longs
+from shortlist.matching.arrays import Floats, Ints, Longs
 
 
 class Findings(NamedTuple):

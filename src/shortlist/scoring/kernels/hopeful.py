@@ -11,9 +11,10 @@ from typing import NamedTuple
 import numpy as np
 from numba import njit
 
+from shortlist.matching.arrays import Bools, Floats, Ints
 from shortlist.scoring.kernels.distances import reach_of
 from shortlist.scoring.kernels.findings import Findings, add, findings_of, pile_for, with_room
-from shortlist.scoring.kernels.layout import Bools, Floats, Ints, Kind, Published, Stored
+from shortlist.scoring.kernels.layout import Kind, Published, Stored
 from shortlist.scoring.kernels.limits import settled
 
 

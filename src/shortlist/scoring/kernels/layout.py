@@ -3,13 +3,7 @@
 from enum import IntEnum
 from typing import NamedTuple
 
-import numpy as np
-from numpy.typing import NDArray
-
-Floats = NDArray[np.float64]
-Ints = NDArray[np.int32]
-Longs = NDArray[np.int64]
-Bools = NDArray[np.bool_]
+from shortlist.matching.arrays import Floats, Ints, Longs
 
 
 class Operation(IntEnum):

@@ -3,8 +3,9 @@
 import numpy as np
 from numba import njit
 
+from shortlist.matching.arrays import Floats
 from shortlist.matching.kernels.rounding import round9
-from shortlist.scoring.kernels.layout import Floats, Stored
+from shortlist.scoring.kernels.layout import Stored
 
 
 @njit(cache=True)

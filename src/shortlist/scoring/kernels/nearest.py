@@ -10,9 +10,10 @@ from typing import NamedTuple
 import numpy as np
 from numba import njit
 
+from shortlist.matching.arrays import Floats, Ints
 from shortlist.scoring.kernels.distances import distance_within, reach_of
 from shortlist.scoring.kernels.findings import Findings, add, findings_of, pile_for, with_room
-from shortlist.scoring.kernels.layout import Floats, Ints, Published, Stored
+from shortlist.scoring.kernels.layout import Published, Stored
 from shortlist.scoring.kernels.limits import limit_of, settled
 
 

@@ -9,9 +9,10 @@ from typing import NamedTuple
 import numpy as np
 from numba import njit
 
+from shortlist.matching.arrays import Floats, Ints, Longs
 from shortlist.scoring.kernels.cosines import cosine_of, is_unsure, term_product
 from shortlist.scoring.kernels.findings import Findings, add, findings_of, pile_for, with_room
-from shortlist.scoring.kernels.layout import Floats, Ints, Longs, Published, Stored
+from shortlist.scoring.kernels.layout import Published, Stored
 from shortlist.scoring.kernels.limits import limit_of, settled
 
 

@@ -8,9 +8,10 @@ decimal. The few others are computed again, exactly.
 import numpy as np
 from numba import njit
 
+from shortlist.matching.arrays import Floats, Ints
 from shortlist.scoring.kernels.cosines import cosine_of, is_unsure, vector_product
 from shortlist.scoring.kernels.findings import Findings, add, findings_of, pile_for
-from shortlist.scoring.kernels.layout import Floats, Ints, Published, Stored
+from shortlist.scoring.kernels.layout import Published, Stored
 from shortlist.scoring.kernels.limits import limit_of, settled
 
 

@@ -5,8 +5,8 @@ from typing import Any
 
 import numpy as np
 
+from shortlist.matching.arrays import with_length
 from shortlist.matching.blocks import Ints, Longs
-from shortlist.selection.bulk.tables import grown
 from shortlist.selection.kernels.arena import HEAD, OWNED, TAKEN, Records, with_room
 
 Fields = Sequence[tuple[str, str]]
@@ -49,7 +49,7 @@ class Arena:
     def reserve(self, place: int) -> None:
         """Lets places up to this one have heads."""
         self._opened = max(self._opened, place + 1)
-        self.heads = grown(self.heads, place + 1)
+        self.heads = with_length(self.heads, place + 1)
 
     def close(self, place: int) -> None:
         self.vacate(place)

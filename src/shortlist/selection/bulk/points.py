@@ -5,10 +5,10 @@ from typing import Any
 
 import numpy as np
 
+from shortlist.matching.arrays import with_length
 from shortlist.matching.blocks import Floats, Ints, Longs
 from shortlist.model.aspects import Aspect
 from shortlist.selection.bulk.publications import Publications
-from shortlist.selection.bulk.tables import grown
 from shortlist.selection.differences import Differences, Traits
 from shortlist.selection.kernels.points import UNSCALED, Points
 
@@ -76,10 +76,10 @@ class PointTable:
             self._learn(covered + np.flatnonzero(is_restored | np.isin(serials, asked)))
 
     def _cover(self, size: int) -> None:
-        self._serials = grown(self._serials, size)
+        self._serials = with_length(self._serials, size)
         self._serials[self._covered : size] = self._publications.facts["serial"][self._covered :]
-        self._coordinates = grown(self._coordinates, size * len(self._over))
-        self._classes = grown(self._classes, size)
+        self._coordinates = with_length(self._coordinates, size * len(self._over))
+        self._classes = with_length(self._classes, size)
         self._covered = size
 
     def _learn(self, numbers: Longs | Ints) -> None:

@@ -8,12 +8,12 @@ from typing import Any
 import numpy as np
 import pyarrow as pa
 
+from shortlist.matching.arrays import with_length
 from shortlist.matching.blocks import Longs
 from shortlist.model.items import Items
 from shortlist.model.publication import Publication
 from shortlist.selection.bulk.arena import Arena, sweep
 from shortlist.selection.bulk.offers import NEVER
-from shortlist.selection.bulk.tables import grown
 from shortlist.selection.kernels.arena import Records
 
 FACTS = np.dtype(
@@ -150,7 +150,7 @@ class Publications:
         self._audiences += [None] * len(audiences) if is_null else audiences.to_pylist()
         if self._names is not None:
             self._name(first)
-        self._facts = grown(self._facts, end)
+        self._facts = with_length(self._facts, end)
         for fact, values in facts.items():
             self._facts[fact][first:end] = values
         return first

@@ -5,6 +5,7 @@ from typing import Any
 
 import numpy as np
 
+from shortlist.matching.arrays import with_length
 from shortlist.selection.kernels.arena import Records
 
 
@@ -25,15 +26,6 @@ class Table:
 
     def put(self, number: int, **values: Any) -> None:
         """Sets fields of one record."""
-        self.records = grown(self.records, number + 1)
+        self.records = with_length(self.records, number + 1)
         for name, value in values.items():
             self.records[name][number] = value
-
-
-def grown(records: Records, size: int) -> Records:
-    """The same records, with as many behind them as it takes for at least such a size."""
-    if size <= records.size:
-        return records
-    more = np.zeros(max(size, 2 * records.size), records.dtype)
-    more[: records.size] = records
-    return more

@@ -7,10 +7,10 @@ from math import nan
 import numpy as np
 
 from shortlist.language.tree import OfSubscription
+from shortlist.matching.arrays import with_length
 from shortlist.matching.blocks import Bools, Floats, Ints
 from shortlist.model.subscription import Subscription
 from shortlist.scoring.candidates import Scoring
-from shortlist.scoring.numbering import with_length
 
 
 class _Column:

@@ -11,8 +11,21 @@ import numpy as np
 import numpy.typing as npt
 from numba import njit
 
+from shortlist.matching.arrays import Longs
+
+__all__ = [
+    "HEAD",
+    "OWNED",
+    "TAKEN",
+    "Longs",
+    "Records",
+    "insert",
+    "padded",
+    "repacked",
+    "with_room",
+]
+
 Records = npt.NDArray[Any]
-Longs = npt.NDArray[np.int64]
 
 HEAD = [
     ("start", "i8"),

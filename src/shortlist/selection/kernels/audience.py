@@ -4,8 +4,8 @@ import numpy as np
 import numpy.typing as npt
 from numba import njit
 
+from shortlist.matching.arrays import Floats, Ints, Longs
 from shortlist.matching.kernels.rounding import round9
-from shortlist.scoring.kernels.layout import Floats, Ints, Longs
 from shortlist.scoring.numbers import Spelled
 
 Keys = npt.NDArray[np.uint64]

@@ -8,7 +8,8 @@ from typing import Any
 import numpy as np
 from numba import njit
 
-from shortlist.selection.kernels.arena import Longs, Records
+from shortlist.matching.arrays import Longs
+from shortlist.selection.kernels.arena import Records
 from shortlist.selection.kernels.skyband import packed, undominated
 from shortlist.selection.kernels.window_rows import LASTING, push_of
 

@@ -5,8 +5,9 @@ from typing import Any, NamedTuple
 import numpy as np
 from numba import njit
 
+from shortlist.matching.arrays import Longs
 from shortlist.selection.bulk.offers import NEVER, Offers
-from shortlist.selection.kernels.arena import Longs, Records
+from shortlist.selection.kernels.arena import Records
 from shortlist.selection.kernels.diverse_choice import NO_STEP, choose_from, step_won
 from shortlist.selection.kernels.diverse_pruning import prune, prune_if_grown
 from shortlist.selection.kernels.diverse_rows import enter, put_in_order

@@ -1,15 +1,13 @@
 """The greedy choice of a place: whether an arrival changes it, and from which step on."""
 
 import numpy as np
-import numpy.typing as npt
 from numba import njit
 
-from shortlist.selection.kernels.arena import Longs, Records
+from shortlist.matching.arrays import Floats, Ints, Longs
+from shortlist.selection.kernels.arena import Records
 from shortlist.selection.kernels.diverse_rows import bring_forward, put_in_order, value_of
 from shortlist.selection.kernels.points import Points, distance
-from shortlist.selection.kernels.window_rows import Floats, is_there
-
-Ints = npt.NDArray[np.int32]
+from shortlist.selection.kernels.window_rows import is_there
 
 NO_STEP = 2**31 - 1
 NOTHING = -1

@@ -8,17 +8,15 @@ subscription, whose cancellation takes them and the row together.
 from typing import NamedTuple
 
 import numpy as np
-import numpy.typing as npt
 from numba import njit
 
+from shortlist.matching.arrays import Bools, Floats, Ints, Longs
 from shortlist.selection.differences import RELATIVE_ROUNDING, ROUNDING
-from shortlist.selection.kernels.arena import Longs, Records
+from shortlist.selection.kernels.arena import Records
 from shortlist.selection.kernels.diverse_rows import put_in_order
-from shortlist.selection.kernels.points import Floats, Ints, Points, distance
+from shortlist.selection.kernels.points import Points, distance
 from shortlist.selection.kernels.skyband import packed
 from shortlist.selection.kernels.window_rows import is_there
-
-Bools = npt.NDArray[np.bool_]
 
 LEAST = 16
 """So few rows are not worth looking into, and so few are always looked at."""

@@ -7,9 +7,10 @@ more recent first. A row that has left may still stand behind the chosen.
 import numpy as np
 from numba import njit
 
+from shortlist.matching.arrays import Longs
 from shortlist.matching.kernels.rounding import round9
 from shortlist.selection.bulk.offers import Offers
-from shortlist.selection.kernels.arena import Longs, Records, with_room
+from shortlist.selection.kernels.arena import Records, with_room
 from shortlist.selection.kernels.window_rows import (
     DEGREES,
     WINDOW_ROW,

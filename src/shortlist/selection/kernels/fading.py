@@ -3,11 +3,9 @@
 import math
 
 import numpy as np
-import numpy.typing as npt
 from numba import njit
 
-Floats = npt.NDArray[np.float64]
-Longs = npt.NDArray[np.int64]
+from shortlist.matching.arrays import Floats, Longs
 
 
 @njit(cache=True)

@@ -7,25 +7,22 @@ arrays that they need: to pass the whole memory on takes longer than what they d
 from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 from numba import njit
 
+from shortlist.matching.arrays import Floats, Ints, Longs
 from shortlist.matching.kernels.rounding import round9
-from shortlist.selection.kernels.arena import Longs, Records
+from shortlist.selection.kernels.arena import Records
 from shortlist.selection.kernels.draws import drawn
 from shortlist.selection.kernels.novelty_memory import (
     NO_NOVELTY,
     SAMPLING,
     THRESHOLD,
     Arrivals,
-    Ints,
     Memory,
     row_of,
 )
 from shortlist.selection.kernels.order_statistics import keep_highest, kth_highest, put_recent
 from shortlist.selection.kernels.sampling import chance_of, count_matches
-
-Floats = npt.NDArray[np.float64]
 
 REFUSED = -1
 

@@ -8,13 +8,10 @@ how many of them are in use follows from its counts.
 
 from typing import Any, NamedTuple
 
-import numpy as np
-import numpy.typing as npt
 from numba import njit
 
-from shortlist.selection.kernels.arena import Longs, Records
-
-Ints = npt.NDArray[np.int32]
+from shortlist.matching.arrays import Ints, Longs
+from shortlist.selection.kernels.arena import Records
 
 THRESHOLD, SAMPLING, RANDOM = range(3)
 NO_NOVELTY = -1.0

@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 from numba import njit
 
+from shortlist.matching.arrays import Ints
 from shortlist.selection.kernels.arena import Records, insert, with_room
 from shortlist.selection.kernels.novelty_memory import (
     NO_NOVELTY,
@@ -16,7 +17,6 @@ from shortlist.selection.kernels.novelty_memory import (
     THRESHOLD,
     Arrivals,
     Held,
-    Ints,
     Memory,
     row_of,
 )

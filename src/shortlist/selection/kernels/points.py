@@ -3,11 +3,9 @@
 from typing import NamedTuple
 
 import numpy as np
-import numpy.typing as npt
 from numba import njit
 
-Floats = npt.NDArray[np.float64]
-Ints = npt.NDArray[np.int32]
+from shortlist.matching.arrays import Floats, Ints
 
 UNSCALED = 0.0
 """In place of the scale of an attribute whose values are only the same or different."""

@@ -8,15 +8,12 @@ therefore the k-skyband of (score, end).
 from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 from numba import njit
 
+from shortlist.matching.arrays import Floats, Ints, Longs
 from shortlist.scoring.combined import UNSET
 from shortlist.selection.bulk.offers import NEVER
-from shortlist.selection.kernels.arena import Longs, Records, insert, with_room
-
-Ints = npt.NDArray[np.int32]
-Floats = npt.NDArray[np.float64]
+from shortlist.selection.kernels.arena import Records, insert, with_room
 
 HEAD = [("k", "i4"), ("refresh", "i8"), ("period", "i8"), ("floor", "f8"), ("until", "i8")]
 """`floor` is the k-th best score, -inf where there are fewer; all of the k best are valid before

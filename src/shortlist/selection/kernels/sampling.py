@@ -4,7 +4,8 @@ from typing import Any
 
 from numba import njit
 
-from shortlist.selection.kernels.novelty_memory import Ints, Memory, row_of
+from shortlist.matching.arrays import Ints
+from shortlist.selection.kernels.novelty_memory import Memory, row_of
 
 
 @njit(cache=True)

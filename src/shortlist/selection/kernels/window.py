@@ -5,8 +5,9 @@ from typing import NamedTuple
 import numpy as np
 from numba import njit
 
+from shortlist.matching.arrays import Floats, Longs
 from shortlist.selection.bulk.offers import NEVER
-from shortlist.selection.kernels.arena import Longs, Records
+from shortlist.selection.kernels.arena import Records
 from shortlist.selection.kernels.chances import judge_until
 from shortlist.selection.kernels.largest import first_not_under
 from shortlist.selection.kernels.skyband import packed, undominated
@@ -14,7 +15,6 @@ from shortlist.selection.kernels.window_rows import (
     DEGREES,
     DELIVERED,
     LASTING,
-    Floats,
     leave,
     push_of,
     score_at,

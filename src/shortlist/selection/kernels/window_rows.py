@@ -8,15 +8,13 @@ from collections.abc import Callable
 from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 from numba import njit
 from numba.extending import overload
 
+from shortlist.matching.arrays import Floats, Longs
 from shortlist.matching.kernels.rounding import round9
 from shortlist.selection.bulk.offers import NEVER, Offers
-from shortlist.selection.kernels.arena import Longs, Records, with_room
-
-Floats = npt.NDArray[np.float64]
+from shortlist.selection.kernels.arena import Records, with_room
 
 WINDOW_HEAD = [
     ("k", "i4"),

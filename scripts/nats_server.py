@@ -1,5 +1,9 @@
-"""A NATS server of one's own, for tests and small deployments."""
+"""Starts a NATS server on this machine, says where it is, and stops it on Ctrl-C.
 
+.venv/bin/python scripts/nats_server.py FOLDER
+"""
+
+import argparse
 import json
 import shutil
 import signal
@@ -7,6 +11,7 @@ import socket
 import subprocess
 import sys
 import time
+from contextlib import suppress
 from importlib import metadata
 from pathlib import Path
 from types import TracebackType
@@ -141,3 +146,15 @@ def _executable() -> str:
     if program is None:
         raise LogUnavailable(f"no {EXECUTABLE} is installed: expected the package {PACKAGE}")
     return program
+
+
+if __name__ == "__main__":
+    arguments = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    arguments.add_argument("folder", help="where it keeps everything")
+    arguments.add_argument("--port", type=int, default=0, help="one of its own choice if 0")
+    wanted = arguments.parse_args()
+    # as Ctrl-C does: the server is stopped on the way out
+    signal.signal(signal.SIGTERM, signal.default_int_handler)
+    with suppress(KeyboardInterrupt), NatsServer(wanted.folder, wanted.port) as server:
+        print(server.url, flush=True)
+        signal.pause()
