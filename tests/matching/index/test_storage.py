@@ -208,8 +208,8 @@ def changed_manifest(folder, **changes):
 
 
 def test_another_version_is_refused(folder):
-    changed_manifest(folder, version=2)
-    with pytest.raises(UnusableIndex, match="is of version 2, not 1: save the index again"):
+    changed_manifest(folder, version=1)
+    with pytest.raises(UnusableIndex, match="is of version 1, not 2: save the index again"):
         Index.open(folder)
 
 

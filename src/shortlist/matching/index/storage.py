@@ -22,7 +22,7 @@ from shortlist.matching.index.array_files import (
 )
 from shortlist.matching.index.descriptions import described, layout, restored
 
-FORMAT, VERSION = "shortlist index", 1
+FORMAT, VERSION = "shortlist index", 2
 MANIFEST = "manifest.json"
 AGAIN = "save the index again"
 

@@ -4,6 +4,7 @@ import json
 from dataclasses import dataclass
 from typing import NamedTuple, get_args
 
+from shortlist.fuzzy.degrees import Degrees
 from shortlist.language.parser import parse_any_where
 from shortlist.language.tree import Where
 from shortlist.matching.conditions import Meets, condition
@@ -78,7 +79,7 @@ class Terms:
         tree = self._tree(request.where)
         if tree is None:
             return None
-        least = max(request.possibility, request.necessity)
+        least = Degrees(request.possibility, request.necessity)
         return compiled_condition(tree, self.vocabulary, request.norm, least)
 
     def meets(self, where: str | None, norm: Norm) -> Meets:
