@@ -10,9 +10,10 @@ from hypothesis import strategies as st
 from shortlist.model.policy import Novelty, TopK, Window
 from shortlist.selection.bulk.adopted import ADOPT, Known
 from shortlist.selection.bulk.banks import BANKS, bank_kind
-from shortlist.selection.bulk.publications import Publications
+from shortlist.selection.preferential import PreferentialSelector
+from shortlist.selection.records import KEPT
 from shortlist.selection.window import WindowSelector
-from tests.selection.duels import Player, bank_rows, offers_of, plain_row
+from tests.selection.duels import Player, anyone, bank_rows, offers_of, plain_row
 from tests.selector_calls import POLICIES, calls, window
 from tests.strategies import drawn, examples, seeded
 
@@ -29,10 +30,16 @@ def old_state(plain):
     state = plain.state()
     if isinstance(plain, WindowSelector):
         state = [
-            [[publication, score, named[:5]], delivered, inside]
-            for (publication, score, named, _), delivered, inside, _ in state
+            [[publication_record(publication), score, named[:5]], delivered, inside]
+            for (publication, score, named, _), delivered, inside, *_ in state["held"]
         ]
+    elif isinstance(plain, PreferentialSelector):
+        state = [[kept.source, kept.id, score, end] for kept, score, end in state]
     return json.loads(json.dumps(state))
+
+
+def publication_record(publication):
+    return [getattr(publication, name) for name in KEPT]
 
 
 def old_calls(pick, most):
@@ -48,7 +55,7 @@ class Banks:
     """One of each kind for all streams, so that places are used again and again."""
 
     def __init__(self):
-        self._banks = {kind: make(Publications()) for kind, make in BANKS.items()}
+        self._banks = {kind: make(anyone()) for kind, make in BANKS.items()}
 
     def adopt(self, policy, plain):
         """A bank, and a player in it with what a plain selector holds."""

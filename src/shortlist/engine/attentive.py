@@ -10,6 +10,7 @@ from shortlist.engine.bulk import BulkHalves
 from shortlist.engine.departures import Reason
 from shortlist.matching.blocks import Ints
 from shortlist.matching.index.index import Index
+from shortlist.model.policy import shows
 from shortlist.model.publication import Publication
 from shortlist.model.settings import Limits
 from shortlist.model.vocabulary import Vocabulary
@@ -19,7 +20,6 @@ from shortlist.scoring.match_sets import MatchSets
 from shortlist.selection.bulk.contents import holders, shortlist_contents
 from shortlist.selection.bulk.offers import NEVER, Placements
 from shortlist.selection.bulk.selecting import BulkSelecting
-from shortlist.selection.contents import shows
 from shortlist.selection.kernels.arena import Records
 
 
@@ -61,7 +61,7 @@ class AttentiveHalves(BulkHalves):
 
     def __init__(self, vocabulary: Vocabulary, limits: Limits, index: Index | None) -> None:
         super().__init__(vocabulary, limits, index)
-        self.selecting = AttentiveSelecting(lambda: self.matching.combining.refreshes)
+        self.selecting = AttentiveSelecting(self.subscriptions())
 
     def placed(self, block: Sequence[Admitted], found: Arrivals | None = None) -> Placements:
         self.selecting.offered = NOBODY

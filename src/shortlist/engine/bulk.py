@@ -24,6 +24,7 @@ from shortlist.scoring.combined import Expected
 from shortlist.selection.bulk.offers import NO_PLACEMENTS, Placements
 from shortlist.selection.bulk.selecting import BulkSelecting
 from shortlist.selection.bulk.tables import Table
+from shortlist.selection.bulk.world import Subscriptions
 
 CHAIN = "chain"
 KINDS = (*POLICIES, CHAIN)
@@ -42,12 +43,20 @@ class BulkHalves:
 
     def __init__(self, vocabulary: Vocabulary, limits: Limits, index: Index | None) -> None:
         self.matching = BulkMatching(vocabulary, limits, index)
-        self.selecting = BulkSelecting(lambda: self.matching.combining.refreshes)
+        self.selecting = BulkSelecting(self.subscriptions())
         self._shortlists: list[Shortlist | None] = []
         self.counts: Counter[str] = Counter()
         self.suppressed: Counter[str] = Counter()
         """Matches that were not delivered at arrival, by kind of policy or other reason."""
         self._kinds = Table([("kind", "i1")])
+
+    def subscriptions(self) -> Subscriptions:
+        """Who the numbers of subscriptions stand for."""
+        return Subscriptions(
+            lambda: self.matching.combining.refreshes,
+            lambda number: self.matching.subscription(number).id,
+            self.matching.number,
+        )
 
     @property
     def work(self) -> dict[str, Any]:
