@@ -5,11 +5,9 @@ import threading
 import time
 from contextlib import contextmanager
 
-import pyarrow as pa
 from typer.testing import CliRunner
 
 from shortlist.cli.app import app
-from shortlist.engine.arrow import rows
 from shortlist.intake.files import registry_from_documents
 from shortlist.live.driver import Driver, begin
 from shortlist.live.outlets import LogOutlet
@@ -18,7 +16,6 @@ from shortlist.log.base import INPUT
 from shortlist.log.sqlite import SqliteLog
 from shortlist.model.settings import Settings
 from shortlist.model.times import format_time
-from shortlist.spark.ingest import ReadLines
 
 BEHIND = 300_000
 NOON = "2026-03-01T12:00:00Z"
@@ -71,19 +68,9 @@ class Deployment:
     def step(self):
         """Reads what is there; the report, and when the log took it."""
         entries = [*self.log.read(INPUT, self.driver.manifest.position)]
-        read = ReadLines(
-            vocabulary=self.registry.vocabulary,
-            settings=self.settings,
-            tabular=False,
-            commands=True,
-        )
-        lines = pa.table(
-            {
-                "position": pa.array([entry.offset for entry in entries], pa.int64()),
-                "line": pa.array([entry.content for entry in entries], pa.binary()),
-            }
-        )
-        report = self.driver.run_batch([*rows(read(lines.to_batches()))])
+        offsets = [entry.offset for entry in entries]
+        read = self.driver.read_task()
+        report = self.driver.run_batch(read.items(offsets, [entry.content for entry in entries]))
         return report, {entry.offset: entry.appended for entry in entries}
 
     @contextmanager

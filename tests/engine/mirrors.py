@@ -2,20 +2,19 @@
 
 from itertools import groupby
 
-from shortlist.engine.admitted import Admitted
-from shortlist.engine.attentive import AttentiveHalves
+from shortlist.engine.admission import Admission, Admitted
 from shortlist.engine.departures import Return
 from shortlist.engine.duplicates import Duplicates
 from shortlist.engine.mirror import Mirror
-from shortlist.engine.ordering import Ordering
-from shortlist.engine.plain import PlainHalves
+from shortlist.engine.plain import PlainShard
 from shortlist.engine.saved import Saved
 from shortlist.engine.saving import Saving
+from shortlist.engine.shard import Shard
 from shortlist.intake.files import registry_from_documents
-from shortlist.intake.roster import registry_commands
-from shortlist.matching.index.index import Index
+from shortlist.intake.reading import items_of
 from shortlist.matching.scan import Scan
-from shortlist.model.command import Retract, Unsubscribe, Update
+from shortlist.model.command import Command, Heartbeat, Retract, Unsubscribe, Update
+from shortlist.model.items import Items, Wanted
 from shortlist.model.policy import Everything, TopK, policies_of, shows
 from shortlist.model.policy_changes import kept_by
 from shortlist.model.publication import Publication
@@ -52,12 +51,6 @@ def ticks(items):
             yield time, at.get(time, [])
 
 
-def admitted(halves, publication):
-    read = halves.matching.read(publication)
-    induced = halves.matching.advertisements.induce(publication, read)
-    return [Admitted(publication, read, induced)]
-
-
 def key_of(publication):
     return publication.source, publication.id
 
@@ -86,49 +79,70 @@ def showing_in(halves):
     return {name for name, made in live_in(halves).items() if shows(made.policy)}
 
 
-def begun(halves, registry):
-    for command in registry_commands(registry):
-        halves.apply(command)
-    return halves
+class Play:
+    """A shard, bulk or plain, that takes items one by one as they are let in."""
+
+    def __init__(self, registry, shard):
+        self.shard = shard
+        self._admission = Admission(registry, Settings())
+
+    def take(self, item, observer=None):
+        """The deliveries that an item leads to."""
+        if isinstance(item, Heartbeat):
+            return []
+        commands = [item] if isinstance(item, Command) else []
+        wanted = self._admission.wanted_with(commands).joined(Wanted(data=True))
+        items, known = items_of([item], wanted)
+        found = Admitted()
+        self._admission.let_in(items, found, known)
+        if isinstance(self.shard, PlainShard):
+            return [*self.shard.run(found.items, found.commands)]
+        return self._made(self.shard.run(found.items, found.commands, observer=observer))
+
+    def advance(self, before, observer=None):
+        """The deliveries that are due before an instant."""
+        nothing = Items.empty()
+        if isinstance(self.shard, PlainShard):
+            return [*self.shard.run(nothing, until=before)]
+        return self._made(self.shard.run(nothing, until=before, observer=observer))
+
+    def restore(self):
+        """Goes on with another shard of the same state."""
+        saved = Saved.of_bytes(Saving(self.shard).snapshot())
+        registry = registry_from_documents(saved.document["registry"])
+        self.shard = Shard(registry, Limits())
+        Saving(self.shard).load(saved)
+
+    def _made(self, placements):
+        return [made for placed in placements for made in self.shard.objects(placed)]
 
 
 def in_bulk(registry):
-    index = Index(registry.vocabulary, Limits())
-    return begun(AttentiveHalves(registry.vocabulary, Limits(), index), registry)
-
-
-def restored(halves):
-    """Other halves with the same state."""
-    saved = Saved.of_bytes(Saving(halves, Duplicates(0), Ordering(None)).snapshot())
-    registry = registry_from_documents(saved.document["registry"])
-    again = in_bulk(registry)
-    Saving(again, Duplicates(0), Ordering(None)).load(saved)
-    return again
+    return Play(registry, Shard(registry, Limits()))
 
 
 def plain(registry):
-    matcher = Scan(registry.vocabulary, Limits())
-    return begun(PlainHalves(registry.vocabulary, Limits(), matcher), registry)
+    return Play(registry, PlainShard(registry, Limits(), Scan(registry.vocabulary, Limits())))
 
 
 class Reflection:
-    """Halves in bulk with a mirror, and a client that hears of deliveries and changes only."""
+    """A shard with a mirror, and a client that hears of deliveries and changes only."""
 
     def __init__(self, registry):
-        self.halves = in_bulk(registry)
-        self.mirror = Mirror(self.halves, 0)
+        self.playing = in_bulk(registry)
+        self.mirror = Mirror(self.shard, 0)
         self.client = {}
         self.changes = []
+
+    @property
+    def shard(self):
+        return self.playing.shard
 
     def play(self, time, items):
         """All that happens at a tick; nothing is due between ticks."""
         for item in items:
-            if isinstance(item, Publication):
-                block = admitted(self.halves, item)
-                self._hear(lambda block=block: self._made(self.mirror.placed(block)))
-            elif self.halves.matching.roster.refusal(item) is None:
-                self._hear(lambda item=item: self.mirror.apply(item))
-        self._hear(lambda: self._made(self.mirror.due(time + 1)))
+            self._hear(lambda item=item: self.playing.take(item, self.mirror))
+        self._hear(lambda: self.playing.advance(time + 1, self.mirror))
         for change in self.mirror.taken():
             self.changes.append(change)
             shown = self.client.setdefault(change.shortlist, {})
@@ -138,15 +152,12 @@ class Reflection:
                 del shown[key_of(change.publication)]
 
     def restore(self, before):
-        self.halves = restored(self.halves)
-        self.mirror = Mirror(self.halves, before)
-
-    def _made(self, placements):
-        return self.halves.deliveries(placements)
+        self.playing.restore()
+        self.mirror = Mirror(self.shard, before)
 
     def _hear(self, happens):
         """A client knows which of its shortlists show anything."""
-        showing = showing_in(self.halves)
+        showing = showing_in(self.shard)
         for made in happens():
             if made.shortlist in showing:
                 shown = self.client.setdefault(made.shortlist, {})
@@ -157,7 +168,8 @@ class PlainReflection:
     """The same told by comparing what is shown before and after everything that happens."""
 
     def __init__(self, registry):
-        self.halves = plain(registry)
+        self.playing = plain(registry)
+        self.halves = self.playing.shard
         self.shown = self._present(0)
         self.changes = []
         self._known = {}
@@ -167,11 +179,10 @@ class PlainReflection:
         for item in items:
             if isinstance(item, Publication):
                 self._known[key_of(item)] = item
-                block = admitted(self.halves, item)
-                self._look(time, item, lambda block=block: self.halves.publish(block))
-            elif self.halves.matching.roster.refusal(item) is None:
-                self._look(time, item, lambda item=item: self.halves.apply(item))
-        self._look(time, None, lambda: self.halves.advance(time + 1))
+            elif self.halves.matching.roster.refusal(item) is not None:
+                continue
+            self._look(time, item, lambda item=item: self.playing.take(item))
+        self._look(time, None, lambda: self.playing.advance(time + 1))
         changes = [(time, name, key, reason) for (name, key), reason in self._left.items()]
         changes += [(time, name, key, facts(self.shown[name][key])) for name, key in self._returned]
         self.changes += sorted(

@@ -5,9 +5,8 @@ import pytest
 from shortlist.engine.contents import content
 from shortlist.engine.replay import read_items
 from shortlist.intake.files import registry_from_documents
-from shortlist.model.publication import Publication
 from shortlist.model.settings import Settings
-from tests.engine.mirrors import admitted, facts, in_bulk, live_in, plain, restored, ticks
+from tests.engine.mirrors import facts, in_bulk, live_in, plain, ticks
 from tests.strategies import registry, seeded, timeline
 
 
@@ -20,13 +19,10 @@ def all_shown_plainly(halves, now):
     return {name: [*map(facts, selector(name).shown(now))] for name in live_in(halves)}
 
 
-def play(halves, time, items):
+def play(one, time, items):
     for item in items:
-        if isinstance(item, Publication):
-            halves.publish(admitted(halves, item))
-        elif halves.matching.roster.refusal(item) is None:
-            halves.apply(item)
-    halves.advance(time + 1)
+        one.take(item)
+    one.advance(time + 1)
 
 
 def look(seed):
@@ -39,8 +35,9 @@ def look(seed):
         play(one, time, some)
         play(other, time, some)
         if pick([False] * 20 + [True]):
-            one = restored(one)
-        assert all_shown(one, time) == all_shown_plainly(other, time), (seed, time)
+            one.restore()
+        shown = all_shown(one.shard, time)
+        assert shown == all_shown_plainly(other.shard, time), (seed, time)
 
 
 @pytest.mark.parametrize("part", range(4))

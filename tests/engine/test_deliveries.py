@@ -9,6 +9,7 @@ import pyarrow as pa
 import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
+from shortlist.engine.results import delivery_row
 
 from shortlist.engine.deliveries import (
     COLUMNS,
@@ -19,7 +20,6 @@ from shortlist.engine.deliveries import (
     lines,
     put_in_order,
 )
-from shortlist.engine.results import delivery_row
 from shortlist.model.delivery import Delivery
 from shortlist.model.publication import Publication
 from shortlist.model.times import parse_time

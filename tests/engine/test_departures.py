@@ -13,7 +13,6 @@ from shortlist.model.times import parse_time
 from tests.engine.mirrors import (
     PlainReflection,
     Reflection,
-    admitted,
     facts,
     key_of,
     showing_in,
@@ -54,7 +53,7 @@ def follow(seed):
             reflection.restore(time)
         reflection.play(time, some)
         expected.play(time, some)
-        assert kept_by_client(reflection.client) == shown_by(reflection.halves, time)
+        assert kept_by_client(reflection.client) == shown_by(reflection.shard, time)
         assert [*map(told, reflection.changes)] == expected.changes, (seed, time)
 
 
@@ -128,16 +127,6 @@ def test_equal_scores_in_top_k_show_what_is_valid_longest():
     best = {"kind": "top-k", "k": 1}
     story = [publish("a", 0, fit=5, ends=9), publish("b", 1, fit=5, ends=4)]
     assert reasons(best, story) == [(1, "b", "outranked"), (9, "a", "expired")]
-
-
-def test_what_is_due_comes_before_an_item():
-    made = registry_from_documents({"subscriptions": [{"id": "s", "policy": WINDOW}]})
-    reflection = Reflection(made)
-    items = items_of(made, [publish("a", 0), publish("b", 1)])
-    first, second = (admitted(reflection.halves, item) for item in items)
-    reflection.mirror.placed(first)
-    with pytest.raises(ValueError, match=r"expected due\(1000000\) before an item of that time"):
-        reflection.mirror.placed(second)
 
 
 def test_documents():

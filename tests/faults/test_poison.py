@@ -4,7 +4,7 @@ import json
 
 import pytest
 
-from shortlist.engine.bulk import BulkHalves
+from shortlist.engine.shard import Shard
 from shortlist.live.poison import TaskFailed
 from shortlist.model.settings import Settings
 from tests.faults.logged import LoggedDeployment
@@ -17,15 +17,15 @@ class Poison:
 
     def __init__(self, monkeypatch):
         self.positions = set()
-        arrived = BulkHalves._arrived
+        arrive = Shard._arrive
 
-        def fails(halves, block, found):
-            harmful = self.positions & {each.publication.position for each in block}
+        def fails(shard, items, chosen, found):
+            harmful = self.positions & {*items.positions.tolist()}
             if harmful:
                 raise ArithmeticError(f"{min(harmful)} is poison")
-            return arrived(halves, block, found)
+            return arrive(shard, items, chosen, found)
 
-        monkeypatch.setattr(BulkHalves, "_arrived", fails)
+        monkeypatch.setattr(Shard, "_arrive", fails)
 
 
 @pytest.fixture
@@ -87,7 +87,7 @@ def test_an_engine_that_fails_on_most_is_to_blame_itself(poison):
 def test_what_is_not_a_publications_fault_is_raised(monkeypatch, method):
     """Be it the engine's or not: nothing is turned away for it, and nothing has happened."""
     deployment = LoggedDeployment(1)
-    monkeypatch.setattr(BulkHalves, method, lambda *_: 1 / 0)
+    monkeypatch.setattr(Shard, method, lambda *_: 1 / 0)
     deployment.send(timeline(deployment.pick, 20))
     with pytest.raises((TaskFailed, ZeroDivisionError), match="division by zero"):
         deployment.step()

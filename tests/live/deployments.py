@@ -4,8 +4,6 @@ import json
 import tempfile
 from pathlib import Path
 
-import pyarrow as pa
-
 from shortlist.engine.deliveries import lines
 from shortlist.engine.replay import replay
 from shortlist.intake.files import registry_from_documents
@@ -14,7 +12,6 @@ from shortlist.live.files import Files
 from shortlist.live.outlets import LogOutlet
 from shortlist.live.savepoint import export, rescale, restore
 from shortlist.log.sqlite import SqliteLog
-from shortlist.model.items import Items
 from shortlist.model.settings import Settings
 from tests.strategies import SECOND, registry, timeline
 
@@ -96,10 +93,7 @@ class Deployment:
     def read(self, numbered):
         """Lines with their positions, as items."""
         positions, texts = zip(*numbered, strict=True) if numbered else ((), ())
-        read = [text.encode() for text in texts]
-        columns = [pa.array(positions, pa.int64()), pa.array(read, pa.binary())]
-        batch = pa.record_batch(columns, names=["position", "line"])
-        return Items.of_table(pa.Table.from_batches(self.driver.read_task()([batch])))
+        return self.driver.read_task().items(positions, [text.encode() for text in texts])
 
     def run(self, numbered, last=False):
         return self.driver.run_batch(self.read(numbered), last=last)

@@ -7,7 +7,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from shortlist.intake.reading import items_of
 from shortlist.model.aspects import Aspect
+from shortlist.model.items import Wanted
 from shortlist.model.policy import Diverse, Span
 from shortlist.model.publication import Publication
 from shortlist.scoring.combined import UNSET
@@ -53,7 +55,7 @@ class Traveller:
     def arrive(self, offers, sets):
         self._travel()
         positions = np.sort(offers.publications)
-        first = self.publications.add([self._drawn[position] for position in positions.tolist()])
+        first = added(self.publications, [self._drawn[at] for at in positions.tolist()])
         numbers = first + np.searchsorted(positions, offers.publications)
         places = [self._places[told] for told in offers.places.tolist()]
         offers = offers._replace(places=np.array(places, np.int32), publications=numbers)
@@ -103,8 +105,7 @@ class Traveller:
         self.publications = Publications()
         self.bank = DiverseBank(self.publications)
         places = {told: self.bank.open("", self._policies[told]) for told in [*self._places][::-1]}
-        some = [known[number] for number in held.tolist()]
-        self.publications.restore(some, known.facts["serial"][held], known.serials)
+        self.publications.restore(known.saved(known.facts["serial"][held]), known.serials)
         own = ("start", "capacity", "is_open", "touched")
         for told, place in places.items():
             heads = before.heads[[self._places[told]]]
@@ -185,6 +186,11 @@ def test_equals_plain_selectors_where_distances_prune():
 AREA = Aspect(("area",), None)
 
 
+def added(publications, some):
+    """The number of the first of publications that appear."""
+    return publications.add(items_of(some, Wanted(data=True))[0])
+
+
 def offers_to(place, publications, areas, scores):
     """Offers to one place of publications that are added, a microsecond apart."""
     first = publications.serials
@@ -192,7 +198,7 @@ def offers_to(place, publications, areas, scores):
         Publication(id=f"{n}", source="ads", time=n, position=n, data={"area": area})
         for n, area in enumerate(areas, start=first)
     ]
-    start, size = publications.add(some), len(some)
+    start, size = added(publications, some), len(some)
     times = np.arange(first, first + size)
     return Offers(
         places=np.full(size, place, np.int32),

@@ -71,13 +71,22 @@ class Read:
     """A blank line has a position, too."""
 
     def __call__(self, arriving: Batches) -> Iterator[pa.RecordBatch]:
-        read = LineReader(self.vocabulary, self.limits, self.wanted, self.commands, self.tabular)
         for batch in arriving:
             names = batch.schema.names
             appended = batch.column("appended").to_pylist() if "appended" in names else None
             lines = batch.column("line").to_pylist()
-            items = read.lines(batch.column("position").to_pylist(), lines, appended)
-            yield items.batch if self.keeps_blanks else items.kept(items.kinds != BLANK).batch
+            yield self.items(batch.column("position").to_pylist(), lines, appended).batch
+
+    def items(
+        self,
+        positions: Sequence[int | None],
+        lines: Sequence[bytes | None],
+        appended: Sequence[int | None] | None = None,
+    ) -> Items:
+        """Lines that somebody has at hand."""
+        read = LineReader(self.vocabulary, self.limits, self.wanted, self.commands, self.tabular)
+        items = read.lines(positions, lines, appended)
+        return items if self.keeps_blanks else items.kept(items.kinds != BLANK)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
