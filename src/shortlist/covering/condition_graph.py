@@ -3,11 +3,11 @@
 from collections.abc import Sequence
 from functools import partial
 
+from shortlist.covering.boxes import boxes
+from shortlist.covering.covers import exactly_covers
+from shortlist.covering.graph import CoveringGraph, Entry
+from shortlist.covering.interval_order import interval_order
 from shortlist.language.tree import Where
-from shortlist.matching.boxes import boxes
-from shortlist.matching.covers import exactly_covers
-from shortlist.matching.graph import CoveringGraph, Entry
-from shortlist.matching.interval_order import interval_order
 from shortlist.model.vocabulary import Vocabulary
 
 ConditionGraph = CoveringGraph[Where | None]

@@ -5,8 +5,8 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from shortlist.matching.boxes import Boxes
-from shortlist.matching.kernels.containment import covering_of_pairs, covering_of_rows
+from shortlist.covering.boxes import Boxes
+from shortlist.covering.kernels.containment import covering_of_pairs, covering_of_rows
 
 
 @dataclass(frozen=True, slots=True)
