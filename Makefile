@@ -31,7 +31,7 @@ check: $(READY) ## Lint, formatting, types and import rules
 	$(BIN)/lint-imports
 
 bench: $(READY) ## Run every benchmark
-	@set -e; for file in $(sort $(wildcard benchmarks/*.py)); do echo "== $$file"; $(BIN)/python $$file; done
+	@set -e; for file in $(filter-out benchmarks/compare.py,$(sort $(wildcard benchmarks/*.py))); do echo "== $$file"; $(BIN)/python $$file; done
 
 soak: $(READY) ## Run the long tests
 	SHORTLIST_HYPOTHESIS=soak $(BIN)/python -m pytest -m soak

@@ -1,7 +1,21 @@
-"""The engine, alone and on Spark, beside DuckDB, which only matches.
+"""Batches: the engine, alone and on Spark, beside DuckDB, which only matches; and a large job.
 
 Run: python benchmarks/batch.py [--subscriptions 1000] [--publications 20000]
-Prints one JSON line per figure.
+     [--large-subscriptions 100000] [--large-publications 300000] [--skip films,parquet] [--save]
+
+Prints one JSON line per figure; --save keeps them in benchmarks/results. The figures:
+
+duckdb                the conditions as SQL, one query per subscription, on one core: matches only
+engine, one core      publications a second of the engine in this process, on the same films
+memory of the engine  bytes a subscription, and of its snapshot
+spark batch           JSON lines to JSON lines, four policies; the registry is compiled within it
+Parquet to Parquet    `run_job` on two cores with the subscriptions of the live load, of five
+                      policies, 53 of 100,000 matching a publication. `publications_per_second` is
+                      without all that does not depend on publications (compiling the registry,
+                      planning): the seconds of a small job on the same registry, warm, are taken
+                      off, and its publications; `publications_per_second_of_all` is with it.
+                      Reading the registry is timed apart. Matches are compared with DuckDB's
+goal                  what was wanted, and whether it was met
 """
 
 import argparse
@@ -14,7 +28,10 @@ from typing import Any
 
 import duckdb
 import pandas as pd
+from common.arguments import RESULTS, names
 from common.memory import PeakMemory
+from common.parquet_job import GOALS, parquet_job
+from common.report import Report
 from common.workloads import film_registry, films
 
 import shortlist
@@ -23,87 +40,111 @@ from shortlist.spark.batch import Batch
 from shortlist.spark.sinks import write_deliveries
 from shortlist.spark.sources import read_files
 
+CORES = 2
+SKIPPABLE = ("films", "parquet")
 SAMPLE = 1_000
 """Publications that the engine alone is timed on; its speed does not depend on their number."""
 
 
 def main() -> None:
-    arguments = argparse.ArgumentParser(description=__doc__)
-    arguments.add_argument("--subscriptions", type=int, default=1_000)
-    arguments.add_argument("--publications", type=int, default=20_000)
-    asked = arguments.parse_args()
-    document = film_registry(asked.subscriptions)
+    asked = arguments()
+    report = Report()
+    if "films" not in asked.skip:
+        films_of(report, asked.subscriptions, asked.publications)
+    if "parquet" not in asked.skip:
+        shortlist.local_session(cores=CORES)
+        with tempfile.TemporaryDirectory() as folder:
+            sizes = asked.large_subscriptions, asked.large_publications
+            parquet_job(report, *sizes, Path(folder))
+        report.judge(GOALS)
+    if asked.save:
+        RESULTS.mkdir(exist_ok=True)
+        report.write(RESULTS / "batch.jsonl")
+
+
+def arguments() -> argparse.Namespace:
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
+    parser.add_argument("--subscriptions", type=int, default=1_000)
+    parser.add_argument("--publications", type=int, default=20_000)
+    parser.add_argument("--large-subscriptions", type=int, default=100_000)
+    parser.add_argument("--large-publications", type=int, default=300_000)
+    parser.add_argument("--skip", type=names(SKIPPABLE), default=[], help=", ".join(SKIPPABLE))
+    parser.add_argument("--save", action="store_true")
+    asked = parser.parse_args()
+    if asked.save and asked.skip:
+        parser.error("--save: expected nothing to be skipped")
+    return asked
+
+
+def films_of(report: Report, subscriptions: int, publications: int) -> None:
+    """Adds what films of a few policies take."""
+    document = film_registry(subscriptions)
     registry = shortlist.registry_from_documents(document)
-    lines = list(films(asked.publications))
-    size = {"subscriptions": asked.subscriptions, "publications": asked.publications}
+    lines = list(films(publications))
+    size = {"subscriptions": subscriptions, "publications": publications}
 
     joined, seconds = duckdb_queries(document, lines)
-    report("duckdb, one query per subscription, matches only", seconds, matches=joined, **size)
-    baseline = asked.publications / seconds
+    add_speed(
+        report,
+        "duckdb, one query per subscription, matches only",
+        seconds,
+        matches=joined,
+        **size,
+    )
+    baseline = publications / seconds
     sample = lines[:SAMPLE]
     seconds = engine_alone(registry, sample)
-    report(
+    add_speed(
+        report,
         "engine, one core",
         seconds,
-        subscriptions=asked.subscriptions,
+        subscriptions=subscriptions,
         publications=len(sample),
         ratio_to_duckdb=len(sample) / seconds / baseline,
     )
-    report_memory(registry)
+    add_memory(report, registry)
     with tempfile.TemporaryDirectory() as folder:
         source = Path(folder, "films.jsonl")
         source.write_text("\n".join(lines))
-        shortlist.local_session()
+        shortlist.local_session(cores=CORES)
         for shards in (1, 2):
             with PeakMemory() as peak:
                 counts, seconds = on_spark(registry, source, shards, Path(folder))
-            report(
+            add_speed(
+                report,
                 f"spark batch, {shards} shards",
                 seconds,
                 matches=counts["matched"],
                 deliveries=counts["arrival"] + counts["promotion"],
                 peak_gib=peak.bytes / 2**30,
-                ratio_to_duckdb=asked.publications / seconds / baseline,
+                ratio_to_duckdb=publications / seconds / baseline,
                 **size,
             )
 
 
-def report(figure: str, seconds: float, **facts: Any) -> None:
+def add_speed(report: Report, figure: str, seconds: float, **facts: Any) -> None:
     speed = facts["publications"] / seconds
-    pairs = speed * facts["subscriptions"]
-    rounded = {
-        name: round(value, 3) if isinstance(value, float) else value
-        for name, value in facts.items()
-    }
-    print(
-        json.dumps(
-            {
-                "figure": figure,
-                "publications_per_second": round(speed, 1),
-                "pairs_per_second": round(pairs),
-                "seconds": round(seconds, 2),
-                **rounded,
-            }
-        ),
-        flush=True,
+    report.add(
+        figure,
+        publications_per_second=speed,
+        pairs_per_second=speed * facts["subscriptions"],
+        seconds=seconds,
+        **facts,
     )
 
 
-def report_memory(registry: Registry) -> None:
+def add_memory(report: Report, registry: Registry) -> None:
     tracemalloc.start()
     engine = shortlist.Engine(registry)
     per_subscription = tracemalloc.get_traced_memory()[0] / len(registry.subscriptions)
     tracemalloc.stop()
     state = len(engine.snapshot()) / len(registry.subscriptions)
-    print(
-        json.dumps(
-            {
-                "figure": "memory of the engine",
-                "bytes_per_subscription": round(per_subscription),
-                "snapshot_bytes_per_subscription": round(state),
-            }
-        ),
-        flush=True,
+    report.add(
+        "memory of the engine",
+        bytes_per_subscription=per_subscription,
+        snapshot_bytes_per_subscription=state,
     )
 
 

@@ -1,9 +1,30 @@
-"""A live deployment on this machine beside plain Structured Streaming.
+"""A live deployment on this machine beside what others do with the same load.
 
-Run: python benchmarks/live.py [--subscriptions 100000] [--rate 1000] [--seconds 60] [--save]
-Prints one JSON line per figure; --save keeps them and their picture in benchmarks/results. What
-the baseline finds is less: the best of a fixed window of time, without k, later promotion,
-novelty, ranks or commands.
+Run: python benchmarks/live.py [--subscriptions 100000] [--rate 1000] [--seconds 60]
+     [--skip changes,duckdb,grid,range] [--save]
+
+The load is that of common/live_load.py: subscriptions of three ranges each, with five policies, 53
+of 100,000 match a publication. Prints one JSON line per figure; --save keeps them and their picture
+in benchmarks/results. The figures:
+
+cost of a change       bytes and seconds of a batch that changes few shortlists, or many
+start to first commit  seconds from an empty log to a deployment that runs
+publish to delivery    seconds between two entries of the log, at a rate that publishers set
+sustained              publications a second, where there are always more to read
+state, quiet batch     what is kept; what a batch takes and writes to which nothing comes but time
+memory                 of all processes of the deployment, at most
+empty micro-batch      seconds of plain Structured Streaming that does nothing, in the same session
+latency                the seconds of "publish to delivery" divided by those of an empty micro-batch
+DuckDB loop            publications a second of a durable loop of micro-batches, of several sizes,
+                       the best of them once more with `is_best`; `ratio` is that of "sustained" to
+                       it. Its three best of each subscription are compared with a scan's. "Tuned
+                       further": with a grid over three attributes, and leaving out early what
+                       cannot be among the best. common/duckdb_loop.py says what it does not do
+Spark, grid join       the same of plain Structured Streaming in a process of its own: wishes cut
+                       into cells, joined by cell, the best per window of time (only that: no k,
+                       later promotion, novelty, ranks or commands)
+Spark, range join      the same without cells, as it is written first
+goal                   what was wanted, and whether it was met
 """
 
 import argparse
@@ -16,10 +37,12 @@ import threading
 import time
 from collections.abc import Callable
 from pathlib import Path
+from typing import TYPE_CHECKING
 
-from common.live_baseline import joined_per_second
+from common.arguments import RESULTS, names
 from common.live_changes import costs
-from common.live_load import backlog, subscriptions, wishes
+from common.live_load import SOURCE, backlog, subscriptions, wishes
+from common.live_others import GOALS, duckdb_loops, empty_batch, spark_join
 from common.live_picture import draw
 from common.memory import PeakMemory
 from common.report import Report
@@ -28,16 +51,19 @@ import shortlist
 from shortlist.live import driver as live
 from shortlist.log.base import DELIVERIES, INPUT, Log
 from shortlist.log.opening import open_log
+from shortlist.model.registry import Registry
 from shortlist.spark.running import Running, Wanted
 
-RESULTS = Path(__file__).parent / "results"
+if TYPE_CHECKING:
+    from pyspark.sql import SparkSession
+
 WARM_UP = 20_000
 """Publications after which kernels are compiled, and most shortlists hold something."""
-BACKLOG = 40_000
+BACKLOG = 100_000
 """Publications that are there before the deployment may read them, for its speed under load."""
-BASELINE = 2_500
 CHANGED = 20_000
 """Shortlists of the deployment whose changes are weighed."""
+SKIPPABLE = ("changes", "duckdb", "grid", "range")
 SHARES = (-1, 0, 0.0002, 0.001, 0.005, 0.02, 0.1, 0.3, 1, -1)
 
 
@@ -47,6 +73,8 @@ class Batches:
     def __init__(self) -> None:
         self.reports: list[tuple[float, live.Report]] = []
         self.driver: live.Driver | None = None
+        self.position = 0
+        """Up to here all is put out."""
 
     def started(self, driver: live.Driver, log: Log) -> None:
         self.driver = driver
@@ -55,64 +83,103 @@ class Batches:
         self, report: live.Report, driver: live.Driver, log: Log, appended: dict[int, int]
     ) -> None:
         self.reports.append((time.monotonic(), report))
+        self.position = driver.manifest.position
 
     def failed(self, error: BaseException, pause: float) -> None:
         print(json.dumps({"figure": "failed", "error": repr(error)}), flush=True)
 
     def stopped(self) -> None: ...
 
-    def has_read(self, log: Log) -> bool:
-        return self.driver is not None and self.driver.manifest.position >= log.end(INPUT)
+    def wait(self, log: Log) -> None:
+        """Returns when all that is in the log now is read, and what came of it is put out;
+        heartbeats go on coming."""
+        end = log.end(INPUT)
+        wait(lambda: self.position >= end)
 
 
 def main() -> None:
-    arguments = argparse.ArgumentParser(description=__doc__)
-    arguments.add_argument("--subscriptions", type=int, default=100_000)
-    arguments.add_argument("--rate", type=float, default=1_000)
-    arguments.add_argument("--seconds", type=float, default=60)
-    arguments.add_argument("--save", action="store_true")
-    asked = arguments.parse_args()
+    asked = arguments()
     report = Report(subscriptions=asked.subscriptions)
-    weigh_changes(report)
+    if "changes" not in asked.skip:
+        weigh_changes(report)
     found = wishes(asked.subscriptions)
     registry = shortlist.registry_from_documents({"subscriptions": subscriptions(found)})
     spark = shortlist.local_session()
-    with tempfile.TemporaryDirectory() as name, PeakMemory() as peak:
+    with tempfile.TemporaryDirectory() as name:
         folder = Path(name)
-        url = f"sqlite:{folder / 'live.log'}"
-        log, batches = open_log(url), Batches()
-        wanted = Wanted(log=url, folder=folder / "state", registry=registry)
-        running = Running(wanted, spark, batches)
-        thread = threading.Thread(target=running.run)
-        began = time.monotonic()
-        thread.start()
+        with PeakMemory() as peak:
+            latencies, ours = deployed(report, registry, spark, folder, asked)
+        report.add("memory", peak_gib=peak.bytes / 2**30)
+        compare_latency(report, empty_batch(report, spark, folder))
+        spark.stop()
+        if "duckdb" not in asked.skip:
+            duckdb_loops(report, found, folder, ours)
+        for join in ("grid", "range"):
+            if join not in asked.skip:
+                spark_join(report, join, asked.subscriptions, folder, ours)
+    report.judge(GOALS)
+    if asked.save:
+        RESULTS.mkdir(exist_ok=True)
+        report.write(RESULTS / "live.jsonl")
+        draw(report, latencies, RESULTS / "live.png")
+
+
+def arguments() -> argparse.Namespace:
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
+    parser.add_argument("--subscriptions", type=int, default=100_000)
+    parser.add_argument("--rate", type=float, default=1_000)
+    parser.add_argument("--seconds", type=float, default=60)
+    parser.add_argument("--skip", type=names(SKIPPABLE), default=[], help=", ".join(SKIPPABLE))
+    parser.add_argument("--save", action="store_true")
+    asked = parser.parse_args()
+    if asked.save and asked.skip:
+        parser.error("--save: expected nothing to be skipped")
+    return asked
+
+
+def deployed(
+    report: Report,
+    registry: Registry,
+    spark: "SparkSession",
+    folder: Path,
+    asked: argparse.Namespace,
+) -> tuple[list[float], float]:
+    """Adds all about the deployment: its latencies, and its publications a second under load."""
+    url = f"sqlite:{folder / 'live.log'}"
+    log, batches = open_log(url), Batches()
+    wanted = Wanted(log=url, folder=folder / "state", registry=registry)
+    running = Running(wanted, spark, batches)
+    thread = threading.Thread(target=running.run)
+    began = time.monotonic()
+    thread.start()
+    try:
         wait(lambda: bool(batches.reports))
         report.add("start to first commit", seconds=time.monotonic() - began)
         backlog(log, WARM_UP, seed=2)
-        wait(lambda: batches.has_read(log))
+        batches.wait(log)
         latencies = steady(report, log, url, batches, asked.rate, asked.seconds)
         ours = under_load(report, log, batches)
         assert batches.driver is not None
         state = batches.driver.manifest.state_bytes
         report.add("state", bytes=state, bytes_per_subscription=state / asked.subscriptions)
         quiet(report, batches)
+    finally:
         running.stop()
         thread.join()
-        past = f"sqlite:{folder / 'baseline.log'}"
-        backlog(open_log(past), BASELINE)
-        rows, theirs = joined_per_second(spark, past, found, folder)
-        report.add(
-            "plain Structured Streaming, join and best per window",
-            publications_per_second=theirs,
-            rows=rows,
-            ratio=ours / theirs,
-        )
-    report.add("memory", peak_gib=peak.bytes / 2**30)
-    if asked.save:
-        RESULTS.mkdir(exist_ok=True)
-        lines = "".join(f"{json.dumps(row)}\n" for row in report.rows)
-        (RESULTS / "live.jsonl").write_text(lines)
-        draw(report, latencies, RESULTS / "live.png")
+    return latencies, ours
+
+
+def compare_latency(report: Report, empty: float) -> None:
+    """Adds how many empty micro-batches a delivery takes."""
+    (row,) = report.of({"figure": "publish to delivery"})
+    report.add(
+        "latency",
+        rate=row["rate"],
+        p50_by_empty=row["p50_seconds"] / empty,
+        p99_by_empty=row["p99_seconds"] / empty,
+    )
 
 
 def weigh_changes(report: Report) -> None:
@@ -137,7 +204,7 @@ def steady(
     made = subprocess.run(
         [sys.executable, "-c", code], cwd=Path(__file__).parent, stdout=subprocess.PIPE, check=True
     )
-    wait(lambda: batches.has_read(log))
+    batches.wait(log)
     time.sleep(3)
     taken = {
         json.loads(entry.content)["id"]: entry.appended
@@ -147,7 +214,8 @@ def steady(
     latencies = []
     for entry in log.read(DELIVERIES, before[1]):
         delivery = json.loads(entry.content)
-        if delivery["cause"] == "arrival":
+        # the last of what was there before may come out now
+        if delivery["cause"] == "arrival" and delivery["source"] == SOURCE:
             latencies.append((entry.appended - taken[delivery["publication"]]) / 1e6)
     cuts = statistics.quantiles(latencies, n=100)
     mine = [each for _, each in batches.reports[first:] if each.counts["published"]]
@@ -170,9 +238,12 @@ def under_load(report: Report, log: Log, batches: Batches) -> float:
     """Publications a second where there are always more to read."""
     first = len(batches.reports)
     backlog(log, BACKLOG)
-    wait(lambda: batches.has_read(log))
-    mine = batches.reports[first:]
-    # the first full batch began while there was nothing to do; from its end on all is known
+    batches.wait(log)
+    mine = [each for each in batches.reports[first:] if each[1].counts["published"]]
+    read = sum(each.counts["published"] for _, each in mine)
+    if read < 0.9 * BACKLOG:
+        raise RuntimeError(f"expected about {BACKLOG} publications, found {read}: others were late")
+    # the first of them began while there was nothing to do; from its end on all is known
     seconds = mine[-1][0] - mine[0][0]
     made = sum(each.counts["published"] for _, each in mine[1:])
     report.add(

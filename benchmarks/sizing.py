@@ -6,31 +6,29 @@ subscriptions and matches, and the least-squares fit of what they took. docs/siz
 """
 
 import argparse
+import gc
 import json
 import os
 import statistics
 import tempfile
 import time
 import tracemalloc
+from collections.abc import Iterator
+from itertools import islice
 from multiprocessing import get_context
 from pathlib import Path
 from typing import Any
 
 import numpy as np
-from common.live_changes import Nowhere, here
+import pyarrow as pa
 from common.live_load import flats, subscriptions, wishes
 from common.memory import tree_memory
+from common.one_shard import OneShard
 from common.report import Report
 
 import shortlist
-from shortlist.engine.duplicates import Duplicates
-from shortlist.live.driver import Driver, begin
-from shortlist.live.files import Files
-from shortlist.live.folder_registers import FolderRegisters
 from shortlist.log.base import INPUT
 from shortlist.log.sqlite import SqliteLog
-from shortlist.model.durations import parse_duration
-from shortlist.model.settings import Settings
 from shortlist.model.times import format_time
 
 RESULTS = Path(__file__).parent / "results"
@@ -70,17 +68,13 @@ def one_shard(size: int, share: float) -> dict[str, float]:
         {"subscriptions": subscriptions(wishes(size, share=share))}
     )
     with tempfile.TemporaryDirectory() as name:
-        registers, files = FolderRegisters(Path(name, "registers")), Files(Path(name, "files"))
-        begin(registers, files, registry, 1)
-        driver = Driver(registers, files, Settings(lateness=0), here, Nowhere())
+        shard = OneShard(registry, Path(name))
         began = time.perf_counter()
-        driver.run_batch([])
+        shard.run([])
         restored = time.perf_counter() - began
-        every, reports = flats(), []
-        for number in range(BATCHES):
-            rows = [_row(number * BATCH + place, next(every)) for place in range(BATCH)]
-            reports.append(driver.run_batch(rows))
-        state = driver.manifest.shards[0].size
+        every = enumerate(flats())
+        reports = [shard.run(_lines(every, BATCH)) for _ in range(BATCHES)]
+        state = shard.state_bytes
         memory = tree_memory(os.getpid()) - before
     settled = reports[BATCHES // 2 :]
     published = sum(each.counts["published"] for each in settled)
@@ -129,14 +123,22 @@ def fit(report: Report) -> None:
 
 
 def remembered(report: Report) -> None:
-    """What an id takes in memory for as long as `--dedup` says."""
-    seen = Duplicates(parse_duration("24h"))
-    tracemalloc.start()
-    for number in range(REMEMBERED):
-        # ids come from different lines: none shares its text with another
-        seen.accept("".join(["a", "ds"]), f"publication-{number}", number)
-    taken, _ = tracemalloc.get_traced_memory()
-    tracemalloc.stop()
+    """What an id takes in memory for as long as `--dedup` says: what is left of publications that
+    nobody wants."""
+    nobody = shortlist.registry_from_documents(
+        {"subscriptions": [{"id": "s", "where": "rare = 1"}]}
+    )
+    every = enumerate(flats())
+    with tempfile.TemporaryDirectory() as name:
+        shard = OneShard(nobody, Path(name))
+        shard.run(_lines(every, BATCH))
+        tracemalloc.start()
+        before = pa.total_allocated_bytes()
+        for _ in range(REMEMBERED // BATCH):
+            shard.run(_lines(every, BATCH))
+        gc.collect()
+        taken = tracemalloc.get_traced_memory()[0] + pa.total_allocated_bytes() - before
+        tracemalloc.stop()
     report.add("remembered id", bytes=taken / REMEMBERED)
 
 
@@ -168,11 +170,12 @@ def _median(rows: list[dict[str, Any]], name: str) -> float:
     return statistics.median(row[name] for row in rows if row["subscriptions"] == largest)
 
 
-def _row(number: int, flat: dict[str, Any]) -> tuple[Any, ...]:
-    """A publication as a row of ITEMS."""
-    moment = START + 1000 * number
-    line = json.dumps(flat | {"time": format_time(moment)})
-    return number + 1, "publication", moment, flat["source"], flat["id"], False, line, None
+def _lines(every: Iterator[tuple[int, dict[str, Any]]], count: int) -> list[bytes]:
+    """The next publications, each a millisecond after the one before."""
+    return [
+        json.dumps(flat | {"time": format_time(START + 1000 * number)}).encode()
+        for number, flat in islice(every, count)
+    ]
 
 
 if __name__ == "__main__":

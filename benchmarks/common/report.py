@@ -2,7 +2,7 @@
 
 import json
 import os
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -68,6 +68,19 @@ class Report:
         """
         return [row for row in self.rows if all(row.get(key) == facts[key] for key in facts)]
 
+    def judge(self, goals: Sequence[Goal]) -> None:
+        """Adds for each goal what was measured, and whether that is enough."""
+        for goal, value in list(self.measured(goals)):
+            facts = {"wanted": goal.text, "measured": value, "is_met": goal.is_met(value)}
+            self.add("goal", of=goal.name, **facts)
+
+    def measured(self, goals: Sequence[Goal]) -> Iterator[tuple[Goal, float]]:
+        """What the figures say about each goal."""
+        for goal in goals:
+            for row in self.of(goal.facts):
+                if goal.key in row:
+                    yield goal, row[goal.key]
+
     def write(self, file: Path) -> None:
         file.write_text("".join(f"{json.dumps(row)}\n" for row in self.rows))
 
@@ -93,11 +106,9 @@ class Report:
         for header in ("goal", "measured"):
             table.add_column(header, justify="right")
         table.add_column()
-        for goal in goals:
-            found = [row[goal.key] for row in self.of(goal.facts) if goal.key in row]
-            for value in found:
-                met = "[green]met" if goal.is_met(value) else "[red]missed"
-                table.add_row(goal.name, goal.text, f"{value:,.4g}", met)
+        for goal, value in self.measured(goals):
+            met = "[green]met" if goal.is_met(value) else "[red]missed"
+            table.add_row(goal.name, goal.text, f"{value:,.4g}", met)
         return table
 
 

@@ -84,7 +84,9 @@ def crisp_text_degrees(holds: Callable[[str], bool], value: str | Graded) -> Deg
     Degrees(possibility=1.0, necessity=0.6)
     """
     if isinstance(value, Graded):
-        return _text_degrees(lambda text: float(holds(text)), value)
+        possibility, necessity = _text_degrees(lambda text: float(holds(text)), value)
+        # in steps of 2^-53, as heights of numbers are: so `!=` is the same as not `=`
+        return Degrees(1 - (1 - possibility), necessity)
     return TRUE if holds(value) else FALSE
 
 

@@ -1,7 +1,7 @@
 """Publications side by side: one column per attribute, its values told apart by type."""
 
 import json
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import lru_cache
 from typing import Any
@@ -11,6 +11,7 @@ import pyarrow as pa
 
 from shortlist.fuzzy.sets import Graded, Trapezoid
 from shortlist.matching.arrays import Bools, Bytes, Floats, Ints, Longs
+from shortlist.matching.fuzzy_columns import NO_NUMBERS, NO_TEXTS, FuzzyNumbers, FuzzyTexts
 from shortlist.matching.values import Many, Reader, Value, Values, Vector
 from shortlist.model.items import ATTRIBUTES, Items
 from shortlist.model.paths import CONTEXT, EVENT_TIME, Path, format_path
@@ -18,7 +19,7 @@ from shortlist.model.times import Instant
 
 __all__ = ["Block", "Bools", "Bytes", "Column", "Floats", "Ints", "Longs"]
 
-Special = Many | Vector | Trapezoid | Graded
+Special = Many | Vector
 
 NO_PLACES = np.empty(0, np.int32)
 NUMBERS = {float, int, type(None)}
@@ -41,15 +42,17 @@ class Column:
     booleans: Bytes
     """-1 where there is none."""
     special: dict[int, Special] = field(default_factory=dict)
-    """Values of any other kind, by place."""
+    """Vectors, and several values that are not all texts, by place."""
     element_places: Ints = field(default_factory=lambda: NO_PLACES)
     """Whose value is several texts, once for each of them, ascending."""
     element_codes: Ints = field(default_factory=lambda: NO_PLACES)
+    fuzzy_numbers: FuzzyNumbers = NO_NUMBERS
+    fuzzy_texts: FuzzyTexts = NO_TEXTS
 
     @property
-    def fuzzy(self) -> list[int]:
-        """The places where a fuzzy value was published."""
-        return [at for at, value in self.special.items() if isinstance(value, Trapezoid | Graded)]
+    def fuzzy(self) -> Ints:
+        """The places where a fuzzy value was published, some more than once."""
+        return np.append(self.fuzzy_numbers.places, self.fuzzy_texts.places)
 
     def value(self, place: int) -> Value | Many | None:
         """What stands at a place."""
@@ -58,6 +61,10 @@ class Column:
         if place in self.element_places:
             codes = self.element_codes[self.element_places == place]
             return Many(tuple(self.words[code] for code in codes))
+        if place in self.fuzzy_numbers.places:
+            return self.fuzzy_numbers.value(place)
+        if place in self.fuzzy_texts.places:
+            return self.fuzzy_texts.value(place, self.words)
         if self.codes[place] >= 0:
             return self.words[int(self.codes[place])]
         if self.booleans[place] >= 0:
@@ -72,7 +79,8 @@ class Column:
         new_place[places] = np.arange(len(places))
         kept = np.flatnonzero(new_place[self.element_places] >= 0)
         old_codes = np.append(self.codes[places], self.element_codes[kept])
-        used = np.unique(old_codes[old_codes >= 0])
+        of_fuzzy = self.fuzzy_texts.codes[new_place[self.fuzzy_texts.places] >= 0]
+        used = np.unique(np.append(old_codes[old_codes >= 0], of_fuzzy))
         new_code = np.full(len(self.words) + 1, -1, np.int32)
         new_code[used] = np.arange(used.size)
         codes = new_code[old_codes]
@@ -91,6 +99,8 @@ class Column:
             },
             new_place[self.element_places[kept]],
             codes[len(places) :],
+            self.fuzzy_numbers.moved(new_place),
+            self.fuzzy_texts.moved(new_place, new_code),
         )
 
 
@@ -153,6 +163,21 @@ class Block:
         array([900.])
         """
         return cls(len(items), lambda path: _column_of_items(items, values, path))
+
+    @classmethod
+    def of_words(cls, words: Mapping[Path, Sequence[str]]) -> "Block":
+        """As many publications as there are words at a path; each has one of them, if there is.
+
+        >>> Block.of_words({("mood",): ["calm"], ("genre",): ["war", "drama"]}).value(1, ("genre",))
+        'drama'
+        """
+        size = max(map(len, words.values()), default=0)
+
+        def column(path: Path) -> Column:
+            known = words.get(path, ())
+            return _column_of_texts([*known, *[None] * (size - len(known))])
+
+        return cls(size, column)
 
     def taken(self, places: Longs) -> "Block":
         """Some of the publications.
@@ -247,6 +272,8 @@ def _column(values: Sequence[Value | Many | None]) -> Column:
     is_time, booleans = np.zeros(size, np.bool_), np.full(size, -1, np.int8)
     texts: list[str | None] = [None] * size
     special: dict[int, Special] = {}
+    fuzzy_numbers: dict[int, Trapezoid] = {}
+    fuzzy_texts: dict[int, Graded] = {}
     for place, value in enumerate(values):
         match value:
             case None:
@@ -259,11 +286,27 @@ def _column(values: Sequence[Value | Many | None]) -> Column:
                 texts[place] = value
             case Instant(micros):
                 times[place], is_time[place] = micros, True
+            case Trapezoid():
+                fuzzy_numbers[place] = value
+            case Graded():
+                fuzzy_texts[place] = value
             case _:
                 special[place] = value
     codes, words = _coded(texts)
-    present = np.array([value is not None for value in values], np.bool_)
-    return Column(present, numbers, times, is_time, codes, words, booleans, special)
+    numbered = {word: code for code, word in enumerate(words)}
+    of_texts = FuzzyTexts.of(fuzzy_texts, numbered)
+    return Column(
+        np.array([value is not None for value in values], np.bool_),
+        numbers,
+        times,
+        is_time,
+        codes,
+        list(numbered),
+        booleans,
+        special,
+        fuzzy_numbers=FuzzyNumbers.of(fuzzy_numbers),
+        fuzzy_texts=of_texts,
+    )
 
 
 @lru_cache(maxsize=16)

@@ -8,10 +8,10 @@ from shortlist.fuzzy.sets import Graded, Trapezoid
 from shortlist.language.parser import parse_where
 from shortlist.language.shapes import shape
 from shortlist.language.tree import Exists, Is
-from shortlist.matching.blocks import Block, Bools, Column
+from shortlist.matching.blocks import Block, Bools, Column, Special
 from shortlist.matching.conditions import predicates
 from shortlist.matching.predicates import fuzzy_set, literal
-from shortlist.matching.values import Many, Value
+from shortlist.matching.values import Many
 from shortlist.model.paths import Path
 from shortlist.model.settings import Limits
 from shortlist.model.subscription import Subscription
@@ -85,9 +85,11 @@ def _has(column: Column, kind: type) -> Bools:
     """Which publications have a value of the type, among others perhaps."""
     if kind is float:
         has = ~np.isnan(column.numbers)
+        has[column.fuzzy_numbers.places] = True
     elif kind is str:
         has = column.codes >= 0
         has[column.element_places] = True
+        has[column.fuzzy_texts.places] = True
     else:
         has = column.booleans >= 0 if kind is bool else column.is_time.copy()
     for place, value in column.special.items():
@@ -95,7 +97,5 @@ def _has(column: Column, kind: type) -> Bools:
     return has
 
 
-def _types_of(value: Value | Many) -> set[type]:
-    if isinstance(value, Many):
-        return {type(element) for element in value.elements}
-    return {FORMS.get(type(value), type(value))}
+def _types_of(value: Special) -> set[type]:
+    return {type(element) for element in value.elements} if isinstance(value, Many) else {tuple}

@@ -194,8 +194,8 @@ def test_without_verifying_the_document_and_the_end_are_looked_at(folder):
 
 
 def test_another_version_is_refused(folder, monkeypatch):
-    monkeypatch.setattr(storage, "VERSION", 3)
-    with pytest.raises(UnusableIndex, match="is of version 2, not 3: save the index again"):
+    monkeypatch.setattr(storage, "VERSION", 4)
+    with pytest.raises(UnusableIndex, match="is of version 3, not 4: save the index again"):
         Index.open(folder)
 
 

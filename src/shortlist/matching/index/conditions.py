@@ -3,12 +3,14 @@
 from collections.abc import Iterator
 from dataclasses import dataclass
 
+from shortlist.fuzzy.degrees import FALSE, Degrees
 from shortlist.language.tree import And, Or, Where
 from shortlist.matching.conditions import STRICT
 from shortlist.matching.index.literals import Literal, compiled
 from shortlist.model.subscription import NORMS, Norm, Weights
 from shortlist.model.vocabulary import Vocabulary
 
+MIN = NORMS.index("min")
 WEIGHTED = len(NORMS)
 """The number of the norm that has weights; the others are numbered as in `NORMS`."""
 
@@ -30,14 +32,21 @@ class Condition:
     is_conjunction: bool
     is_graded: bool
     """Whether degrees other than 0 and 1 may come out of crisp values."""
-    least: float = 0.0
+    least: Degrees = FALSE
+    """From which degrees on a match counts."""
     weights: tuple[float, ...] = ()
+
+    @property
+    def is_plain(self) -> bool:
+        """Whether it is the least of crisp literals, in any order, and all above 0 counts."""
+        crisp = self.is_conjunction and not self.is_graded
+        return crisp and self.norm == MIN and self.least == FALSE
 
 
 def compiled_condition(
-    where: Where, vocabulary: Vocabulary, norm: Norm = "min", least: float = 0.0
+    where: Where, vocabulary: Vocabulary, norm: Norm = "min", least: Degrees = FALSE
 ) -> Condition:
-    """The condition of a tree; `least` is the degree from which on a match counts.
+    """The condition of a tree; `least` is the degrees from which on a match counts.
 
     >>> from shortlist.language.parser import parse_where
     >>> where = parse_where("rent < 900 and (rooms = 2 or rooms = 3)")
@@ -49,14 +58,15 @@ def compiled_condition(
     code = tuple(_postfix(where, vocabulary, literals))
     strict = norm in STRICT
     graded = not strict or any(literal.grade is not None for literal in literals)
+    is_flat = graded or norm != "min"
     return Condition(
         literals=tuple(literals),
         code=code,
         norm=WEIGHTED if isinstance(norm, Weights) else NORMS.index(norm),
         is_strict=strict,
-        is_conjunction=strict and _is_conjunction(code, is_flat=graded),
+        is_conjunction=strict and _is_conjunction(code, is_flat),
         is_graded=graded,
-        least=least if graded else 0.0,
+        least=least,
         weights=norm.weights if isinstance(norm, Weights) else (),
     )
 

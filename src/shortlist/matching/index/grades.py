@@ -8,12 +8,10 @@ import numpy as np
 
 from shortlist.fuzzy.sets import Trapezoid
 from shortlist.matching.blocks import Block, Bools, Column, Floats, Ints
+from shortlist.matching.fuzzy_columns import corners_of, shapes_of
 from shortlist.matching.index.literals import Grade, Words
 from shortlist.matching.values import Many
 from shortlist.model.paths import Path
-from shortlist.model.vocabulary import Shape
-
-SHAPES: tuple[Shape, ...] = ("linear", "smooth", "gauss")
 
 
 class Elements(NamedTuple):
@@ -30,7 +28,7 @@ class Grades:
     """Distinct grades; `attributes` has each one's path and, of those on texts, its words.
 
     A row of `parameters` is four corners, the shapes of both edges, the power, whether it is
-    negated, and the degree under which it disqualifies.
+    negated, and the possibility and the necessity under which it disqualifies.
     """
 
     attributes: tuple[tuple[Path, Words | None], ...]
@@ -51,13 +49,12 @@ class Grades:
             attribute = grade.path, None if isinstance(target, Trapezoid) else target
             shape = _row(target) if isinstance(target, Trapezoid) else [0.0] * 6
             places.append(attributes.setdefault(attribute, len(attributes)))
-            # of crisp values, possibility and necessity are one
-            floor = max(grade.possibility, grade.necessity)
-            parameters.append([*shape, grade.power, float(grade.negated), floor])
+            floors = grade.possibility, grade.necessity
+            parameters.append([*shape, grade.power, float(grade.negated), *floors])
         return cls(
             tuple(attributes),
             np.array(places, np.int32),
-            np.array(parameters, np.float64).reshape(-1, 9),
+            np.array(parameters, np.float64).reshape(-1, 10),
         )
 
     @classmethod
@@ -127,5 +124,4 @@ def _elements(column: Column, kind: type) -> list[tuple[int, Any]]:
 
 
 def _row(target: Trapezoid) -> list[float]:
-    edges = SHAPES.index(target.left), SHAPES.index(target.right)
-    return [target.m1, target.m2, target.m3, target.m4, *map(float, edges)]
+    return [*corners_of(target), *map(float, shapes_of(target))]

@@ -7,17 +7,17 @@ from pathlib import Path
 
 import numpy as np
 
-from shortlist.fuzzy.degrees import TRUE
 from shortlist.matching.base import Match
-from shortlist.matching.blocks import Block, Bools, Ints, Longs
+from shortlist.matching.blocks import Block, Ints
 from shortlist.matching.index.coarse import Bits
 from shortlist.matching.index.conditions import Condition
 from shortlist.matching.index.descriptions import bytes_of
+from shortlist.matching.index.fuzzy_search import FuzzySearch
 from shortlist.matching.index.masks import MOST
 from shortlist.matching.index.matches import Matches
 from shortlist.matching.index.numbering import NOBODY, Numbering
 from shortlist.matching.index.requests import Requests
-from shortlist.matching.index.search import Search, possible
+from shortlist.matching.index.search import Search
 from shortlist.matching.index.segments import Segment
 from shortlist.matching.index.shelf import FULL, Shelf
 from shortlist.matching.index.storage import open_parts, save_parts
@@ -173,6 +173,24 @@ class Index:
 
     def _matches(self, block: Block) -> Matches:
         """The matches of no more publications than a mask has bits."""
+        paths = {path for held in self._shelf for path in held.segment.slots.paths}
+        is_fuzzy = np.zeros(block.size, np.bool_)
+        for path in paths:
+            is_fuzzy[block.column(path).fuzzy] = True
+        if not is_fuzzy.any():
+            return self._crisp_matches(block)
+        fuzzy, crisp = np.flatnonzero(is_fuzzy), np.flatnonzero(~is_fuzzy)
+        some = block.taken(fuzzy) if crisp.size else block
+        search = FuzzySearch(some, paths)
+        for held in self._shelf:
+            search.take(held.segment, held.heads, self._shelf.sharers.following)
+        found = [search.matches().moved(fuzzy)]
+        if crisp.size:
+            found.append(self._crisp_matches(block.taken(crisp)).moved(crisp))
+        return Matches.joined(found)
+
+    def _crisp_matches(self, block: Block) -> Matches:
+        """The matches of publications without a fuzzy value where a condition looks."""
         search = Search(block, *self._room)
         for held in self._shelf:
             search.take(held.segment, held.heads, self._shelf.sharers.following)
@@ -181,10 +199,6 @@ class Index:
         graded = found.count - found.certain
         room = 4096 + found.certain * 5 // 4
         self._room = room, 4096 + (room + graded * 5 // 4 if graded else 0)
-        fuzzy = self._fuzzy(block)
-        if fuzzy.any():
-            found = found.kept(~fuzzy[found.publications])
-            found = Matches.joined([found, self._judged(block, np.flatnonzero(fuzzy))])
         return found
 
     def _judged_all(self, block: Block, unconditional: bool) -> Matches:
@@ -201,34 +215,6 @@ class Index:
                 degrees = meets(partial(block.value, publication))
                 if reaches(request.at_least, degrees):
                     rows.append((publication, number, *degrees))
-        return Matches.of_rows(rows)
-
-    def _fuzzy(self, block: Block) -> Bools:
-        """Which publications have a fuzzy value where a condition looks."""
-        fuzzy = np.zeros(block.size, np.bool_)
-        paths = {path for held in self._shelf for path in held.segment.slots.paths}
-        for path in paths:
-            fuzzy[block.column(path).fuzzy] = True
-        return fuzzy
-
-    def _judged(self, block: Block, places: Longs) -> Matches:
-        """The matches of publications with fuzzy values: what may match is judged one by one."""
-        some = block.taken(places)
-        rows = []
-        segments = [(held.segment, held.heads) for held in self._shelf]
-        for held, (publications, conditions) in zip(
-            self._shelf, possible(some, segments), strict=True
-        ):
-            for publication, which in zip(publications.tolist(), conditions.tolist(), strict=True):
-                sharers = self._shelf.sharers.members(held.heads[which]).tolist()
-                one = self.requests[sharers[0]]
-                meets = self._meets(one.where, one.norm)
-                degrees = meets(partial(some.value, publication))
-                rows += [
-                    (places[publication], number, *degrees)
-                    for number in sharers
-                    if degrees == TRUE or reaches(self.requests[number].at_least, degrees)
-                ]
         return Matches.of_rows(rows)
 
     def _flush(self) -> None:

@@ -8,8 +8,10 @@ from shortlist.language.tree import Between as BetweenPredicate
 from shortlist.language.tree import Comparison, Exists, In, Is, Predicate, Scalar, TextMatch
 from shortlist.matching.index.slots import (
     ANYTHING,
+    BOTTOM,
     KINDS,
     NOTHING,
+    TOP,
     AnyOf,
     Attribute,
     Below,
@@ -94,10 +96,26 @@ def _crisp(predicate: Comparison | In | BetweenPredicate | TextMatch, many: bool
             return _either(attribute, Equal(attribute, key(value)), not negated)
         case BetweenPredicate(_, low, high, negated):
             return _range(attribute, _end(low, False), _end(high, True), negated, many)
-        case Comparison(_, "<" | "<=" as operator, value, negated):
-            return _range(attribute, None, _end(value, operator == "<="), negated, many)
         case Comparison(_, operator, value, negated):
-            return _range(attribute, _end(value, operator == ">"), None, negated, many)
+            is_turned = negated and not many
+            asked = _OPPOSITE[operator] if is_turned else operator
+            ends = _comparison(attribute, asked, value)
+            return _range(attribute, *ends, negated and not is_turned, many)
+
+
+_OPPOSITE = {"<": ">=", ">=": "<", ">": "<=", "<=": ">"}
+
+
+def _comparison(
+    attribute: Attribute, operator: str, value: Scalar
+) -> tuple[End | None, End | None]:
+    """From which end to which a comparison holds; `BOTTOM` and `TOP` tell what lies at an end."""
+    is_after = operator in ("<=", ">")
+    tells = is_after and attribute.kind == "number"
+    end = _end(value, is_after)
+    if operator in ("<", "<="):
+        return BOTTOM if tells else None, end
+    return end, TOP if tells else None
 
 
 def _either(attribute: Attribute, slot: Slot, negated: bool) -> Literal:
@@ -105,8 +123,8 @@ def _either(attribute: Attribute, slot: Slot, negated: bool) -> Literal:
 
 
 def _other_than(attribute: Attribute, value: Scalar) -> Slot:
-    before = Between(attribute, None, _end(value, False))
-    return AnyOf((before, Between(attribute, _end(value, True), None)))
+    before, after = (_comparison(attribute, operator, value) for operator in ("<", ">"))
+    return AnyOf((Between(attribute, *before), Between(attribute, *after)))
 
 
 def _any_of(slots: list[Equal]) -> Slot:
@@ -122,10 +140,8 @@ def _range(
     attribute: Attribute, low: End | None, high: End | None, negated: bool, many: bool
 ) -> Literal:
     """Values from `low` to before `high`; one with elements can be inside and outside at once."""
-    if many or (negated and low is not None and high is not None):
+    if many or negated:
         return _either(attribute, Between(attribute, low, high), negated)
-    if negated:
-        low, high = high, low
     return Literal(
         Typed(attribute) if high is None else Below(attribute, high),
         NOTHING if low is None else Below(attribute, low),

@@ -1,17 +1,19 @@
 """From a block of publications to the masks of a segment's slots."""
 
 from bisect import bisect
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from functools import partial
 from typing import Any, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
 
 from shortlist.matching.blocks import Block, Ints, Longs
-from shortlist.matching.index.slots import Attribute, number_key
-from shortlist.matching.index.tables import Betweens, Ends, Equals, Patterns, SlotTable
+from shortlist.matching.index.slots import Attribute
+from shortlist.matching.index.tables import Ends, Equals, Patterns, SlotTable
 from shortlist.matching.index.values import AttributeValues, Order
 from shortlist.matching.kernels.masks import (
+    add_bits,
     any_of_rows,
     between_rows,
     element_between_rows,
@@ -23,6 +25,7 @@ from shortlist.matching.kernels.masks import (
 from shortlist.model.paths import Path
 
 Rows = npt.NDArray[np.unsignedinteger[Any]]
+Fill = Callable[[int, Rows], int]
 WIDTHS = (1, 8, 32)
 """Words of a mask, of 64 publications each: no more than are needed."""
 MOST = WIDTHS[-1] * 64
@@ -51,125 +54,179 @@ class _Prefixes(NamedTuple):
     row: int
 
 
+class _Section(NamedTuple):
+    """Slots of one attribute that get masks of their own, and what gives them these.
+
+    `fill` is given the next free row and the rows of slots, and answers with the next free row.
+    """
+
+    attribute: Attribute
+    first: int
+    size: int
+    fill: Fill
+
+
 class BlockMasks:
     """The table of masks of a block; rows that segments share come before a segment's own.
 
-    With `is_fuzzy`, fuzzy values may have been published, and a mask has all to whom it may apply.
+    With `is_fuzzy`, fuzzy values may have been published: then `plus` has all who may have a slot.
+    `minus` has those who surely have it: with a crisp value, or with any number that is possible
+    before an end. So of those who published a crisp value, both tell the same.
     """
 
     def __init__(self, block: Block, is_fuzzy: bool = False) -> None:
         self.block = block
         self.is_fuzzy = is_fuzzy
-        self.words = next(words for words in WIDTHS if block.size <= words * 64)
+        needed = -(-block.size // 64)
+        self.words = next((words for words in WIDTHS if needed <= words), needed)
         self.table = _table(2048, self.words)
         set_bits(np.arange(block.size, dtype=np.int32), self.table, FULL)
         self._shared = 2
-        self._values: dict[Attribute, AttributeValues] = {}
-        self._prefixes: dict[Attribute, tuple[_Prefixes, _Prefixes]] = {}
+        self._values: dict[tuple[Attribute, bool], AttributeValues] = {}
+        self._prefixes: dict[tuple[Attribute, bool], tuple[_Prefixes, _Prefixes]] = {}
         self._rows_of: dict[Attribute | Path, int] = {}
 
-    def values(self, attribute: Attribute) -> AttributeValues:
-        if attribute not in self._values:
-            self._values[attribute] = AttributeValues(attribute, self.block)
-        return self._values[attribute]
+    def values(self, attribute: Attribute, only_crisp: bool = False) -> AttributeValues:
+        key = attribute, only_crisp
+        if key not in self._values:
+            if only_crisp and not self.values(attribute).fuzzy.size:
+                self._values[key] = self.values(attribute)
+            else:
+                self._values[key] = AttributeValues(attribute, self.block, only_crisp)
+        return self._values[key]
 
     def rows(self, slots: SlotTable) -> SlotRows:
         """The rows of a segment's slots, which hold until the next segment's are asked for."""
         texts = {ends.attribute: ends for ends in slots.ends if ends.attribute.kind == "text"}
-        orders = [self._orders(ends.attribute, texts) for ends in slots.ends]
+        least = [self._orders(ends.attribute, texts, False)[0] for ends in slots.ends]
+        most = [self._sure_order(ends.attribute, texts) for ends in slots.ends if self.is_fuzzy]
         typed = [self._typed_row(attribute) for attribute in slots.typed]
         present = [self._present_row(path) for path in slots.present]
-        ranges = [self._ranges(betweens, texts) for betweens in slots.betweens]
+        possible = list(self._sections(slots, texts, only_crisp=False))
+        sure = list(self._sections(slots, texts, only_crisp=True)) if self.is_fuzzy else []
         free = self._shared
-        most_rows = free + slots.size - slots.first_mask
+        most_rows = free + (slots.size - slots.first_mask) * (2 if self.is_fuzzy else 1)
         self._reserve(most_rows)
-        is_small = most_rows < SMALL
-        plus: Rows = np.zeros(slots.size, np.uint16 if is_small else np.uint32)
+        plus: Rows = np.zeros(slots.size, np.uint16 if most_rows < SMALL else np.uint32)
         plus[1] = FULL
-        minus = plus.copy() if self.is_fuzzy else plus
-        for ends, (least, most) in zip(slots.ends, orders, strict=True):
-            end_rows(ends.keys, ends.first, least.keys, least.row, plus)
-            if self.is_fuzzy and ends.attribute not in texts:
-                end_rows(ends.keys, ends.first, most.keys, most.row, minus)
         plus[slots.first_typed : slots.first_typed + len(typed)] = typed
-        for rows in (plus, minus):
-            rows[slots.first_present : slots.first_present + len(present)] = present
-        for equals in slots.equals:
-            free = self._fill_equal(equals, free, plus)
-        for patterns in slots.patterns:
-            free = self._fill_found(patterns, free, plus)
-        for fill in ranges:
-            free = fill(free, plus)
+        plus[slots.first_present : slots.first_present + len(present)] = present
+        minus = plus.copy() if self.is_fuzzy else plus
+        _fill_ends(slots, least, plus)
+        for section in possible:
+            free = section.fill(free, plus)
         any_of = slots.any_of_offsets, slots.any_of_members, slots.first_any_of
-        any_of_rows(*any_of, self.table, free, plus)
+        free = any_of_rows(*any_of, self.table, free, plus)
+        if self.is_fuzzy:
+            _fill_ends(slots, most, minus)
+            for attribute, first, size, fill in sure:
+                if self.values(attribute).fuzzy.size:
+                    free = fill(free, minus)
+                else:
+                    minus[first : first + size] = plus[first : first + size]
+            any_of_rows(*any_of, self.table, free, minus)
         return SlotRows(plus, minus)
 
-    def _fill_equal(self, equals: Equals, free: int, rows: Rows) -> int:
-        values = self.values(equals.attribute)
+    def _sections(
+        self, slots: SlotTable, texts: dict[Attribute, Ends], only_crisp: bool
+    ) -> Iterator[_Section]:
+        for equals in slots.equals:
+            size = len(equals.texts) if equals.texts else equals.keys.size
+            fill = self._equals(equals, only_crisp)
+            yield _Section(equals.attribute, equals.first, size, fill)
+        for patterns in slots.patterns:
+            attribute = Attribute(patterns.path, "text")
+            fill = partial(self._fill_found, patterns, self.values(attribute, only_crisp))
+            yield _Section(attribute, patterns.first, patterns.operators.size, fill)
+        for each in slots.betweens:
+            ends = each.lows, each.highs
+            fill = self._ranges(each.attribute, *ends, each.first, texts, only_crisp)
+            yield _Section(each.attribute, each.first, each.lows.size, fill)
+
+    def _equals(self, equals: Equals, only_crisp: bool) -> Fill:
+        values = self.values(equals.attribute, only_crisp)
+        if values.fuzzy.size and equals.texts is None:
+            ends = equals.keys, equals.keys + 1
+            return self._ranges(equals.attribute, *ends, equals.first, {}, only_crisp)
+        return partial(self._fill_equal, equals, values)
+
+    def _fill_equal(self, equals: Equals, values: AttributeValues, free: int, rows: Rows) -> int:
         keys, distinct = values.distinct
         found = equals.texts.find(values.texts) if equals.texts else _among(equals.keys, keys)
         hits = np.flatnonzero(found >= 0).astype(np.int32)
         slots = found[hits] + np.int32(equals.first)
-        free = value_rows(slots, hits, distinct.starts, distinct.places, self.table, free, rows)
-        for place, value in values.fuzzy.items():
-            start = np.searchsorted(equals.keys, number_key(value.m1))
-            stop = np.searchsorted(equals.keys, number_key(value.m4), "right")
-            touched = np.arange(start, stop, dtype=np.int32) + np.int32(equals.first)
-            only = np.zeros(touched.size, np.int32), np.array([0, 1], np.int32)
-            free = value_rows(touched, *only, np.array([place], np.int32), self.table, free, rows)
-        return free
+        return value_rows(slots, hits, distinct.starts, distinct.places, self.table, free, rows)
 
-    def _fill_found(self, patterns: Patterns, free: int, rows: Rows) -> int:
-        values = self.values(Attribute(patterns.path, "text"))
+    def _fill_found(
+        self, patterns: Patterns, values: AttributeValues, free: int, rows: Rows
+    ) -> int:
         slots, numbers = patterns.found_in(values.texts)
         _, distinct = values.distinct
         return value_rows(slots, numbers, distinct.starts, distinct.places, self.table, free, rows)
 
-    def _ranges(self, each: Betweens, texts: dict[Attribute, Ends]) -> Callable[[int, Rows], int]:
+    def _ranges(
+        self,
+        attribute: Attribute,
+        lows: Longs,
+        highs: Longs,
+        first: int,
+        texts: dict[Attribute, Ends],
+        only_crisp: bool,
+    ) -> Fill:
         """What fills the rows of ranges."""
-        is_single = self.values(each.attribute).is_single
-        if self.is_fuzzy and not is_single:
-            every = self._typed_row(each.attribute)
-
-            def all_may(free: int, rows: Rows) -> int:
-                rows[each.first : each.first + each.lows.size] = every
-                return free
-
-            return all_may
-        asked = each.lows, each.highs, each.first
-        if is_single:
-            least, most = self._orders(each.attribute, texts)
+        values = self.values(attribute, only_crisp)
+        if values.is_single:
+            least, most = self._orders(attribute, texts, only_crisp)
             return lambda free, rows: between_rows(
-                *asked, least.keys, least.row, most.keys, most.row, self.table, free, rows
+                lows,
+                highs,
+                first,
+                least.keys,
+                least.row,
+                most.keys,
+                most.row,
+                self.table,
+                free,
+                rows,
             )
-        order = self._order(each.attribute, texts)
-        return lambda free, rows: element_between_rows(
-            *asked, order.keys, order.places, self.table, free, rows
+        order = self._text_order(values, texts[attribute]) if attribute in texts else values.order
+        fuzzy = (
+            self._fuzzy_row(attribute) if attribute.kind == "number" and values.fuzzy.size else 0
         )
 
+        def fill(free: int, rows: Rows) -> int:
+            free = element_between_rows(
+                lows, highs, first, order.keys, order.places, self.table, free, rows
+            )
+            # fuzzy numbers beside several crisp ones are not told apart
+            return add_bits(fuzzy, first, lows.size, self.table, free, rows) if fuzzy else free
+
+        return fill
+
     def _orders(
-        self, attribute: Attribute, texts: dict[Attribute, Ends]
+        self, attribute: Attribute, texts: dict[Attribute, Ends], only_crisp: bool
     ) -> tuple[_Prefixes, _Prefixes]:
         """What each has at least, and what each has at most, in order."""
+        values = self.values(attribute, only_crisp)
         if attribute in texts:
-            prefixes = self._prefixes_of(self._order(attribute, texts))
+            prefixes = self._prefixes_of(self._text_order(values, texts[attribute]))
             return prefixes, prefixes
-        if attribute not in self._prefixes:
-            least = most = self._prefixes_of(self._order(attribute, texts))
-            values = self.values(attribute)
-            if values.fuzzy:
+        key = attribute, values is not self.values(attribute)
+        if key not in self._prefixes:
+            least = most = self._prefixes_of(values.lows)
+            if values.fuzzy.size:
                 most = self._prefixes_of(values.highs)
-            self._prefixes[attribute] = least, most
-        return self._prefixes[attribute]
+            self._prefixes[key] = least, most
+        return self._prefixes[key]
 
-    def _order(self, attribute: Attribute, texts: dict[Attribute, Ends]) -> Order:
-        """What each has at least; texts go by their places among the ends that are asked for."""
-        values = self.values(attribute)
-        if attribute not in texts:
-            return values.lows
-        ends = texts[attribute].texts
+    def _sure_order(self, attribute: Attribute, texts: dict[Attribute, Ends]) -> _Prefixes:
+        """What each surely has at most; of fuzzy texts nothing is sure."""
+        return self._orders(attribute, texts, only_crisp=attribute in texts)[1]
+
+    def _text_order(self, values: AttributeValues, ends: Ends) -> Order:
+        """What each has at least: texts go by their places among the ends that are asked for."""
         # (text, False) is the end before a text, (text, True) the one after it
-        among = [bisect(ends, (word, 0.5)) - 1 for word in values.words]
+        among = [bisect(ends.texts, (word, 0.5)) - 1 for word in values.words]
         return values.text_order(np.array(among, np.int64))
 
     def _prefixes_of(self, order: Order) -> _Prefixes:
@@ -178,6 +235,11 @@ class BlockMasks:
         keys = prefix_rows(order.keys, order.places, self.table, row)
         self._shared += keys.size + 1
         return _Prefixes(keys, row)
+
+    def _fuzzy_row(self, attribute: Attribute) -> int:
+        row = self._share(1)
+        set_bits(self.values(attribute).fuzzy, self.table, row)
+        return row
 
     def _typed_row(self, attribute: Attribute) -> int:
         if attribute not in self._rows_of:
@@ -203,6 +265,11 @@ class BlockMasks:
             larger = _table(max(size, 2 * self.table.shape[0]), self.words)
             larger[: self.table.shape[0]] = self.table
             self.table = larger
+
+
+def _fill_ends(slots: SlotTable, orders: list[_Prefixes], rows: Rows) -> None:
+    for ends, order in zip(slots.ends, orders, strict=True):
+        end_rows(ends.keys, ends.first, order.keys, order.row, rows)
 
 
 def _table(rows: int, words: int) -> npt.NDArray[np.uint64]:

@@ -33,6 +33,7 @@ class Programs:
     is_conjunction: Bools
     is_graded: Bools
     least: Floats
+    """From which possibility and necessity on a match counts, in two columns."""
 
     @property
     def count(self) -> int:
@@ -70,7 +71,7 @@ class Programs:
             is_strict=np.array([each.is_strict for each in conditions], np.bool_),
             is_conjunction=np.array([each.is_conjunction for each in conditions], np.bool_),
             is_graded=np.array([each.is_graded for each in conditions], np.bool_),
-            least=np.array([each.least for each in conditions], np.float64),
+            least=np.array([each.least for each in conditions], np.float64).reshape(-1, 2),
         )
 
     @classmethod

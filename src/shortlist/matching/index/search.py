@@ -171,7 +171,7 @@ class Search:
             return
         crisp_programs = ~programs.is_graded
         self._certain.programs(self._masks, rows, segment, crisp_programs, *lists, expand=True)
-        if segment.grades.parameters.size == 0 and not programs.is_graded.any():
+        if segment.graded.count == 0 and crisp_programs.all():
             return
         first = segment.crisp.count
         conjunctions, others = Pairs(), Pairs()
@@ -192,7 +192,7 @@ class Search:
             programs.literal_offsets,
             programs.grades,
             programs.norms,
-            programs.least,
+            programs.least.max(axis=1),
             grades.places,
             grades.is_text,
             grades.parameters,
@@ -214,7 +214,7 @@ class Search:
             programs.grades,
             programs.weights,
             programs.norms,
-            programs.least,
+            programs.least.max(axis=1),
             programs.depth,
             grades.places,
             grades.is_text,
@@ -228,19 +228,3 @@ class Search:
 def _index(places: Ints) -> npt.NDArray[np.uint32]:
     """Places as numbers that are never negative, which spares kernels the question."""
     return places.view(np.uint32)
-
-
-def possible(block: Block, segments: list[tuple[Segment, Ints]]) -> list[tuple[Ints, Ints]]:
-    """The conditions that each publication may meet, per segment, whatever was published."""
-    masks = BlockMasks(block, is_fuzzy=True)
-    found = []
-    for segment, heads in segments:
-        rows, pairs = masks.rows(segment.slots), Pairs()
-        nobody = np.empty(0, np.int32)
-        first = segment.crisp.count
-        pairs.conjunctions(masks, rows, segment.crisp, 0, heads, nobody, expand=False)
-        pairs.conjunctions(masks, rows, segment.graded, first, heads, nobody, expand=False)
-        every = np.ones(segment.programs.count, np.bool_)
-        pairs.programs(masks, rows, segment, every, heads, nobody, expand=False)
-        found.append(pairs.arrays)
-    return found

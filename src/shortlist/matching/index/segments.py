@@ -18,7 +18,7 @@ from shortlist.matching.index.tables import SlotTable
 
 @dataclass(frozen=True, slots=True)
 class Segment:
-    """Conditions by number: crisp conjunctions, other conjunctions, and all the rest.
+    """Conditions by number: plain conjunctions, other conjunctions, and all the rest.
 
     The last two have a program each; of conjunctions, masks are asked first.
     """
@@ -40,8 +40,8 @@ class Segment:
         known: dict[Condition, int] = {}
         which = [known.setdefault(condition, len(known)) for condition in conditions]
         distinct = list(known)
-        is_crisp = [each.is_conjunction and not each.is_graded for each in distinct]
-        crisp, others = np.flatnonzero(is_crisp), np.flatnonzero(np.logical_not(is_crisp))
+        is_plain = [each.is_plain for each in distinct]
+        crisp, others = np.flatnonzero(is_plain), np.flatnonzero(np.logical_not(is_plain))
         plain = [distinct[place] for place in crisp.tolist()]
         literals = [literal for each in plain for literal in each.literals]
         plus = np.array([slots.number(literal.plus) for literal in literals], np.int32)

@@ -122,6 +122,16 @@ def number_key(number: float) -> int:
     return bits if bits >= 0 else bits ^ _ALL_BUT_SIGN  # type: ignore[no-any-return]
 
 
+BOTTOM, TOP = number_key(float("-inf")), number_key(float("inf")) + 1
+"""Ends before and after all numbers.
+
+The next double has the next key, so that `x <= 5` and `x < 5.000000000000001` have one end. Of
+crisp numbers they ask the same, but of fuzzy ones, which know what lies between two doubles, they
+do not. So where a comparison's end is the one after its number, the other end is one of these, and
+not missing.
+"""
+
+
 def number_keys(numbers: npt.NDArray[np.float64]) -> npt.NDArray[np.int64]:
     """As `number_key`, of many.
 
@@ -130,3 +140,12 @@ def number_keys(numbers: npt.NDArray[np.float64]) -> npt.NDArray[np.int64]:
     """
     bits = (numbers + 0.0).view(np.int64)
     return np.where(bits >= 0, bits, bits ^ _ALL_BUT_SIGN)
+
+
+def keyed_numbers(keys: npt.NDArray[np.int64]) -> npt.NDArray[np.float64]:
+    """The numbers that have these keys.
+
+    >>> keyed_numbers(number_keys(np.array([-2.0, 3.5])))
+    array([-2. ,  3.5])
+    """
+    return np.where(keys >= 0, keys, keys ^ _ALL_BUT_SIGN).view(np.float64)

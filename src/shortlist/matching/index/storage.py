@@ -18,7 +18,7 @@ import numpy as np
 from shortlist.matching.index.descriptions import Array, described, layout, restored
 
 FILE = "index.arrays"
-VERSION = 2
+VERSION = 3
 LINE = 64
 """Arrays start at multiples of this, as lines of a cache do."""
 END = Struct("<QI16s")

@@ -6,6 +6,7 @@ from typing import Any, NamedTuple, get_args
 
 from pydantic import TypeAdapter
 
+from shortlist.fuzzy.degrees import Degrees
 from shortlist.language.parser import parse_any_where
 from shortlist.language.tree import Where
 from shortlist.matching.conditions import Meets, condition
@@ -83,7 +84,7 @@ class Terms:
         tree = self._tree(request.where)
         if tree is None:
             return None
-        least = max(request.possibility, request.necessity)
+        least = Degrees(request.possibility, request.necessity)
         return compiled_condition(tree, self.vocabulary, request.norm, least)
 
     def meets(self, where: str | None, norm: Norm) -> Meets:

@@ -2,16 +2,14 @@
 
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any
 
 import numpy as np
 
-from shortlist.fuzzy.sets import Graded, Trapezoid
 from shortlist.matching.blocks import Block, Column, Ints, Longs
 from shortlist.matching.index.literals import key
-from shortlist.matching.index.slots import KINDS, Attribute, Kind, number_key, number_keys
+from shortlist.matching.index.slots import KINDS, Attribute, Kind, number_keys
 from shortlist.matching.index.texts import Texts
-from shortlist.matching.values import Many
+from shortlist.matching.values import Element, Many
 
 TYPES: dict[Kind, type] = {kind: python for python, kind in KINDS.items()}
 
@@ -44,30 +42,39 @@ class Distinct:
 
 
 class AttributeValues:
-    """An attribute's values in a block. Words of a fuzzy text count as elements.
+    """An attribute's values in a block; words of a fuzzy text count as elements.
 
-    `fuzzy` has the published fuzzy numbers, by place.
+    With `only_crisp`, fuzzy values are left out.
     """
 
-    def __init__(self, attribute: Attribute, block: Block) -> None:
+    def __init__(self, attribute: Attribute, block: Block, only_crisp: bool = False) -> None:
         column = block.column(attribute.path)
-        self.fuzzy: dict[int, Trapezoid] = {}
         self._words: list[str] = []
-        singles, keys = self._singles(attribute.kind, column)
+        self._lows = self._highs = np.empty(0, np.int64)
+        """Of fuzzy numbers."""
+        self.fuzzy = np.empty(0, np.int32)
+        """Who has a fuzzy value of the type, some more than once."""
+        places, keys = self._singles(attribute.kind, column)
         more_places, more_keys = self._elements(attribute.kind, column)
         if attribute.kind == "text":
-            singles = np.append(singles, column.element_places)
-            keys = np.append(keys, column.element_codes)
-        self.is_single = not (
-            more_places or (attribute.kind == "text" and column.element_places.size)
-        )
-        self._places = np.append(singles, np.array(more_places, np.int32))
+            texts = column.fuzzy_texts
+            is_possible = texts.degrees > (1.0 if only_crisp else 0.0)
+            self.fuzzy = texts.places[is_possible]
+            places = np.concatenate([places, column.element_places, self.fuzzy])
+            keys = np.concatenate([keys, column.element_codes, texts.codes[is_possible]])
+        elif attribute.kind == "number" and not only_crisp:
+            self.fuzzy = column.fuzzy_numbers.places
+            self._lows = number_keys(column.fuzzy_numbers.corners[:, 0])
+            self._highs = number_keys(column.fuzzy_numbers.corners[:, 3])
+        several = column.element_places.size + self.fuzzy.size if attribute.kind == "text" else 0
+        self.is_single = not (more_places or several)
+        self._places = np.append(places, np.array(more_places, np.int32))
         self._keys = np.append(keys, np.array(more_keys, np.int64))
 
     @property
     def places(self) -> Ints:
         """Who has a value of the type."""
-        return np.concatenate([self._places, np.array([*self.fuzzy], np.int32)])
+        return np.append(self._places, self.fuzzy)
 
     @cached_property
     def texts(self) -> Texts:
@@ -79,7 +86,10 @@ class AttributeValues:
 
     @cached_property
     def distinct(self) -> tuple[Longs, Distinct]:
-        """The values as keys, ascending (texts: as places in `words`), and who has them."""
+        """The values as keys, ascending (texts: as places in `words`), and who has them.
+
+        Fuzzy numbers are left out.
+        """
         if self._words:
             numbers = self._keys.astype(np.int32)
             return self._keys, Distinct.of(numbers, self._places, len(self._words))
@@ -88,30 +98,27 @@ class AttributeValues:
 
     @cached_property
     def order(self) -> Order:
+        """Without fuzzy numbers."""
         return Order.of(self._keys, self._places)
 
     @cached_property
     def lows(self) -> Order:
         """The order of what is least possible for each."""
-        return self._with_fuzzy([number_key(value.m1) for value in self.fuzzy.values()])
+        return self._with_fuzzy(self._lows)
 
     @cached_property
     def highs(self) -> Order:
         """The order of what is most possible for each."""
-        return self._with_fuzzy([number_key(value.m4) for value in self.fuzzy.values()])
+        return self._with_fuzzy(self._highs)
 
     def text_order(self, places_among: Longs) -> Order:
         """Of texts, given the place of every word among the ends that are asked for."""
         return Order.of(places_among[self._keys], self._places)
 
-    def _with_fuzzy(self, keys: list[int]) -> Order:
-        if not self.fuzzy:
+    def _with_fuzzy(self, keys: Longs) -> Order:
+        if not keys.size:
             return self.order
-        places = np.array([*self.fuzzy], np.int32)
-        return Order.of(
-            np.concatenate([self._keys, np.array(keys, np.int64)]),
-            np.concatenate([self._places, places]),
-        )
+        return Order.of(np.append(self._keys, keys), np.append(self._places, self.fuzzy))
 
     def _singles(self, kind: Kind, column: Column) -> tuple[Ints, Longs]:
         match kind:
@@ -131,25 +138,22 @@ class AttributeValues:
         return places.astype(np.int32), keys
 
     def _elements(self, kind: Kind, column: Column) -> tuple[list[int], list[int]]:
-        """The elements of multi-valued attributes, and the words of fuzzy texts."""
+        """The elements of multi-valued attributes that are not all texts."""
         places, keys = [], []
-        numbers: dict[str, int] = {}
+        numbers: dict[Element, int] = {}
         if kind == "text" and column.special:
             numbers = {word: number for number, word in enumerate(self._words)}
         for place, value in column.special.items():
-            elements: list[Any] = []
-            if isinstance(value, Many):
-                elements = [one for one in value.elements if type(one) is TYPES[kind]]
-            elif isinstance(value, Graded) and kind == "text":
-                elements = [word for word, degree in value.degrees.items() if degree > 0.0]
-            elif isinstance(value, Trapezoid) and kind == "number":
-                self.fuzzy[place] = value
-            for element in elements:
+            if not isinstance(value, Many):
+                continue
+            for element in value.elements:
+                if type(element) is not TYPES[kind]:
+                    continue
                 places.append(place)
                 if kind == "text":
                     keys.append(numbers.setdefault(element, len(numbers)))
                 else:
                     keys.append(key(element))  # type: ignore[arg-type]
         if numbers:
-            self._words = list(numbers)
+            self._words = list(numbers)  # type: ignore[arg-type]
         return places, keys

@@ -8,7 +8,7 @@ from numba import njit, uint64
 from shortlist.matching.kernels.rounding import round9
 
 LINEAR, SMOOTH, GAUSS = range(3)
-LEFT, RIGHT, POWER, NEGATED, FLOOR = range(4, 9)
+LEFT, RIGHT, POWER, NEGATED, POSSIBILITY, NECESSITY = range(4, 10)
 """What follows the four corners among a grade's parameters."""
 MIN, PRODUCT, LUKASIEWICZ, AVERAGE, MAX, WEIGHTED = range(6)
 
@@ -17,9 +17,13 @@ MIN, PRODUCT, LUKASIEWICZ, AVERAGE, MAX, WEIGHTED = range(6)
 def edge(shape, foot, x, core):  # type: ignore[no-untyped-def]
     """As `Trapezoid.membership` between a foot and the core."""
     if math.isinf(core - foot):
-        u = (x / 2 - foot / 2) / (core / 2 - foot / 2)
-    else:
-        u = (x - foot) / (core - foot)
+        return edge_degree(shape, (x / 2 - foot / 2) / (core / 2 - foot / 2))
+    return edge_degree(shape, (x - foot) / (core - foot))
+
+
+@njit(cache=True)
+def edge_degree(shape, u):  # type: ignore[no-untyped-def]
+    """As `sets.edge_degree`."""
     if shape == LINEAR:
         return u
     if shape == SMOOTH:
@@ -93,6 +97,12 @@ def read(parameters, grade):  # type: ignore[no-untyped-def]
 
 
 @njit(cache=True)
+def floor_of(parameters, grade):  # type: ignore[no-untyped-def]
+    """Under which degree of a crisp value a grade disqualifies."""
+    return max(parameters[grade, POSSIBILITY], parameters[grade, NECESSITY])
+
+
+@njit(cache=True)
 def linear(x, m1, m2, m3, m4, left_width, right_width):  # type: ignore[no-untyped-def]
     """As `membership` with linear edges, without a branch: each edge goes on above 1 and below 0.
 
@@ -146,7 +156,7 @@ def grade_conjunctions(  # type: ignore[no-untyped-def]
             if grade < 0:
                 continue
             attribute = attributes[grade]
-            floor = parameters[grade, FLOOR]
+            floor = floor_of(parameters, grade)
             on_text, rest = is_text[attribute], read(parameters, grade)
             rounds = norm != MIN or floor > 0.0
             m1, m2, m3, m4, left, right, power, negated = rest
@@ -227,7 +237,7 @@ def grade_pairs(  # type: ignore[no-untyped-def]
                     rest = read(parameters, grade)
                     one = degree(start, stop, elements, is_text[attribute], *rest)
                     stack[top] = round9(one) if start < stop else 0.0
-                    if stack[top] < parameters[grade, FLOOR]:
+                    if stack[top] < floor_of(parameters, grade):
                         stack[top], fails[top] = 0.0, True
                 top += 1
                 continue

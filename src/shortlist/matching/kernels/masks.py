@@ -98,10 +98,25 @@ def between_rows(
     """
     for n in range(lows.size):
         start, stop = np.searchsorted(most, lows[n]), np.searchsorted(least, highs[n])
+        found = uint64(0)
         for word in range(table.shape[1]):
             table[next_row, word] = table[least_row + stop, word] & ~table[most_row + start, word]
-        rows[first_slot + n] = next_row
-        next_row += 1
+            found |= table[next_row, word]
+        if found != 0:
+            rows[first_slot + n] = next_row
+            next_row += 1
+    return next_row
+
+
+@njit(cache=True)
+def add_bits(row: int, first_slot: int, count: int, table: Table, next_row: int, rows: Rows) -> int:
+    """Gives slots the bits of a row besides their own."""
+    for slot in range(first_slot, first_slot + count):
+        if rows[slot] == 0:
+            rows[slot] = next_row
+            table[next_row] = 0
+            next_row += 1
+        table[rows[slot]] |= table[row]
     return next_row
 
 

@@ -1,0 +1,113 @@
+"""Fuzzy values of one attribute, side by side: numbers by their corners, texts by their words."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any, get_args
+
+import numpy as np
+import numpy.typing as npt
+
+from shortlist.fuzzy.sets import Graded, Trapezoid
+from shortlist.model.vocabulary import Shape
+
+Ints = npt.NDArray[np.signedinteger[Any]]
+Floats = npt.NDArray[np.float64]
+
+SHAPES: tuple[Shape, ...] = get_args(Shape)
+"""Kernels know the shapes of edges by their places here."""
+
+
+def corners_of(value: Trapezoid) -> tuple[float, float, float, float]:
+    return value.m1, value.m2, value.m3, value.m4
+
+
+def shapes_of(value: Trapezoid) -> tuple[int, int]:
+    return SHAPES.index(value.left), SHAPES.index(value.right)
+
+
+@dataclass(frozen=True, slots=True)
+class FuzzyNumbers:
+    """Who published a fuzzy number, ascending, and its corners and the shapes of both edges.
+
+    >>> numbers = FuzzyNumbers.of({4: Trapezoid(1, 2, 2, 5, right="gauss")})
+    >>> numbers.corners, numbers.shapes, numbers.value(4)
+    ... # doctest: +NORMALIZE_WHITESPACE
+    (array([[1., 2., 2., 5.]]), array([[0, 2]]),
+     Trapezoid(m1=1.0, m2=2.0, m3=2.0, m4=5.0, left='linear', right='gauss'))
+    """
+
+    places: Ints = field(default_factory=lambda: np.empty(0, np.int32))
+    corners: Floats = field(default_factory=lambda: np.empty((0, 4)))
+    shapes: Ints = field(default_factory=lambda: np.empty((0, 2), np.int64))
+
+    @classmethod
+    def of(cls, values: Mapping[int, Trapezoid]) -> "FuzzyNumbers":
+        """Values by place, which come ascending."""
+        if not values:
+            return NO_NUMBERS
+        return cls(
+            np.fromiter(values, np.int32),
+            np.array([corners_of(value) for value in values.values()], np.float64),
+            np.array([shapes_of(value) for value in values.values()], np.int64),
+        )
+
+    def value(self, place: int) -> Trapezoid:
+        """What stands at a place where there is one."""
+        at = np.searchsorted(self.places, place)
+        m1, m2, m3, m4 = self.corners[at].tolist()
+        left, right = self.shapes[at].tolist()
+        return Trapezoid(m1, m2, m3, m4, SHAPES[left], SHAPES[right])
+
+    def moved(self, new_place: Ints) -> "FuzzyNumbers":
+        """Those with a new place that is not -1, given by the old ones."""
+        if not self.places.size:
+            return self
+        which = _moved(self.places, new_place)
+        return FuzzyNumbers(new_place[self.places[which]], self.corners[which], self.shapes[which])
+
+
+@dataclass(frozen=True, slots=True)
+class FuzzyTexts:
+    """Who published a fuzzy text, once for each of its words, ascending; the words are codes."""
+
+    places: Ints = field(default_factory=lambda: np.empty(0, np.int32))
+    codes: Ints = field(default_factory=lambda: np.empty(0, np.int32))
+    degrees: Floats = field(default_factory=lambda: np.empty(0))
+
+    @classmethod
+    def of(cls, values: Mapping[int, Graded], codes: dict[str, int]) -> "FuzzyTexts":
+        """Values by place, which come ascending; new words get the next codes."""
+        if not values:
+            return NO_TEXTS
+        words = [(place, *one) for place, value in values.items() for one in value.degrees.items()]
+        return cls(
+            np.array([place for place, _, _ in words], np.int32),
+            np.array([codes.setdefault(word, len(codes)) for _, word, _ in words], np.int32),
+            np.array([degree for _, _, degree in words], np.float64),
+        )
+
+    def value(self, place: int, words: Sequence[str]) -> Graded:
+        """What stands at a place where there is one."""
+        here = slice(*np.searchsorted(self.places, (place, place + 1)))
+        codes, degrees = self.codes[here].tolist(), self.degrees[here].tolist()
+        return Graded({words[code]: degree for code, degree in zip(codes, degrees, strict=True)})
+
+    def moved(self, new_place: Ints, new_code: Ints) -> "FuzzyTexts":
+        """Those with a new place that is not -1; places and codes are given by the old ones."""
+        if not self.places.size:
+            return self
+        which = _moved(self.places, new_place)
+        return FuzzyTexts(
+            new_place[self.places[which]], new_code[self.codes[which]], self.degrees[which]
+        )
+
+
+NO_NUMBERS = FuzzyNumbers()
+NO_TEXTS = FuzzyTexts()
+
+
+def _moved(places: Ints, new_place: Ints) -> Ints:
+    """Which of those at some places have a new one, in its order."""
+    moved = new_place[places]
+    order = np.argsort(moved, kind="stable")
+    return order[np.count_nonzero(moved < 0) :]
