@@ -18,9 +18,8 @@ from numpy.random import default_rng
 from numpy.typing import NDArray
 
 from shortlist.covering.boxes import Boxes
-from shortlist.covering.condition_graph import condition_graph
+from shortlist.covering.condition_graph import IntervalOrder, condition_graph, interval_order
 from shortlist.covering.graph import Entry
-from shortlist.covering.interval_order import IntervalOrder, interval_order
 from shortlist.language.tree import And, Between, Where
 from shortlist.model.vocabulary import Vocabulary
 

@@ -8,10 +8,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from shortlist.covering.boxes import boxes
-from shortlist.covering.condition_graph import FEW, ConditionGraph, condition_graph
+from shortlist.covering.condition_graph import FEW, ConditionGraph, condition_graph, interval_order
 from shortlist.covering.covers import exactly_covers
 from shortlist.covering.graph import CoveringGraph, Entry
-from shortlist.covering.interval_order import interval_order
 from shortlist.covering.volume import volume
 from shortlist.language.parser import parse_where
 from shortlist.language.tree import And, Where

@@ -7,7 +7,7 @@ import pytest
 from numpy.random import Generator, default_rng
 
 from shortlist.covering.boxes import Boxes
-from shortlist.covering.interval_order import IntervalOrder, interval_order
+from shortlist.covering.condition_graph import IntervalOrder, interval_order
 
 
 def some_boxes(draw: Generator, count: int, attributes: int) -> Boxes:
