@@ -1,5 +1,7 @@
 """Policies, and calls to a selector in order of time, built by `pick` as in `tests.strategies`."""
 
+import json
+
 from shortlist.model.aspects import Aspect
 from shortlist.model.policy import (
     Chain,
@@ -14,6 +16,7 @@ from shortlist.model.policy import (
 from shortlist.model.publication import Publication
 from shortlist.scoring.candidates import Candidate
 from shortlist.scoring.combine import ScoredMatch
+from shortlist.selection.records import numbered, restored
 from tests.strategies import maybe
 
 END_OF_TIME = 2**62
@@ -112,6 +115,18 @@ def candidate(pick, time, position, scale):
         data=data(pick),
     )
     return Candidate(publication, "list", named.score, named, matches)
+
+
+def through_json(state):
+    """A selector's state, by way of real JSON."""
+    publications = []
+
+    def number(publication):
+        publications.append(publication)
+        return len(publications) - 1
+
+    text = json.dumps(numbered(state, number))
+    return restored(json.loads(text), publications.__getitem__)
 
 
 def calls(pick, most=30, scale=1):

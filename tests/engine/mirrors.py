@@ -16,12 +16,12 @@ from shortlist.intake.roster import registry_commands
 from shortlist.matching.index.index import Index
 from shortlist.matching.scan import Scan
 from shortlist.model.command import Retract, Unsubscribe, Update
-from shortlist.model.policy import Everything, TopK, policies_of
+from shortlist.model.policy import Everything, TopK, policies_of, shows
 from shortlist.model.policy_changes import kept_by
 from shortlist.model.publication import Publication
 from shortlist.model.settings import Limits, Settings
+from shortlist.selection.base import Shown
 from shortlist.selection.chain import ChainSelector
-from shortlist.selection.contents import Shown, content, shows
 from shortlist.selection.everything import EverythingSelector
 from tests.strategies import SECOND
 
@@ -64,6 +64,21 @@ def key_of(publication):
 
 def live_in(halves):
     return halves.matching.roster.shortlists
+
+
+def facts(entry):
+    """What banks and plain selectors tell alike."""
+    publication = entry.publication
+    return (
+        publication.source,
+        publication.id,
+        entry.subscription,
+        entry.score,
+        entry.possibility,
+        entry.necessity,
+        entry.rank,
+        entry.until,
+    )
 
 
 def showing_in(halves):
@@ -158,7 +173,7 @@ class PlainReflection:
                 self._look(time, item, lambda item=item: self.halves.apply(item))
         self._look(time, None, lambda: self.halves.advance(time + 1))
         changes = [(time, name, key, reason) for (name, key), reason in self._left.items()]
-        changes += [(time, name, key, self.shown[name][key]) for name, key in self._returned]
+        changes += [(time, name, key, facts(self.shown[name][key])) for name, key in self._returned]
         self.changes += sorted(
             changes, key=lambda change: (self._known[change[2]].position, change[1])
         )
@@ -166,7 +181,7 @@ class PlainReflection:
     def _present(self, now):
         selector = self.halves.selecting.selector
         return {
-            name: {(one.source, one.publication): one for one in content(selector(name), now)}
+            name: {key_of(one.publication): one for one in selector(name).shown(now)}
             for name in showing_in(self.halves)
         }
 

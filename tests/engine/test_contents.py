@@ -7,24 +7,8 @@ from shortlist.engine.replay import read_items
 from shortlist.intake.files import registry_from_documents
 from shortlist.model.publication import Publication
 from shortlist.model.settings import Settings
-from shortlist.selection.contents import content as plain_content
-from tests.engine.mirrors import admitted, in_bulk, live_in, plain, restored, ticks
+from tests.engine.mirrors import admitted, facts, in_bulk, live_in, plain, restored, ticks
 from tests.strategies import registry, seeded, timeline
-
-
-def facts(entry):
-    """An entry as the plain selectors tell it."""
-    publication = entry.publication
-    return (
-        publication.source,
-        publication.id,
-        entry.subscription,
-        entry.score,
-        entry.possibility,
-        entry.necessity,
-        entry.rank,
-        entry.until,
-    )
 
 
 def all_shown(halves, now):
@@ -33,7 +17,7 @@ def all_shown(halves, now):
 
 def all_shown_plainly(halves, now):
     selector = halves.selecting.selector
-    return {name: [*map(tuple, plain_content(selector(name), now))] for name in live_in(halves)}
+    return {name: [*map(facts, selector(name).shown(now))] for name in live_in(halves)}
 
 
 def play(halves, time, items):
@@ -45,16 +29,21 @@ def play(halves, time, items):
     halves.advance(time + 1)
 
 
+def look(seed):
+    """What is shown at every instant of a drawn timeline."""
+    pick = seeded(seed)
+    made = registry_from_documents(registry(pick))
+    items, _ = read_items(made, timeline(pick, 60), Settings())
+    one, other = in_bulk(made), plain(made)
+    for time, some in ticks(items):
+        play(one, time, some)
+        play(other, time, some)
+        if pick([False] * 20 + [True]):
+            one = restored(one)
+        assert all_shown(one, time) == all_shown_plainly(other, time), (seed, time)
+
+
 @pytest.mark.parametrize("part", range(4))
 def test_bulk_shows_what_plain_shows(part):
     for seed in range(15 * part, 15 * (part + 1)):
-        pick = seeded(seed)
-        made = registry_from_documents(registry(pick))
-        items, _ = read_items(made, timeline(pick, 60), Settings())
-        one, other = in_bulk(made), plain(made)
-        for time, some in ticks(items):
-            play(one, time, some)
-            play(other, time, some)
-            if pick([False] * 20 + [True]):
-                one = restored(one)
-            assert all_shown(one, time) == all_shown_plainly(other, time), (seed, time)
+        look(seed)

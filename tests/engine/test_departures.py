@@ -10,9 +10,16 @@ from shortlist.engine.replay import read_items
 from shortlist.intake.files import registry_from_documents
 from shortlist.model.settings import Settings
 from shortlist.model.times import parse_time
-from tests.engine.mirrors import PlainReflection, Reflection, admitted, key_of, showing_in, ticks
+from tests.engine.mirrors import (
+    PlainReflection,
+    Reflection,
+    admitted,
+    facts,
+    key_of,
+    showing_in,
+    ticks,
+)
 from tests.engine.stories import command, publish
-from tests.engine.test_contents import facts
 from tests.strategies import SECOND, registry, seeded, timeline
 
 
@@ -36,20 +43,25 @@ def shown_by(halves, now):
     return {name: some for name, some in shown.items() if some}
 
 
+def follow(seed):
+    """A client that hears of all changes of a drawn timeline, beside a plain one."""
+    pick = seeded(seed)
+    made = registry_from_documents(registry(pick))
+    items, _ = read_items(made, timeline(pick, 60), Settings())
+    reflection, expected = Reflection(made), PlainReflection(made)
+    for time, some in ticks(items):
+        if pick([False] * 20 + [True]):
+            reflection.restore(time)
+        reflection.play(time, some)
+        expected.play(time, some)
+        assert kept_by_client(reflection.client) == shown_by(reflection.halves, time)
+        assert [*map(told, reflection.changes)] == expected.changes, (seed, time)
+
+
 @pytest.mark.parametrize("part", range(4))
 def test_a_client_has_what_is_shown(part):
     for seed in range(30 * part, 30 * (part + 1)):
-        pick = seeded(seed)
-        made = registry_from_documents(registry(pick))
-        items, _ = read_items(made, timeline(pick, 60), Settings())
-        reflection, expected = Reflection(made), PlainReflection(made)
-        for time, some in ticks(items):
-            if pick([False] * 20 + [True]):
-                reflection.restore(time)
-            reflection.play(time, some)
-            expected.play(time, some)
-            assert kept_by_client(reflection.client) == shown_by(reflection.halves, time)
-            assert [*map(told, reflection.changes)] == expected.changes, (seed, time)
+        follow(seed)
 
 
 def items_of(made, story):

@@ -7,12 +7,20 @@ import numpy as np
 from shortlist.model.shortlist import Shortlist
 from shortlist.scoring.combined import UNSET
 from shortlist.scoring.match_sets import ALONE, MatchSets
+from shortlist.selection.bulk.kept_sets import KeptSets
 from shortlist.selection.bulk.offers import NEVER, Offers
+from shortlist.selection.bulk.publications import Publications
+from shortlist.selection.bulk.world import Subscriptions, World
 from shortlist.selection.policies import selector
 from tests.selector_calls import END_OF_TIME, POLICIES, candidate
 from tests.strategies import seeded
 
 LETTERS = "abc"
+
+
+def anyone():
+    """What a bank is told of its world that needs none of it."""
+    return World(Publications(), Subscriptions(None, None, None), KeptSets())
 
 
 @dataclass

@@ -1,13 +1,12 @@
 """What goes from one policy of a chain to the next, and why one of them refuses."""
 
-import json
-
 from shortlist.model.policy import Chain, Fresh, Novelty, Span, TopK, Window
 from shortlist.model.publication import Publication
 from shortlist.model.shortlist import Shortlist
 from shortlist.scoring.candidates import Candidate
 from shortlist.scoring.combine import ScoredMatch
 from shortlist.selection.policies import selector
+from tests.selector_calls import through_json
 
 ALL_BY_NOVELTY = Novelty(rate=1.0, period=100, measure="interval")
 
@@ -31,7 +30,7 @@ def arrive(selecting, *arrivals):
 
 def reborn(selecting, *policies):
     other = chain(*policies)
-    other.restore(json.loads(json.dumps(selecting.state())))
+    other.restore(through_json(selecting.state()))
     return other
 
 
@@ -106,13 +105,3 @@ def test_a_refresh_survives_a_snapshot():
     stored = reborn(selecting, *policies)
     assert rows(stored.advance(7)) == [(5, "q", 1, "promotion")]
     assert rows(arrive(stored, candidate("r", 7, 1.0)).placements) == [(7, "r", 1, "arrival")]
-
-
-def test_older_records_of_windows_are_read():
-    """They had no matches beside the named one, no refresh, and no time of arrival."""
-    window = selector(Shortlist(id="list", subscriber="u", policy=Window(k=1, window=Span(5))))
-    arrive(window, candidate("p", 0, 3.0, "ab", refresh=1), candidate("q", 1, 2.0))
-    older = [[record[:3], delivered, inside] for record, delivered, inside, _ in window.state()]
-    restored = selector(Shortlist(id="list", subscriber="u", policy=Window(k=1, window=Span(5))))
-    restored.restore(json.loads(json.dumps(older)))
-    assert rows(restored.advance(100)) == [(5, "q", 1, "promotion")]

@@ -5,13 +5,10 @@ from itertools import groupby
 import numpy as np
 import pytest
 
-from shortlist.model.policy import Chain, Everything, Fresh, Novelty, Span, TopK, Window
-from shortlist.selection.bulk.banks import BANKS, bank_kind
-from shortlist.selection.bulk.contents import contents
+from shortlist.model.policy import Chain, Everything, Fresh, Novelty, Span, TopK, Window, shows
+from shortlist.selection.bulk.banks import bank_kind, bank_of_kind
 from shortlist.selection.bulk.offers import NEVER
-from shortlist.selection.bulk.publications import Publications
-from shortlist.selection.contents import content, shows
-from tests.selection.duels import Player, offers_of
+from tests.selection.duels import Player, anyone, offers_of
 from tests.selector_calls import POLICIES, calls
 from tests.strategies import seeded
 
@@ -82,7 +79,7 @@ NAIVE = {TopK: NaiveValid, Window: NaiveWindow}
 
 
 def in_columns(bank, place, now):
-    shown = contents(bank, np.array([place]), now)
+    shown = bank.shown(np.array([place]), now)
     columns = shown.publications, shown.scores, shown.ranks
     return [
         (f"p{number}", score, rank)
@@ -91,14 +88,14 @@ def in_columns(bank, place, now):
 
 
 def in_objects(selecting, now):
-    return [(one.publication, one.score, one.rank) for one in content(selecting, now)]
+    return [(one.publication.id, one.score, one.rank) for one in selecting.shown(now)]
 
 
 def played(kind, seed):
     """The plain selector, the bank and the naive reading at each instant of a drawn stream."""
     pick = seeded(seed)
     policy = POLICIES[kind](pick)
-    bank = BANKS[bank_kind(policy)](Publications())
+    bank = bank_of_kind(bank_kind(policy), anyone())
     player = Player("list", policy, bank.open("list", policy), NUMBERS)
     naive = NAIVE[kind](policy) if kind in NAIVE else None
     events = [call for call in calls(pick) if call[0] in ("arrive", "cancel")]

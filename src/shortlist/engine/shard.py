@@ -30,6 +30,7 @@ from shortlist.scoring.combined import Expected
 from shortlist.selection.bulk.offers import NO_PLACEMENTS, Placements
 from shortlist.selection.bulk.selecting import BulkSelecting
 from shortlist.selection.bulk.tables import Table
+from shortlist.selection.bulk.world import Subscriptions
 
 CHAIN = "chain"
 KINDS = (*POLICIES, CHAIN)
@@ -85,7 +86,13 @@ class Shard:
 
     def __init__(self, registry: Registry, limits: Limits, *, finds: bool = True) -> None:
         self.matching = Matching(registry.vocabulary, limits, finds=finds)
-        self.selecting = BulkSelecting(lambda: self.matching.combining.refreshes)
+        self.selecting = BulkSelecting(
+            Subscriptions(
+                lambda: self.matching.combining.refreshes,
+                lambda number: self.matching.subscription(number).id,
+                self.matching.number,
+            )
+        )
         self._reader = ItemReader(registry.vocabulary, limits.for_what_was_read())
         self._shortlists: list[Shortlist | None] = []
         self.counts: Counter[str] = Counter()

@@ -3,6 +3,7 @@
 import json
 from base64 import b64encode
 from collections.abc import Iterable, Mapping
+from dataclasses import fields
 from datetime import datetime
 from decimal import Decimal
 from math import isfinite
@@ -13,10 +14,15 @@ import pyarrow
 import pyarrow.parquet
 
 from shortlist.intake.json_text import NotJson, parse_text
+from shortlist.model.policy import POLICIES
 
 JSON_CELLS = ("policy", "norm", "at_least", "profile", "prefers")
 """Columns that may hold an object or a list as JSON text."""
-WINDOWED = ("window", "fresh", "diverse")
+WINDOWED = frozenset(
+    kind
+    for kind, policy in POLICIES.items()
+    if any(field.name == "window" for field in fields(policy))
+)
 """The kinds of policies with a window."""
 
 CONTEXT_COLUMNS = frozenset(

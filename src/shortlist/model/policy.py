@@ -53,19 +53,36 @@ PartialShare = Annotated[
 Rate = Annotated[float, Field(strict=True, gt=0, le=1), expecting("a number above 0, at most 1")]
 
 
+class _Kind:
+    """What others have to know of a kind of policy; as it stands here it is right for all."""
+
+    __slots__ = ()
+    free: ClassVar[tuple[str, ...]] = ()
+    """The settings that may change while a shortlist keeps what it holds; only k may not grow."""
+    shows: ClassVar[bool] = True
+    """Whether a shortlist has a present content; else deliveries pass by."""
+    asks_for_matches: ClassVar[bool] = True
+    """Whether it has to know all subscriptions that a publication matches; else one is enough, the
+    one that a delivery would name."""
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Everything:
+class Everything(_Kind):
     """Every match, as it arrives."""
 
     __pydantic_config__: ClassVar[ConfigDict] = DOCUMENT
+    shows: ClassVar[bool] = False
+    asks_for_matches: ClassVar[bool] = False
     kind: Literal["everything"] = "everything"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class TopK:
+class TopK(_Kind):
     """Preferential delivery: an arrival must be among the k best still valid ones."""
 
     __pydantic_config__: ClassVar[ConfigDict] = DOCUMENT
+    free: ClassVar[tuple[str, ...]] = ("k", "refresh", "period")
+    asks_for_matches: ClassVar[bool] = False
     kind: Literal["top-k"] = "top-k"
     k: Positive
     refresh: Duration | None = None
@@ -73,10 +90,12 @@ class TopK:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Window:
+class Window(_Kind):
     """Top-k/w: the k best of a sliding window, with later promotion."""
 
     __pydantic_config__: ClassVar[ConfigDict] = DOCUMENT
+    free: ClassVar[tuple[str, ...]] = ("k", "error")
+    asks_for_matches: ClassVar[bool] = False
     kind: Literal["window"] = "window"
     k: Positive
     window: WindowSize
@@ -84,10 +103,11 @@ class Window:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Novelty:
+class Novelty(_Kind):
     """What the subscriber rarely gets counts more, within a delivery budget."""
 
     __pydantic_config__: ClassVar[ConfigDict] = DOCUMENT
+    shows: ClassVar[bool] = False
     kind: Literal["novelty"] = "novelty"
     rate: Rate
     period: Positive
@@ -99,10 +119,12 @@ class Novelty:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Fresh:
+class Fresh(_Kind):
     """As a window, but every score loses half of its worth in each half-life."""
 
     __pydantic_config__: ClassVar[ConfigDict] = DOCUMENT
+    free: ClassVar[tuple[str, ...]] = ("k",)
+    asks_for_matches: ClassVar[bool] = False
     kind: Literal["fresh"] = "fresh"
     k: Positive
     window: WindowSize
@@ -110,10 +132,12 @@ class Fresh:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Diverse:
+class Diverse(_Kind):
     """As a window, but the k are chosen to be good and far apart."""
 
     __pydantic_config__: ClassVar[ConfigDict] = DOCUMENT
+    free: ClassVar[tuple[str, ...]] = ("k",)
+    asks_for_matches: ClassVar[bool] = False
     kind: Literal["diverse"] = "diverse"
     k: Positive
     window: WindowSize
@@ -178,3 +202,13 @@ def policies_of(policy: Policy) -> tuple[SinglePolicy, ...]:
     (TopK(kind='top-k', k=3, refresh=None, period=None),)
     """
     return policy.policies if isinstance(policy, Chain) else (policy,)
+
+
+def shows(policy: Policy) -> bool:
+    """Whether shortlists with a policy show anything; else deliveries pass by.
+
+    >>> shows(Chain((TopK(k=3), Everything()))), shows(Everything())
+    (True, False)
+    """
+    choosing = [each for each in policies_of(policy) if not isinstance(each, Everything)]
+    return bool(choosing) and choosing[-1].shows

@@ -4,14 +4,6 @@ from dataclasses import fields
 
 from shortlist.model.policy import Chain, Policy, SinglePolicy, policies_of
 
-FREE = {
-    "top-k": ("k", "refresh", "period"),
-    "window": ("k", "error"),
-    "fresh": ("k",),
-    "diverse": ("k",),
-}
-"""The fields of each kind of policy that may change; only k may not grow."""
-
 
 def kept_by(before: Policy, after: Policy) -> bool:
     """Whether a shortlist goes on with what it holds; else it starts over, empty.
@@ -55,7 +47,7 @@ def _single_obstacle(before: SinglePolicy, after: SinglePolicy) -> str | None:
         return f"{after.kind} is another kind of policy than {before.kind}"
     for field in fields(before):
         old, new = getattr(before, field.name), getattr(after, field.name)
-        if old != new and field.name not in FREE.get(before.kind, ()):
+        if old != new and field.name not in before.free:
             return f"{field.name} changes"
         if field.name == "k" and new > old:
             return f"k grows from {old} to {new}"

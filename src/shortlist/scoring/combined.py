@@ -7,7 +7,7 @@ import numpy as np
 
 from shortlist.matching.arrays import with_length
 from shortlist.matching.blocks import Bools, Floats, Ints, Longs
-from shortlist.model.policy import Novelty, Policy, policies_of
+from shortlist.model.policy import Policy, policies_of
 from shortlist.model.shortlist import Combine
 from shortlist.model.subscription import Subscription
 from shortlist.scoring.blocks import Arrivals
@@ -69,7 +69,7 @@ class Expected(NamedTuple):
 
 def asks_for_sets(policy: Policy) -> bool:
     """Whether a policy has to know all subscriptions that a publication matches."""
-    return any(isinstance(each, Novelty) for each in policies_of(policy))
+    return any(each.asks_for_matches for each in policies_of(policy))
 
 
 class BlockCombining:

@@ -3,6 +3,7 @@
 from typing import Any, NamedTuple, Protocol
 
 from shortlist.model.delivery import Cause
+from shortlist.model.publication import Publication
 from shortlist.scoring.candidates import Candidate
 from shortlist.scoring.combine import ScoredMatch
 
@@ -26,6 +27,23 @@ class Standing(NamedTuple):
     score: float
 
 
+class Shown(NamedTuple):
+    """A publication that a shortlist shows; None where its policy does not keep that."""
+
+    publication: Publication
+    subscription: str | None
+    score: float
+    possibility: float | None
+    necessity: float | None
+    rank: int
+    until: int | None
+    """When it leaves, if nothing happens before."""
+    in_window: bool = False
+    """Whether it leaves with a window, if it does not expire."""
+    push: int | None = None
+    """The match that pushes it out of a count window."""
+
+
 class Outcome(NamedTuple):
     """What an arrival led to; `refusal` says why the arrival itself was not placed."""
 
@@ -34,7 +52,11 @@ class Outcome(NamedTuple):
 
 
 class Selector(Protocol):
-    """One shortlist's policy with all its state. Calls come in order of time."""
+    """One shortlist's policy with all its state. Calls come in order of time.
+
+    Of a match that comes with a candidate policies may use the subscription, the degrees and the
+    `refresh` at arrival; scores and weights of single matches are known to plain engines only.
+    """
 
     def arrive(self, candidate: Candidate, now: int) -> Outcome:
         """A publication comes that this shortlist matches and was chosen for."""
@@ -53,7 +75,10 @@ class Selector(Protocol):
         ...
 
     def retract(self, source: str, publication: str, time: int) -> list[Placement]:
-        """A publication is taken back: it leaves at an instant, after all that is due before."""
+        """A publication is taken back: it leaves at an instant, after all that is due before.
+
+        Who has it not in its `state` may not hear of it.
+        """
         ...
 
     def refresh(self, subscription: str, span: int | None) -> None:
@@ -68,11 +93,26 @@ class Selector(Protocol):
         """Who stands above a candidate that has just arrived: the k best at most, best first."""
         ...
 
-    def state(self) -> Any:
-        """All that a later `restore` needs, as JSON values."""
+    def next_due(self) -> int | None:
+        """When something happens next, though nothing comes."""
         ...
 
-    def restore(self, state: Any) -> None: ...
+    def matches(self) -> int:
+        """How many matches a count window has seen so far; 0 where there is none."""
+        ...
+
+    def shown(self, now: int) -> list[Shown]:
+        """What is on the shortlist once all that is due at or before an instant has happened, the
+        best first."""
+        ...
+
+    def state(self) -> Any:
+        """All that a later `restore` needs beside the policy, as JSON values and publications."""
+        ...
+
+    def restore(self, state: Any) -> None:
+        """Goes on from a state, with nothing seen before."""
+        ...
 
 
 def outranked(k: int, where: str) -> str:
@@ -106,4 +146,13 @@ class ArrivalSelector:
         pass
 
     def above(self, candidate: Candidate) -> list[Standing]:
+        return []
+
+    def next_due(self) -> int | None:
+        return None
+
+    def matches(self) -> int:
+        return 0
+
+    def shown(self, now: int) -> list[Shown]:
         return []

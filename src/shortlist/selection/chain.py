@@ -6,7 +6,8 @@ from typing import Any
 
 from shortlist.model.policy import Chain
 from shortlist.scoring.candidates import Candidate
-from shortlist.selection.base import Outcome, Placement, Selector, Standing
+from shortlist.selection.base import Outcome, Placement, Selector, Shown, Standing
+from shortlist.selection.everything import EverythingSelector
 
 
 class ChainSelector:
@@ -57,12 +58,28 @@ class ChainSelector:
         policy, as_it_came = self._reached
         return policy.above(as_it_came)
 
+    def next_due(self) -> int | None:
+        dues = (policy.next_due() for policy in self._policies)
+        return min((due for due in dues if due is not None), default=None)
+
+    def matches(self) -> int:
+        return self._last.matches()
+
+    def shown(self, now: int) -> list[Shown]:
+        return self._last.shown(now)
+
     def state(self) -> Any:
         return [policy.state() for policy in self._policies]
 
     def restore(self, state: Any) -> None:
         for policy, remembered in zip(self._policies, state, strict=True):
             policy.restore(remembered)
+
+    @property
+    def _last(self) -> Selector:
+        """The last one that chooses, if any does."""
+        choosing = [each for each in self._policies if not isinstance(each, EverythingSelector)]
+        return [*self._policies[:1], *choosing][-1]
 
     def _tell(self, tell: Callable[[Selector], list[Placement]]) -> list[Placement]:
         flow: list[Placement] = []

@@ -25,7 +25,7 @@ from shortlist.selection.window import WindowSelector
 
 
 def _chain(policy: Chain, shortlist: str) -> Selector:
-    return ChainSelector([_made(each, shortlist) for each in policy.policies])
+    return ChainSelector([policy_selector(each, shortlist) for each in policy.policies])
 
 
 SELECTORS: dict[type, Callable[[Any, str], Selector]] = {
@@ -41,8 +41,9 @@ SELECTORS: dict[type, Callable[[Any, str], Selector]] = {
 
 def selector(shortlist: Shortlist) -> Selector:
     """What selects for a shortlist, with nothing seen yet."""
-    return _made(shortlist.policy, shortlist.id)
+    return policy_selector(shortlist.policy, shortlist.id)
 
 
-def _made(policy: Policy, shortlist: str) -> Selector:
+def policy_selector(policy: Policy, shortlist: str) -> Selector:
+    """What carries out a policy of a shortlist, with nothing seen yet."""
     return SELECTORS[type(policy)](policy, shortlist)

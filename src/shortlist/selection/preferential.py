@@ -2,25 +2,39 @@
 
 import heapq
 import math
+from itertools import count
 from typing import Any, NamedTuple
 
 from sortedcontainers import SortedKeyList
 
 from shortlist.model.policy import TopK
+from shortlist.model.publication import Publication
 from shortlist.scoring.candidates import Candidate
-from shortlist.selection.base import ArrivalSelector, Outcome, Placement, Standing, outranked
+from shortlist.selection.base import (
+    ArrivalSelector,
+    Outcome,
+    Placement,
+    Shown,
+    Standing,
+    outranked,
+)
 from shortlist.selection.domination import undominated
 
 
 class _Kept(NamedTuple):
     """A delivered publication, and when it stops being valid."""
 
-    standing: Standing
+    publication: Publication
+    score: float
     end: int | None
+
+    @property
+    def standing(self) -> Standing:
+        return Standing(self.publication.source, self.publication.id, self.score)
 
 
 def _best_first(kept: _Kept) -> float:
-    return -kept.standing.score
+    return -kept.score
 
 
 def _last(kept: _Kept) -> float:
@@ -33,16 +47,15 @@ class PreferentialSelector(ArrivalSelector):
     def __init__(self, policy: TopK, shortlist: str) -> None:
         self._policy = policy
         self._valid: SortedKeyList = SortedKeyList(key=_best_first)
-        self._ending: list[tuple[int, _Kept]] = []
+        self._ending: list[tuple[int, int, _Kept]] = []
+        self._entries = count()
 
     def arrive(self, candidate: Candidate, now: int) -> Outcome:
-        publication = candidate.publication
         self._expire(now)
         rank = 1 + self._valid.bisect_key_left(-candidate.score)
         if rank > self._policy.k:
             return Outcome([], outranked(self._policy.k, "still valid"))
-        standing = Standing(publication.source, publication.id, candidate.score)
-        self._keep(_Kept(standing, self._end(candidate, now)))
+        self._keep(_Kept(candidate.publication, candidate.score, self._end(candidate, now)))
         placed = Placement(now, candidate, candidate.score, candidate.named, rank, "arrival")
         return Outcome([placed])
 
@@ -67,12 +80,33 @@ class PreferentialSelector(ArrivalSelector):
         better = self._valid[: min(self._policy.k, self._valid.bisect_key_left(-candidate.score))]
         return [kept.standing for kept in better]
 
+    def shown(self, now: int) -> list[Shown]:
+        """Of equal scores what is valid longest stands first, then what came last.
+
+        So the bank, which keeps no more than can still count, shows the same.
+        """
+        valid = [kept for kept in reversed(self._valid) if kept.end is None or kept.end > now]
+        valid.sort(key=lambda kept: (_best_first(kept), -_last(kept)))
+        scores = [kept.score for kept in valid]
+        return [
+            Shown(
+                publication=kept.publication,
+                subscription=None,
+                score=kept.score,
+                possibility=None,
+                necessity=None,
+                rank=1 + scores.index(kept.score),
+                until=kept.end,
+            )
+            for kept in valid[: self._policy.k]
+        ]
+
     def state(self) -> Any:
-        return [[*kept.standing, kept.end] for kept in self._valid]
+        return [[*kept] for kept in self._valid]
 
     def restore(self, state: Any) -> None:
-        for source, publication, score, end in state:
-            self._keep(_Kept(Standing(source, publication, score), end))
+        for kept in state:
+            self._keep(_Kept(*kept))
 
     def _end(self, candidate: Candidate, time: int) -> int | None:
         policy = self._policy
@@ -88,8 +122,8 @@ class PreferentialSelector(ArrivalSelector):
     def _keep(self, kept: _Kept) -> None:
         self._valid.add(kept)
         if kept.end is not None:
-            heapq.heappush(self._ending, (kept.end, kept))
+            heapq.heappush(self._ending, (kept.end, next(self._entries), kept))
 
     def _expire(self, now: int) -> None:
         while self._ending and self._ending[0][0] <= now:
-            self._valid.remove(heapq.heappop(self._ending)[1])
+            self._valid.remove(heapq.heappop(self._ending)[2])

@@ -1,5 +1,6 @@
-"""Candidates as JSON values, for snapshots."""
+"""What plain policies keep, as JSON values and back; publications stand in it by number."""
 
+from collections.abc import Callable
 from typing import Any
 
 from shortlist.model.publication import Publication
@@ -10,10 +11,6 @@ KEPT = ("id", "source", "time", "position", "type", "expiry", "audience", "data"
 """What it replaces is gone when a publication is kept."""
 
 
-def publication_record(publication: Publication) -> list[Any]:
-    return [getattr(publication, name) for name in KEPT]
-
-
 def recorded_publication(record: list[Any]) -> Publication:
     return Publication(**dict(zip(KEPT, record, strict=True)))
 
@@ -22,7 +19,7 @@ def candidate_record(candidate: Candidate) -> list[Any]:
     """All but the shortlist; a match that is the only one is the one that is named."""
     matches = [list(match) for match in candidate.matches]
     return [
-        publication_record(candidate.publication),
+        candidate.publication,
         candidate.score,
         list(candidate.named),
         [] if candidate.matches == (candidate.named,) else matches,
@@ -32,10 +29,40 @@ def candidate_record(candidate: Candidate) -> list[Any]:
 def recorded_candidate(record: list[Any], shortlist: str) -> Candidate:
     publication, score, named, matches = record
     match = ScoredMatch(*named)
-    return Candidate(
-        recorded_publication(publication),
-        shortlist,
-        score,
-        match,
-        tuple(ScoredMatch(*each) for each in matches) or (match,),
-    )
+    others = tuple(ScoredMatch(*each) for each in matches)
+    return Candidate(publication, shortlist, score, match, others or (match,))
+
+
+def numbered(state: Any, number: Callable[[Publication], int]) -> Any:
+    """A selector's state as JSON values, with a number for every publication.
+
+    >>> flat = Publication(id="p", source="ads", time=0, position=1)
+    >>> numbered({"best": [flat, 0.5]}, lambda publication: 7)
+    {'values': {'best': [{'publication': 7}, 0.5]}}
+    """
+    match state:
+        case Publication():
+            return {"publication": number(state)}
+        case dict():
+            # kept apart from those that stand for publications, whatever its keys are
+            return {"values": {key: numbered(value, number) for key, value in state.items()}}
+        case list() | tuple():
+            return [numbered(value, number) for value in state]
+    return state
+
+
+def restored(values: Any, publication: Callable[[int], Publication]) -> Any:
+    """The state that these values were.
+
+    >>> flat = Publication(id="p", source="ads", time=0, position=1)
+    >>> restored({"values": {"best": [{"publication": 7}, 0.5]}}, {7: flat}.__getitem__)["best"][1]
+    0.5
+    """
+    match values:
+        case {"publication": number}:
+            return publication(number)
+        case {"values": state}:
+            return {key: restored(value, publication) for key, value in state.items()}
+        case list():
+            return [restored(value, publication) for value in values]
+    return values

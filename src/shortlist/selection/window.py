@@ -13,7 +13,7 @@ from shortlist.model.delivery import Cause
 from shortlist.model.policy import Diverse, Fresh, Span, Window
 from shortlist.model.publication import Publication
 from shortlist.scoring.candidates import Candidate
-from shortlist.selection.base import Outcome, Placement, Standing, outranked
+from shortlist.selection.base import Outcome, Placement, Shown, Standing, outranked
 from shortlist.selection.domination import undominated
 from shortlist.selection.records import candidate_record, recorded_candidate
 
@@ -21,11 +21,12 @@ from shortlist.selection.records import candidate_record, recorded_candidate
 class Held:
     """A publication in the window, or one that has left but still counts in a count window."""
 
-    __slots__ = ("came", "candidate", "delivered", "inside", "turn")
+    __slots__ = ("came", "candidate", "delivered", "expiry", "inside", "turn")
 
     def __init__(self, candidate: Candidate, came: int) -> None:
         self.candidate = candidate
         self.came = came
+        self.expiry = candidate.publication.expiry
         self.delivered = False
         self.inside = True
         self.turn = 0
@@ -36,10 +37,7 @@ class Held:
 
     def take_back(self, time: int) -> None:
         """Lets it expire at an instant, unless it does so before."""
-        expiry = self.publication.expiry
-        earlier = time if expiry is None else min(time, expiry)
-        publication = replace(self.publication, expiry=earlier)
-        self.candidate = replace(self.candidate, publication=publication)
+        self.expiry = time if self.expiry is None else min(time, self.expiry)
 
     def refresh(self, subscription: str, span: int | None) -> None:
         """A policy behind this one hears of a subscription's `refresh` as it is by then."""
@@ -73,6 +71,7 @@ class WindowSelector:
         self._leaving: list[tuple[int, int, Held]] = []
         self._recent: deque[Held] = deque()
         self._entries = count()
+        self._matches = 0
         self._last_arrival = 0
 
     def arrive(self, candidate: Candidate, now: int) -> Outcome:
@@ -140,23 +139,54 @@ class WindowSelector:
             for better in chosen
         ]
 
+    def next_due(self) -> int | None:
+        return self._leaving[0][0] if self._leaving else None
+
+    def matches(self) -> int:
+        return 0 if self._count is None else self._matches
+
+    def shown(self, now: int) -> list[Shown]:
+        """What is among the best but has to be delivered yet is not shown."""
+        shown = (
+            self._shown(held, rank, now)
+            for rank, held in enumerate(self._chosen(), start=1)
+            if held.delivered
+        )
+        return [one for one in shown if one.until is None or one.until > now]
+
     def state(self) -> Any:
         kept = self._recent if self._count is not None else self._ranked
-        return [
-            [candidate_record(held.candidate), held.delivered, held.inside, held.came]
+        rows = [
+            [candidate_record(held.candidate), held.delivered, held.inside, held.came, held.expiry]
             for held in kept
         ]
+        return {"matches": self._matches, "held": rows}
 
     def restore(self, state: Any) -> None:
-        for record, delivered, inside, *came in state:
-            candidate = recorded_candidate(record, self._shortlist)
-            # older states do not say: there a publication came when it appeared
-            held = Held(candidate, *(came or [candidate.publication.time]))
-            held.delivered, held.inside = delivered, inside
+        # the matches that a count window still counts are the last ones
+        self._matches = state["matches"] - len(state["held"])
+        for record, delivered, inside, came, expiry in state["held"]:
+            held = Held(recorded_candidate(record, self._shortlist), came)
+            held.delivered, held.inside, held.expiry = delivered, inside, expiry
             self._enter(held)
 
+    def _shown(self, held: Held, rank: int, now: int) -> Shown:
+        named = held.candidate.named
+        return Shown(
+            publication=held.publication,
+            subscription=named.subscription,
+            score=self._worth(held.candidate, now),
+            possibility=named.possibility,
+            necessity=named.necessity,
+            rank=rank,
+            until=self._end(held),
+            in_window=True,
+            push=None if self._count is None else held.turn + self._count,
+        )
+
     def _enter(self, held: Held) -> None:
-        held.turn = next(self._entries)
+        self._matches += 1
+        held.turn = self._matches
         if held.inside:
             self._ranked.add(held)
             self._note_end(held)
@@ -172,7 +202,7 @@ class WindowSelector:
 
     def _end(self, held: Held) -> int | None:
         """When it leaves, unless it is pushed out."""
-        ends = [held.publication.expiry]
+        ends = [held.expiry]
         if self._span is not None:
             ends.append(held.came + self._span)
         return min((end for end in ends if end is not None), default=None)
@@ -206,7 +236,7 @@ class WindowSelector:
         if one.candidate.named.subscription != other.candidate.named.subscription:
             return False
         if self._count is not None:
-            return one.publication.expiry is None and one.turn >= other.turn
+            return one.expiry is None and one.turn >= other.turn
         return self._ends_no_earlier(one, other)
 
     def _ends_no_earlier(self, one: Held, other: Held) -> bool:

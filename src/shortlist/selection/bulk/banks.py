@@ -1,26 +1,28 @@
-"""Every kind of bank: a new one is a row here and a file beside."""
+"""Every kind of bank: a faster one than plain selectors is a row here and a file beside."""
 
 from collections.abc import Callable
 
-from shortlist.model.policy import Diverse, Fresh, SinglePolicy, Window
+from shortlist.model.policy import SinglePolicy
 from shortlist.selection.bulk.base import Bank
 from shortlist.selection.bulk.diverse import DiverseBank
 from shortlist.selection.bulk.fresh import CountFreshBank, FreshBank
 from shortlist.selection.bulk.novelty import NoveltyBank
+from shortlist.selection.bulk.plain import PlainBank
 from shortlist.selection.bulk.preferential import PreferentialBank
-from shortlist.selection.bulk.publications import Publications
 from shortlist.selection.bulk.window import CountWindowBank, WindowBank
+from shortlist.selection.bulk.world import World
 
-BANKS: dict[str, Callable[[Publications], Bank]] = {
-    "top-k": lambda publications: PreferentialBank(),
-    "window": lambda publications: WindowBank(),
-    "counted window": lambda publications: CountWindowBank(),
-    "novelty": lambda publications: NoveltyBank(),
-    "fresh": lambda publications: FreshBank(),
-    "counted fresh": lambda publications: CountFreshBank(),
-    "diverse": DiverseBank,
-    "counted diverse": DiverseBank,
+BANKS: dict[str, Callable[[World], Bank]] = {
+    "top-k": lambda world: PreferentialBank(),
+    "window": lambda world: WindowBank(),
+    "counted window": lambda world: CountWindowBank(),
+    "novelty": lambda world: NoveltyBank(),
+    "fresh": lambda world: FreshBank(),
+    "counted fresh": lambda world: CountFreshBank(),
+    "diverse": lambda world: DiverseBank(world.publications),
+    "counted diverse": lambda world: DiverseBank(world.publications),
 }
+"""Those that are faster than plain selectors; counted ones are for count windows."""
 
 
 def bank_kind(policy: SinglePolicy) -> str:
@@ -29,5 +31,11 @@ def bank_kind(policy: SinglePolicy) -> str:
     >>> bank_kind(Window(k=9, window=1000))
     'counted window'
     """
-    is_counted = isinstance(policy, Window | Fresh | Diverse) and isinstance(policy.window, int)
-    return f"counted {policy.kind}" if is_counted else policy.kind
+    counted = f"counted {policy.kind}"
+    is_counted = isinstance(getattr(policy, "window", None), int)
+    return counted if is_counted and counted in BANKS else policy.kind
+
+
+def bank_of_kind(kind: str, world: World) -> Bank:
+    """A bank without shortlists; one of selectors where there is no faster one."""
+    return BANKS.get(kind, PlainBank)(world)

@@ -1,12 +1,13 @@
 """The protocol of banks: many shortlists of one kind of policy, each at a place of its own."""
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, NamedTuple, Protocol, runtime_checkable
 
 from shortlist.matching.blocks import Floats, Ints, Longs
 from shortlist.scoring.match_sets import MatchSets
 from shortlist.selection.bulk.arena import Arena
 from shortlist.selection.bulk.offers import Offers, Placements
+from shortlist.selection.bulk.shown import Contents
 
 
 class Expectations(NamedTuple):
@@ -27,6 +28,15 @@ class Expectant(Protocol):
 
     def expected(self, until: int) -> Expectations:
         """For every place where some offers do not matter."""
+        ...
+
+
+@runtime_checkable
+class Cautious(Protocol):
+    """A bank that can tell when settings do not fit what it sees."""
+
+    def warnings(self, place: int, members: Mapping[str, int]) -> Iterator[str]:
+        """What whoever runs it should know of a shortlist with these subscriptions."""
         ...
 
 
@@ -65,6 +75,10 @@ class Bank(Protocol):
 
     def cancel(self, place: int, subscription: int, time: int) -> Placements:
         """A subscription of a shortlist goes."""
+        ...
+
+    def shown(self, places: Longs, now: int) -> Contents:
+        """What some places show once all that is due at or before an instant has happened."""
         ...
 
     def close(self, place: int, time: int) -> Placements:

@@ -1,53 +1,16 @@
-"""What shortlists show at an instant, read from banks as columns."""
+"""What shortlists show at an instant: the last policy of each that chooses says so."""
 
 from collections import defaultdict
-from collections.abc import Iterable, Sequence
-from typing import NamedTuple
+from collections.abc import Iterable
 
 import numpy as np
 
-from shortlist.matching.blocks import Bools, Floats, Ints, Longs
-from shortlist.model.rounding import rounded
-from shortlist.selection.bulk.arena import Arena
-from shortlist.selection.bulk.base import Bank
-from shortlist.selection.bulk.diverse import DiverseBank
-from shortlist.selection.bulk.offers import NEVER
-from shortlist.selection.bulk.preferential import PreferentialBank
 from shortlist.selection.bulk.selecting import BulkSelecting
-from shortlist.selection.bulk.window import WindowBank
-from shortlist.selection.kernels.arena import Records
-from shortlist.selection.kernels.window_rows import DEGREES, DELIVERED
-
-
-class Contents(NamedTuple):
-    """Publications that shortlists show: of one place together, the best first."""
-
-    places: Ints | Longs
-    publications: Ints
-    scores: Floats
-    named: Ints
-    """The numbers of subscriptions; -1 where the policy does not keep them."""
-    possibilities: Floats
-    necessities: Floats
-    ranks: Longs
-    ends: Longs
-    """When they leave, if nothing happens before, or `NEVER`."""
-    pushes: Longs
-    """The match that pushes them out of a count window, or `NEVER`."""
-    windowed: Bools
-    """Whether they leave with a window, if they do not expire."""
-
-    @classmethod
-    def joined(cls, some: Sequence["Contents"]) -> "Contents":
-        return cls._make(np.concatenate(columns) for columns in zip(*some, strict=True))
-
-
-KINDS = ["i4", "i4", "f8", "i4", "f8", "f8", "i8", "i8", "i8", "?"]
-NO_CONTENTS = Contents._make(np.empty(0, kind) for kind in KINDS)
+from shortlist.selection.bulk.shown import NO_CONTENTS, Contents
 
 
 def shortlist_contents(selecting: BulkSelecting, numbers: Iterable[int], now: int) -> Contents:
-    """What shortlists show: the last policy of each that chooses; their numbers are the places."""
+    """What shortlists show; their numbers are the places."""
     places = defaultdict(list)
     for number in numbers:
         stages = selecting.stages[number]
@@ -56,7 +19,7 @@ def shortlist_contents(selecting: BulkSelecting, numbers: Iterable[int], now: in
     found = [NO_CONTENTS]
     for (depth, kind), some in places.items():
         level = selecting.levels[depth]
-        shown = contents(level.banks[kind], np.array(some), now)
+        shown = level.banks[kind].shown(np.array(some), now)
         found.append(shown._replace(places=level.owners(kind, shown.places)))
     return Contents.joined(found)
 
@@ -72,97 +35,3 @@ def holders(selecting: BulkSelecting, source: str, publication: str) -> set[int]
                     places = arena.holders("publication", number)
                     found.update(level.owners(kind, places).tolist())
     return found
-
-
-def contents(bank: Bank, places: Longs, now: int) -> Contents:
-    """What some places show once all that is due at or before an instant has happened."""
-    arena = bank.arenas[0]
-    match bank:
-        case PreferentialBank():
-            return _valid(arena, places, now)
-        case WindowBank():
-            return _in_windows(arena, *_first_rows(arena, places, ["k"], now), now)
-        case DiverseBank():
-            return _in_windows(arena, *_first_rows(arena, places, ["k", "chosen"], now), now)
-    return NO_CONTENTS
-
-
-def _valid(arena: Arena, places: Longs, now: int) -> Contents:
-    """Rows with equal scores share a rank."""
-    rows, owners = _first_rows(arena, places, ["k"], now)
-    steps = _steps(owners)
-    is_lower = (steps == 0) | (np.diff(rows["score"], prepend=np.nan) != 0.0)
-    first_equals = np.maximum.accumulate(np.where(is_lower, np.arange(rows.size), 0))
-    unknown = np.full(rows.size, np.nan)
-    return Contents(
-        places=owners,
-        publications=rows["publication"],
-        scores=rows["score"],
-        named=np.full(rows.size, -1, np.int32),
-        possibilities=unknown,
-        necessities=unknown,
-        ranks=1 + steps[first_equals],
-        ends=rows["end"],
-        pushes=np.full(rows.size, NEVER),
-        windowed=np.zeros(rows.size, np.bool_),
-    )
-
-
-def _in_windows(arena: Arena, rows: Records, owners: Longs, now: int) -> Contents:
-    """What is among the best but has to be delivered yet is not shown."""
-    ranks = 1 + _steps(owners)
-    is_delivered = (rows["marks"] & DELIVERED) > 0
-    rows, owners, ranks = rows[is_delivered], owners[is_delivered], ranks[is_delivered]
-    return Contents(
-        places=owners,
-        publications=rows["publication"],
-        scores=_faded(arena, rows, owners, now) if arena.holds("appeared") else rows["key"],
-        named=rows["subscription"],
-        possibilities=rows["possibility"] / DEGREES,
-        necessities=rows["necessity"] / DEGREES,
-        ranks=ranks,
-        ends=rows["end"],
-        pushes=rows["push"] if arena.holds("push") else np.full(rows.size, NEVER),
-        windowed=np.ones(rows.size, np.bool_),
-    )
-
-
-def _first_rows(
-    arena: Arena, places: Longs, limits: Sequence[str], now: int
-) -> tuple[Records, Longs]:
-    """Rows that are there at an instant, and whose they are: of each place at most so many as
-    these fields of its head say."""
-    heads = arena.heads[places]
-    rows = arena.rows[arena.rows_of_all(places)]
-    owners = np.repeat(np.arange(places.size), heads["length"])
-    is_there = rows["end"] > now
-    if arena.holds("push"):
-        is_there &= rows["push"] > heads["matches"][owners]
-    rows, owners = rows[is_there], owners[is_there]
-    most = np.min([heads[limit] for limit in limits], axis=0)
-    is_first = _steps(owners) < most[owners]
-    return rows[is_first], places[owners[is_first]]
-
-
-def _steps(owners: Longs) -> Longs:
-    """How many rows of the same owner stand before each; those of one stand together.
-
-    >>> _steps(np.array([4, 4, 4, 2, 7, 7]))
-    array([0, 1, 2, 0, 0, 1])
-    """
-    numbers = np.arange(owners.size)
-    is_new = np.diff(owners, prepend=-1) != 0
-    steps: Longs = numbers - np.maximum.accumulate(np.where(is_new, numbers, 0))
-    return steps
-
-
-def _faded(arena: Arena, rows: Records, owners: Longs, now: int) -> Floats:
-    """One by one, since a power of many at once may differ in its last digit."""
-    columns = rows["score"], rows["appeared"], arena.heads["half_life"][owners]
-    return np.array(
-        [
-            rounded(score * 2.0 ** (-(now - appeared) / half_life))
-            for score, appeared, half_life in zip(*(c.tolist() for c in columns), strict=True)
-        ],
-        np.float64,
-    )

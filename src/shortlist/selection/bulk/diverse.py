@@ -12,6 +12,7 @@ from shortlist.selection.bulk.arena import Arena
 from shortlist.selection.bulk.offers import NEVER, NO_OFFERS, NO_PLACEMENTS, Offers, Placements
 from shortlist.selection.bulk.points import PointTable
 from shortlist.selection.bulk.publications import Publications
+from shortlist.selection.bulk.shown import Contents, window_rows
 from shortlist.selection.bulk.tables import Table
 from shortlist.selection.kernels import diverse as kernels
 from shortlist.selection.kernels.diverse_rows import HEAD, ROW
@@ -89,6 +90,9 @@ class DiverseBank:
         points = self._tables[self._settings["space"][place]].points()
         kernels.cancel(arena.heads, arena.rows, place, subscription, time, points, outbox)
         return _placements(outbox)
+
+    def shown(self, places: Longs, now: int) -> Contents:
+        return window_rows(self._arena, places, ["k", "chosen"], now)
 
     def close(self, place: int, time: int) -> Placements:
         placements = self.settle(place, time)

@@ -36,6 +36,10 @@ class KeptSets:
             self._joined = _joined(self._sets)
         return self._joined
 
+    def are(self, sets: MatchSets) -> bool:
+        """Whether these are the ones that are kept here."""
+        return sets is self._joined
+
     def keep(self, numbers: Ints, sets: MatchSets) -> Ints:
         """The numbers, here, of sets that have these numbers there."""
         kept = np.empty_like(numbers)

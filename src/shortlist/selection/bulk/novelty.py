@@ -1,16 +1,18 @@
 """The policy `novelty` for many shortlists at once."""
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from decimal import Decimal
-from typing import NamedTuple
 
 import numpy as np
 
+from shortlist.matching.blocks import Longs
 from shortlist.model.policy import Novelty
 from shortlist.scoring.match_sets import ALONE, MatchSets
 from shortlist.selection.bulk.arena import Arena
 from shortlist.selection.bulk.offers import NO_PLACEMENTS, Offers, Placements
+from shortlist.selection.bulk.shown import NO_CONTENTS, Contents
 from shortlist.selection.draws import stream
+from shortlist.selection.equal_shares import rate_warnings
 from shortlist.selection.kernels.novelty import REFUSED, named_members
 from shortlist.selection.kernels.novelty_memory import (
     COUNTS_HEAD,
@@ -33,14 +35,6 @@ from shortlist.selection.kernels.order_statistics import HIGHEST_ROW, RECENT_ROW
 ALGORITHMS = {"threshold": THRESHOLD, "sampling": SAMPLING, "random": RANDOM}
 MOST = 2**62
 """A period as long as this does not end."""
-
-
-class Seen(NamedTuple):
-    """Matches, deliveries, and matches by subscription."""
-
-    matches: int
-    delivered: int
-    matches_of: dict[int, int]
 
 
 class NoveltyBank:
@@ -92,11 +86,14 @@ class NoveltyBank:
             necessities=np.concatenate([offers.necessities, sets.necessities])[members],
         )
 
-    def seen(self, place: int) -> Seen:
-        """What came to a shortlist so far."""
+    def warnings(self, place: int, members: Mapping[str, int]) -> Iterator[str]:
+        """What a shortlist has seen says something only once it is a period long."""
         head, rows = self._counts.heads[place], self._counts.rows_of(place)
-        matches_of = dict(zip(rows["subscription"].tolist(), rows["matches"].tolist(), strict=True))
-        return Seen(int(head["t"]), int(head["total"]), matches_of)
+        known = dict(zip(rows["subscription"].tolist(), rows["matches"].tolist(), strict=True))
+        matches_of = {name: known.get(number, 0) for name, number in members.items()}
+        rate, matches, delivered = (head[name].item() for name in ("rate", "t", "total"))
+        if matches_of and matches >= head["period"]:
+            yield from rate_warnings(rate, matches, delivered, matches_of)
 
     def advance(self, before: int) -> Placements:
         return NO_PLACEMENTS
@@ -121,6 +118,9 @@ class NoveltyBank:
             names = pairs.rows_of(place)["subscription"]
             names[names == subscription] = -1
         return NO_PLACEMENTS
+
+    def shown(self, places: Longs, now: int) -> Contents:
+        return NO_CONTENTS
 
     def close(self, place: int, time: int) -> Placements:
         self._counts.close(place)

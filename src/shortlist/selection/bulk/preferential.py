@@ -5,12 +5,14 @@ from typing import Any
 
 import numpy as np
 
+from shortlist.matching.blocks import Longs
 from shortlist.model.policy import TopK
 from shortlist.scoring.combined import UNSET
 from shortlist.scoring.match_sets import MatchSets
 from shortlist.selection.bulk.arena import Arena
 from shortlist.selection.bulk.base import Expectations
 from shortlist.selection.bulk.offers import NEVER, NO_PLACEMENTS, Offers, Placements
+from shortlist.selection.bulk.shown import Contents, valid_rows
 from shortlist.selection.kernels.preferential import HEAD, ROW, ranked, retract, shorten
 
 MOST = 2**31 - 1
@@ -68,6 +70,9 @@ class PreferentialBank:
 
     def cancel(self, place: int, subscription: int, time: int) -> Placements:
         return NO_PLACEMENTS
+
+    def shown(self, places: Longs, now: int) -> Contents:
+        return valid_rows(self._arena, places, now)
 
     def close(self, place: int, time: int) -> Placements:
         self._arena.close(place)

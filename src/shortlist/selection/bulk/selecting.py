@@ -17,12 +17,13 @@ from shortlist.model.shortlist import Shortlist
 from shortlist.scoring.combined import Combined
 from shortlist.scoring.match_sets import MatchSets
 from shortlist.selection.bulk.arena import Arena
-from shortlist.selection.bulk.banks import BANKS, bank_kind
+from shortlist.selection.bulk.banks import bank_kind, bank_of_kind
 from shortlist.selection.bulk.base import Bank, Expectant
 from shortlist.selection.bulk.kept_sets import KeptSets
 from shortlist.selection.bulk.offers import NO_PLACEMENTS, Offers, Placements
 from shortlist.selection.bulk.publications import Publications
 from shortlist.selection.bulk.tables import Table
+from shortlist.selection.bulk.world import Subscriptions, World
 
 
 class Stage(NamedTuple):
@@ -35,8 +36,8 @@ class Stage(NamedTuple):
 class Level:
     """The banks for policies at one place of their chains, and who is where."""
 
-    def __init__(self, publications: Publications) -> None:
-        self._publications = publications
+    def __init__(self, world: World) -> None:
+        self._world = world
         self.banks: dict[str, Bank] = {}
         self._owners: dict[str, Table] = {}
         self._stages = Table([("bank", "i1"), ("place", "i4")])
@@ -44,7 +45,7 @@ class Level:
     def open(self, number: int, shortlist: str, policy: SinglePolicy) -> Stage:
         kind = bank_kind(policy)
         if kind not in self.banks:
-            self.banks[kind] = BANKS[kind](self._publications)
+            self.banks[kind] = bank_of_kind(kind, self._world)
             self._owners[kind] = Table([("shortlist", "i4")])
         place = self.banks[kind].open(shortlist, policy)
         self._owners[kind].put(place, shortlist=number)
@@ -79,12 +80,12 @@ class Level:
 
 
 class BulkSelecting:
-    """Shortlists are known by number, and so are subscriptions; `refreshes` tells theirs."""
+    """Shortlists are known by number, and so are subscriptions."""
 
-    def __init__(self, refreshes: Callable[[], Longs]) -> None:
-        self._refreshes = refreshes
+    def __init__(self, subscriptions: Subscriptions) -> None:
         self.publications = Publications()
         self.sets = KeptSets()
+        self._world = World(self.publications, subscriptions, self.sets)
         self.levels: list[Level] = []
         self.stages: dict[int, list[Stage]] = {}
         self._shortlists = Table([("depth", "i4"), ("is_unranked", "?")])
@@ -92,7 +93,7 @@ class BulkSelecting:
     def open(self, number: int, shortlist: Shortlist) -> None:
         choosy = _choosy(shortlist)
         while len(self.levels) < len(choosy):
-            self.levels.append(Level(self.publications))
+            self.levels.append(Level(self._world))
         self.stages[number] = [
             level.open(number, shortlist.id, policy)
             for level, policy in zip(self.levels, choosy, strict=False)
@@ -254,7 +255,7 @@ class BulkSelecting:
             times=facts["time"] if times is None else times,
             appeared=facts["time"],
             expiries=facts["expiry"],
-            refreshes=self._refreshes()[columns["named"]],
+            refreshes=self._world.subscriptions.refreshes()[columns["named"]],
             **columns,
         )
 

@@ -11,6 +11,7 @@ from shortlist.scoring.match_sets import MatchSets
 from shortlist.selection.bulk.arena import Arena, Fields
 from shortlist.selection.bulk.base import Expectations
 from shortlist.selection.bulk.offers import NEVER, NO_OFFERS, Offers, Placements
+from shortlist.selection.bulk.shown import Contents, window_rows
 from shortlist.selection.kernels import window as kernels
 from shortlist.selection.kernels import window_runs
 from shortlist.selection.kernels.arena import Records
@@ -77,6 +78,9 @@ class WindowBank:
         arena, outbox = self._arena, self._outbox(np.array([place]))
         kernels.cancel(arena.heads, arena.rows, place, subscription, time, outbox)
         return _placements(outbox.records[: outbox.made[0]])
+
+    def shown(self, places: Longs, now: int) -> Contents:
+        return window_rows(self._arena, places, ["k"], now)
 
     def close(self, place: int, time: int) -> Placements:
         placements = self.settle(place, time)
