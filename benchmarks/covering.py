@@ -17,11 +17,10 @@ import numpy as np
 from numpy.random import default_rng
 from numpy.typing import NDArray
 
+from shortlist.covering.boxes import Boxes
+from shortlist.covering.condition_graph import IntervalOrder, condition_graph, interval_order
+from shortlist.covering.graph import Entry
 from shortlist.language.tree import And, Between, Where
-from shortlist.matching.boxes import Boxes
-from shortlist.matching.condition_graph import condition_graph
-from shortlist.matching.graph import Entry
-from shortlist.matching.interval_order import IntervalOrder, interval_order
 from shortlist.model.vocabulary import Vocabulary
 
 Result = TypeVar("Result")

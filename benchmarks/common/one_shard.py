@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import TypeVar
 
 import pyarrow as pa
+from shortlist.spark.ingest import ReadLines
 
 from shortlist.engine.arrow import rows
 from shortlist.live.driver import Driver, Report, begin
@@ -15,7 +16,6 @@ from shortlist.live.files import Files
 from shortlist.live.folder_registers import FolderRegisters
 from shortlist.model.registry import Registry
 from shortlist.model.settings import Settings
-from shortlist.spark.ingest import ReadLines
 
 W = TypeVar("W")
 D = TypeVar("D")

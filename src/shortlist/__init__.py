@@ -2,11 +2,11 @@
 
 from typing import Any
 
+from shortlist.covering.covers import covers, intersects
 from shortlist.engine.engine import Engine
 from shortlist.engine.explanation import Question
 from shortlist.engine.replay import replay
 from shortlist.intake.files import read_registry, registry_from_documents
-from shortlist.matching.covers import covers, intersects
 from shortlist.model.publication import Publication
 from shortlist.model.registry import Registry
 from shortlist.model.settings import Settings

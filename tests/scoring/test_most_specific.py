@@ -2,18 +2,18 @@
 
 from random import Random
 
+from shortlist.covering.condition_graph import FEW
+from shortlist.covering.covers import exactly_covers
 from shortlist.language.printer import print_where
 from shortlist.language.tree import And, Where
 from shortlist.matching.base import Match
-from shortlist.matching.condition_graph import FEW
-from shortlist.matching.covers import exactly_covers
 from shortlist.matching.values import Values
 from shortlist.model.publication import Publication
 from shortlist.model.shortlist import Shortlist
 from shortlist.model.subscription import Subscription
 from shortlist.scoring.candidates import Scoring
-from tests.matching.covering_pool import POOLS, VOCABULARY, WHEN, X, fuzzy
-from tests.matching.range_pool import DEEP, Y, range_condition
+from tests.covering.covering_pool import POOLS, VOCABULARY, WHEN, X, fuzzy
+from tests.covering.range_pool import DEEP, Y, range_condition
 
 PUBLICATION = Publication(id="p", source="s", time=0, position=0)
 ANY_KIND = [*[predicate for pool in POOLS[X] for predicate in pool], *fuzzy(X), *POOLS[WHEN][0]]

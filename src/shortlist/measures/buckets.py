@@ -4,8 +4,8 @@ from collections.abc import Collection, Iterable
 from functools import cache
 from typing import NamedTuple
 
+from shortlist.covering.covers import exactly_covers
 from shortlist.language.parser import parse_any_where
-from shortlist.matching.covers import exactly_covers
 from shortlist.model.settings import Limits
 from shortlist.model.subscription import Subscription
 from shortlist.model.vocabulary import Vocabulary

@@ -6,14 +6,14 @@ from collections.abc import Container, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 
+from shortlist.covering.condition_graph import ConditionGraph, condition_graph
+from shortlist.covering.graph import Entry
+from shortlist.covering.volume import volume
 from shortlist.fuzzy.degrees import Degrees
 from shortlist.language.parser import parse_any_score, parse_any_where
 from shortlist.language.tree import Where
 from shortlist.matching.base import Match
-from shortlist.matching.condition_graph import ConditionGraph, condition_graph
-from shortlist.matching.graph import Entry
 from shortlist.matching.values import Reader
-from shortlist.matching.volume import volume
 from shortlist.model.publication import Publication
 from shortlist.model.rounding import rounded
 from shortlist.model.settings import Limits

@@ -1,8 +1,9 @@
 """Score expressions, ready to be evaluated on a publication."""
 
 import math
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
+from math import inf, nan
 
 from shortlist.fuzzy.degrees import Degrees
 from shortlist.language.tree import (
@@ -23,8 +24,82 @@ from shortlist.matching.values import Read
 from shortlist.model.paths import Path
 from shortlist.model.rounding import added
 from shortlist.model.vocabulary import Vocabulary
-from shortlist.scoring.arithmetic import BINARY, FUNCTIONS
 from shortlist.scoring.relevance import term_cosine, term_weights, vector_cosine
+
+
+def divide(left: float, right: float) -> float:
+    """
+    >>> divide(1.0, 0.0), divide(-1.0, 0.0), divide(0.0, 0.0)
+    (inf, -inf, nan)
+    """
+    if right != 0.0:
+        return left / right
+    if left == 0.0 or math.isnan(left):
+        return nan
+    return math.copysign(inf, left) * math.copysign(1.0, right)
+
+
+def power(base: float, exponent: float) -> float:
+    """
+    >>> power(2.0, 0.5) == 2 ** 0.5, power(0.0, -1.0), power(-8.0, 1 / 3), power(1e300, 2.0)
+    (True, inf, nan, inf)
+    """
+    odd = exponent.is_integer() and exponent % 2 == 1
+    try:
+        return math.pow(base, exponent)
+    except OverflowError:
+        return -inf if base < 0.0 and odd else inf
+    except ValueError:
+        if base == 0.0:
+            return math.copysign(inf, base) if odd else inf
+        return nan
+
+
+def square_root(operand: float) -> float:
+    return math.sqrt(operand) if operand >= 0.0 else nan
+
+
+def logarithm(operand: float) -> float:
+    if operand > 0.0:
+        return math.log(operand)
+    return -inf if operand == 0.0 else nan
+
+
+def exponential(operand: float) -> float:
+    try:
+        return math.exp(operand)
+    except OverflowError:
+        return inf
+
+
+def minimum(operands: Sequence[float]) -> float:
+    """The IEEE 754-2019 `minimum`: what is not a number stays so.
+
+    >>> minimum([1.0, -2.0]), minimum([1.0, nan])
+    (-2.0, nan)
+    """
+    return nan if any(map(math.isnan, operands)) else min(operands)
+
+
+def maximum(operands: Sequence[float]) -> float:
+    return nan if any(map(math.isnan, operands)) else max(operands)
+
+
+BINARY: dict[str, Callable[[float, float], float]] = {
+    "+": float.__add__,
+    "-": float.__sub__,
+    "*": float.__mul__,
+    "/": divide,
+    "^": power,
+}
+FUNCTIONS: dict[str, Callable[[Sequence[float]], float]] = {
+    "min": minimum,
+    "max": maximum,
+    "abs": lambda operands: abs(operands[0]),
+    "sqrt": lambda operands: square_root(operands[0]),
+    "log": lambda operands: logarithm(operands[0]),
+    "exp": lambda operands: exponential(operands[0]),
+}
 
 
 class Uncomputable(Exception):

@@ -7,7 +7,7 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 
 from shortlist.selection.draws import draw, stream
-from shortlist.selection.kernels.draws import drawn
+from shortlist.selection.kernels.novelty import drawn
 
 
 @given(st.integers(0, 2**64 - 1), st.integers(0, 2**62))

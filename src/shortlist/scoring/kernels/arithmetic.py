@@ -1,4 +1,4 @@
-"""The operations of `scoring/arithmetic.py` on the stack, with the same library's functions."""
+"""The operations of `scoring/expression.py` on the stack, with the same library's functions."""
 
 import math
 

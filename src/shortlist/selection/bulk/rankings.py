@@ -1,6 +1,6 @@
 """An advertisement's score for all candidates of a publication at once, equal to the plain one."""
 
-from functools import reduce
+from functools import partial, reduce
 
 import numpy as np
 
@@ -8,15 +8,11 @@ from shortlist.language.tree import Arithmetic, Call, Negate, OfSubscription, Sc
 from shortlist.matching.blocks import Floats, Ints
 from shortlist.matching.values import Read
 from shortlist.model.vocabulary import Vocabulary
-from shortlist.scoring import arithmetic
 from shortlist.scoring.expression import Subject, Uncomputable, expression
 from shortlist.scoring.kernels.arithmetic import change, combine
 from shortlist.scoring.templates import ARITHMETIC, FUNCTIONS
 from shortlist.selection.bulk.traits import Traits
 from shortlist.selection.kernels.audience import round_all
-
-Values = Floats | float
-"""One for each candidate, or the same for all."""
 
 
 class Ranking:
@@ -43,7 +39,8 @@ class Ranking:
         round_all(values)
         return values
 
-    def _values(self, score: Score) -> Values:
+    def _values(self, score: Score) -> Floats:
+        """One for each candidate, also where it is the same for all."""
         match score:
             case OfSubscription("score"):
                 return self._scores
@@ -52,15 +49,16 @@ class Ranking:
             case Negate(operand):
                 return -self._values(operand)
             case Arithmetic(operator, left, right):
-                return self._arithmetic(operator, self._values(left), self._values(right))
+                return self._combined(ARITHMETIC[operator], self._values(left), self._values(right))
             case Call("min" | "max" as function, arguments):
                 return reduce(
-                    lambda first, second: self._choice(function, first, second),
-                    map(self._values, arguments),
+                    partial(self._combined, FUNCTIONS[function]), map(self._values, arguments)
                 )
             case Call(function, (argument,)):
-                return self._call(function, self._values(argument))
-        return expression(score, self._vocabulary)(self._subject)
+                stack = self._values(argument).copy().reshape(1, -1)
+                change(FUNCTIONS[function], stack, 0, self._scores.size)
+                return stack.ravel()
+        return np.full(self._scores.size, expression(score, self._vocabulary)(self._subject))
 
     def _traits_of(self, trait: OfSubscription) -> Floats:
         values = self._traits.of(trait, self._named)
@@ -68,24 +66,7 @@ class Ranking:
             self._lacks |= np.isnan(values)
         return values
 
-    def _arithmetic(self, operator: str, left: Values, right: Values) -> Values:
-        if isinstance(left, float) and isinstance(right, float):
-            return arithmetic.BINARY[operator](left, right)
-        return self._combined(ARITHMETIC[operator], left, right)
-
-    def _choice(self, function: str, left: Values, right: Values) -> Values:
-        if isinstance(left, float) and isinstance(right, float):
-            return arithmetic.FUNCTIONS[function]([left, right])
-        return self._combined(FUNCTIONS[function], left, right)
-
-    def _call(self, function: str, operand: Values) -> Values:
-        if isinstance(operand, float):
-            return arithmetic.FUNCTIONS[function]([operand])
-        stack = operand.copy().reshape(1, -1)
-        change(FUNCTIONS[function], stack, 0, operand.size)
-        return stack.ravel()
-
-    def _combined(self, operation: int, left: Values, right: Values) -> Floats:
+    def _combined(self, operation: int, left: Floats, right: Floats) -> Floats:
         stack = np.empty((2, self._scores.size))
         stack[0], stack[1] = left, right
         combine(operation, stack, 0, self._scores.size)

@@ -11,8 +11,8 @@ from numba import njit
 
 from shortlist.matching.arrays import Floats, Ints, Longs
 from shortlist.matching.kernels.rounding import round9
+from shortlist.selection.draws import GOLDEN
 from shortlist.selection.kernels.arena import Records
-from shortlist.selection.kernels.draws import drawn
 from shortlist.selection.kernels.novelty_memory import (
     NO_NOVELTY,
     SAMPLING,
@@ -23,6 +23,28 @@ from shortlist.selection.kernels.novelty_memory import (
 )
 from shortlist.selection.kernels.order_statistics import keep_highest, kth_highest, put_recent
 from shortlist.selection.kernels.sampling import chance_of, count_matches
+
+# numba makes floats of a signed and an unsigned number: here all are unsigned
+STEP = np.uint64(GOLDEN)
+FIRST_FACTOR = np.uint64(0xBF58476D1CE4E5B9)
+SECOND_FACTOR = np.uint64(0x94D049BB133111EB)
+SHIFTS = (np.uint64(30), np.uint64(27), np.uint64(31), np.uint64(11))
+
+
+@njit(cache=True)
+def drawn(start: int, count: int) -> float:
+    """The count-th draw of a stream, uniform in [0, 1); `start` is unsigned.
+
+    >>> from shortlist.selection.draws import draw
+    >>> drawn(np.uint64(7), 2) == draw(7, 2)
+    True
+    """
+    mixed = start + np.uint64(count) * STEP + STEP
+    mixed = (mixed ^ (mixed >> SHIFTS[0])) * FIRST_FACTOR
+    mixed = (mixed ^ (mixed >> SHIFTS[1])) * SECOND_FACTOR
+    mixed = mixed ^ (mixed >> SHIFTS[2])
+    return float(mixed >> SHIFTS[3]) * 2.0**-53
+
 
 REFUSED = -1
 

@@ -7,18 +7,17 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from shortlist.covering.boxes import boxes
+from shortlist.covering.condition_graph import FEW, ConditionGraph, condition_graph, interval_order
+from shortlist.covering.covers import exactly_covers
+from shortlist.covering.graph import CoveringGraph, Entry
+from shortlist.covering.volume import volume
 from shortlist.language.parser import parse_where
 from shortlist.language.tree import And, Where
-from shortlist.matching.boxes import boxes
-from shortlist.matching.condition_graph import FEW, ConditionGraph, condition_graph
-from shortlist.matching.covers import exactly_covers
-from shortlist.matching.graph import CoveringGraph, Entry
-from shortlist.matching.interval_order import interval_order
-from shortlist.matching.volume import volume
 from shortlist.model.vocabulary import Vocabulary
-from tests.matching.covering_pool import POOLS, TAGS, VOCABULARY, booleans, fuzzy
-from tests.matching.drawn_graphs import by_definition, drawn
-from tests.matching.range_pool import DEEP, X, Y, range_condition
+from tests.covering.covering_pool import POOLS, TAGS, VOCABULARY, booleans, fuzzy
+from tests.covering.drawn_graphs import by_definition, drawn
+from tests.covering.range_pool import DEEP, X, Y, range_condition
 
 EVERY_KIND = [
     *[predicate for pools in POOLS.values() for pool in pools for predicate in pool],

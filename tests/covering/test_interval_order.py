@@ -6,8 +6,8 @@ import numpy as np
 import pytest
 from numpy.random import Generator, default_rng
 
-from shortlist.matching.boxes import Boxes
-from shortlist.matching.interval_order import IntervalOrder, interval_order
+from shortlist.covering.boxes import Boxes
+from shortlist.covering.condition_graph import IntervalOrder, interval_order
 
 
 def some_boxes(draw: Generator, count: int, attributes: int) -> Boxes:

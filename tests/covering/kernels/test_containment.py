@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from numpy.random import default_rng
 
-from shortlist.matching.kernels.containment import covering_of_pairs, covering_of_rows
+from shortlist.covering.kernels.containment import covering_of_pairs, covering_of_rows
 
 
 def pairs(seed: int, count: int, values: int) -> tuple[np.ndarray, np.ndarray]:

@@ -1,12 +1,18 @@
-"""Which of many boxes cover which, all at once."""
+"""The covering graph of subscriptions' conditions."""
 
+from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import partial
 
 import numpy as np
 from numpy.typing import NDArray
 
-from shortlist.matching.boxes import Boxes
-from shortlist.matching.kernels.containment import covering_of_pairs, covering_of_rows
+from shortlist.covering.boxes import Boxes, boxes
+from shortlist.covering.covers import exactly_covers
+from shortlist.covering.graph import CoveringGraph, Entry
+from shortlist.covering.kernels.containment import covering_of_pairs, covering_of_rows
+from shortlist.language.tree import Where
+from shortlist.model.vocabulary import Vocabulary
 
 
 @dataclass(frozen=True, slots=True)
@@ -72,3 +78,33 @@ def _places(rows: NDArray[np.int32]) -> NDArray[np.int32]:
     places = np.empty(len(rows), np.int32)
     places[np.argsort(second, kind="stable")[::-1]] = np.arange(len(rows))
     return places
+
+
+ConditionGraph = CoveringGraph[Where | None]
+
+FEW = 64
+"""As many are inserted one by one before the kernels are loaded that order more of them."""
+
+
+def condition_graph(
+    vocabulary: Vocabulary, entries: Sequence[Entry[Where | None]] = ()
+) -> ConditionGraph:
+    """The graph of these entries: numeric ranges are ordered all at once, others one by one.
+
+    >>> from shortlist.language.parser import parse_where
+    >>> texts = {"flat": "rent < 1000", "cheap flat": "rent < 500", "home": None}
+    >>> entries = [Entry(name, text and parse_where(text)) for name, text in texts.items()]
+    >>> graph = condition_graph(Vocabulary(), entries)
+    >>> [list(root.scores) for root in graph.roots], graph.depth(graph.node("cheap flat"))
+    ([['home']], 3)
+    """
+    covers = partial(exactly_covers, vocabulary=vocabulary)
+    if len(entries) > FEW:
+        ranges = boxes([entry.condition for entry in entries], vocabulary)
+        if ranges is not None:
+            order = interval_order(ranges)
+            return CoveringGraph.linked(covers, entries, order.nodes.tolist(), order.edges())
+    graph: ConditionGraph = CoveringGraph(covers)
+    for entry in entries:
+        graph.insert(*entry)
+    return graph

@@ -7,12 +7,12 @@ values may be fuzzy, and that matters: `x = 2 and x = 3` can hold, of a fuzzy nu
 
 from dataclasses import dataclass
 
+from shortlist.covering.conjunctions import Conjunction, cases
 from shortlist.language.parser import parse_any_score, parse_any_where
 from shortlist.language.printer import print_where
 from shortlist.language.tree import And, Is, Or, Score, Where
 from shortlist.matching.computable import computable_with, uses_degrees
 from shortlist.matching.conditions import predicates
-from shortlist.matching.conjunctions import Conjunction, cases
 from shortlist.model.settings import Limits
 from shortlist.model.subscription import Norm, Subscription
 from shortlist.model.vocabulary import Vocabulary

@@ -8,6 +8,7 @@ from itertools import combinations, product
 from hypothesis import event, given, settings
 from hypothesis import strategies as st
 
+from shortlist.covering.covers import exactly_covers, where_covers, where_intersects
 from shortlist.fuzzy.sets import Graded, Trapezoid
 from shortlist.language.printer import print_where
 from shortlist.language.tree import (
@@ -20,13 +21,12 @@ from shortlist.language.tree import (
     TextMatch,
     Where,
 )
-from shortlist.matching.covers import exactly_covers, where_covers, where_intersects
 from shortlist.matching.predicates import judge
 from shortlist.matching.values import Many, Value, Values
 from shortlist.model.paths import CONTEXT, Path
 from shortlist.model.publication import Publication
 from shortlist.model.times import format_time
-from tests.matching.covering_pool import FIRST_INSTANT, POOLS, SOURCE, TIME, TYPE, VOCABULARY, WHEN
+from tests.covering.covering_pool import FIRST_INSTANT, POOLS, SOURCE, TIME, TYPE, VOCABULARY, WHEN
 
 HALVES = [half / 2 for half in range(-2, 9)]
 INSTANTS = [FIRST_INSTANT + micros for micros in range(-1, 5)]

@@ -3,8 +3,8 @@
 from collections import defaultdict
 from collections.abc import Iterable
 
+from shortlist.covering.counterexamples import TypedPredicate, may_exist, predicate_type
 from shortlist.language.tree import And, Exists, Is, Or, Where
-from shortlist.matching.counterexamples import TypedPredicate, may_exist, predicate_type
 from shortlist.model.paths import CONTEXT, EVENT_TIME, Path
 from shortlist.model.times import Instant
 from shortlist.model.vocabulary import Vocabulary

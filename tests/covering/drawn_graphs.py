@@ -3,7 +3,7 @@
 from collections.abc import Callable, Mapping
 from typing import Any, NamedTuple
 
-from shortlist.matching.graph import CoveringGraph, Node
+from shortlist.covering.graph import CoveringGraph, Node
 
 Names = frozenset[str]
 

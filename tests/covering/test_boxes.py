@@ -5,8 +5,8 @@ from math import inf
 import numpy as np
 import pytest
 
+from shortlist.covering.boxes import boxes, ranges_of
 from shortlist.language.parser import parse_where
-from shortlist.matching.boxes import boxes, ranges_of
 from shortlist.model.vocabulary import Attribute, Vocabulary
 
 VOCABULARY = Vocabulary({("genre",): Attribute(many=True), ("when",): Attribute(type="time")})

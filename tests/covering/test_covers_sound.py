@@ -8,12 +8,12 @@ from typing import get_args
 from hypothesis import event, given, settings
 from hypothesis import strategies as st
 
+from shortlist.covering.covers import covers, intersects, where_covers, where_intersects
 from shortlist.fuzzy.degrees import Degrees
 from shortlist.language.parser import parse_score
 from shortlist.language.printer import print_where
 from shortlist.language.tree import And, Or, Predicate, Where
 from shortlist.matching.conditions import condition
-from shortlist.matching.covers import covers, intersects, where_covers, where_intersects
 from shortlist.matching.scan import Scan
 from shortlist.matching.values import Values
 from shortlist.model.publication import Publication
@@ -27,7 +27,7 @@ from shortlist.model.subscription import (
     Weights,
 )
 from shortlist.scoring.expression import Subject, Uncomputable, expression
-from tests.matching.covering_pool import (
+from tests.covering.covering_pool import (
     DEEP,
     FIRST_INSTANT,
     NUMBERS,

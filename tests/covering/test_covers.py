@@ -2,14 +2,14 @@
 
 import pytest
 
-from shortlist.language.parser import parse_where
-from shortlist.matching.covers import (
+from shortlist.covering.covers import (
     covers,
     exactly_covers,
     intersects,
     where_covers,
     where_intersects,
 )
+from shortlist.language.parser import parse_where
 from shortlist.model.subscription import AtLeast, Subscription, Weights
 from shortlist.model.vocabulary import Attribute, Term, Vocabulary
 

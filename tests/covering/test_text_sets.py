@@ -5,15 +5,15 @@ from typing import get_args
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from shortlist.language.tree import Between, Comparison, In, Operator, TextMatch, TextOperator
-from shortlist.matching.predicates import holding
-from shortlist.matching.text_sets import (
+from shortlist.covering.text_sets import (
     is_member,
     may_share_a_string,
     outside,
     representatives,
     text_set,
 )
+from shortlist.language.tree import Between, Comparison, In, Operator, TextMatch, TextOperator
+from shortlist.matching.predicates import holding
 
 PATH = ("t",)
 literals = st.text("ab", max_size=6)

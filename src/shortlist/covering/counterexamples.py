@@ -7,11 +7,11 @@ set.
 
 from collections.abc import Sequence
 
+from shortlist.covering.text_sets import may_share_a_string, outside, text_set
 from shortlist.fuzzy.intervals import REALS, complement
 from shortlist.language.tree import Between, Comparison, In, TextMatch
 from shortlist.matching.number_sets import holds_a_whole_number, holds_on, in_common
 from shortlist.matching.predicates import holding, literal
-from shortlist.matching.text_sets import may_share_a_string, outside, text_set
 from shortlist.model.times import Instant
 
 TypedPredicate = Comparison | In | Between | TextMatch

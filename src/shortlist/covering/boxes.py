@@ -7,10 +7,10 @@ from math import inf
 import numpy as np
 from numpy.typing import NDArray
 
+from shortlist.covering.conjunctions import cases
+from shortlist.covering.counterexamples import predicate_type
 from shortlist.fuzzy.intervals import REALS, Interval
 from shortlist.language.tree import Between, Comparison, In, Where
-from shortlist.matching.conjunctions import cases
-from shortlist.matching.counterexamples import predicate_type
 from shortlist.matching.number_sets import holds_on
 from shortlist.model.paths import CONTEXT, Path
 from shortlist.model.vocabulary import Vocabulary

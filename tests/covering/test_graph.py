@@ -5,8 +5,8 @@ import random
 from hypothesis import given
 from hypothesis import strategies as st
 
-from shortlist.matching.graph import CoveringGraph, Node
-from tests.matching.drawn_graphs import by_definition, drawn
+from shortlist.covering.graph import CoveringGraph, Node
+from tests.covering.drawn_graphs import by_definition, drawn
 
 MASKS = st.lists(st.integers(0, 31), max_size=12)
 

@@ -1,0 +1,1 @@
+"""Which condition covers which other: exact where it can be, never wrong."""
