@@ -23,7 +23,7 @@ from tests.engine.test_bulk import everything_of, in_bulk
 from tests.selector_calls import POLICIES, data
 from tests.strategies import cuts, maybe, seeded
 
-STREAMS = 10
+STREAMS = 5
 PROMPT = Settings(lateness=0)
 LISTS, SUBSCRIPTIONS = "xyz", "abc"
 WRITTEN = TypeAdapter(Policy)
@@ -124,14 +124,24 @@ def told(registry, items, **settings):
     return Engine(registry, PROMPT, **settings).process(items, last=True)
 
 
-@every_policy
-def test_equals_the_plain_engine_whatever_the_batches(kind):
-    for pick, registry, items in streams(kind):
+def compare(kind, count):
+    for pick, registry, items in streams(kind, count):
         expected = everything_of(told(registry, items, matcher=Scan))
         found = in_bulk(registry, PROMPT, cuts(pick, items), saved=lambda number: None)
         assert everything_of(found) == expected
         one_by_one = in_bulk(registry, PROMPT, [[item] for item in items], lambda number: None)
         assert everything_of(one_by_one) == expected
+
+
+@every_policy
+def test_equals_the_plain_engine_whatever_the_batches(kind):
+    compare(kind, STREAMS)
+
+
+@pytest.mark.soak
+@every_policy
+def test_equals_the_plain_engine_for_long(kind):
+    compare(kind, 500)
 
 
 @every_policy
@@ -145,7 +155,7 @@ def test_goes_on_from_what_was_saved_after_any_batch(kind, how):
 
 @every_policy
 def test_the_same_items_lead_to_the_same_deliveries_and_states(kind):
-    for _, registry, items in streams(kind, count=4):
+    for _, registry, items in streams(kind, count=3):
         one, other = Engine(registry, PROMPT), Engine(registry, PROMPT)
         assert one.process(items).deliveries == other.process(items).deliveries
         assert one.snapshot() == other.snapshot()
@@ -153,7 +163,7 @@ def test_the_same_items_lead_to_the_same_deliveries_and_states(kind):
 
 @every_policy
 def test_what_was_saved_does_not_change_what_follows(kind):
-    for _, registry, items in streams(kind, count=4):
+    for _, registry, items in streams(kind, count=3):
         half = len(items) // 2
         one, other = Engine(registry, PROMPT), Engine(registry, PROMPT)
         assert one.process(items[:half]) == other.process(items[:half])

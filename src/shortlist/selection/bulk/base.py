@@ -6,8 +6,8 @@ from typing import Any, NamedTuple, Protocol, runtime_checkable
 from shortlist.matching.blocks import Floats, Ints, Longs
 from shortlist.scoring.match_sets import MatchSets
 from shortlist.selection.bulk.arena import Arena
-from shortlist.selection.bulk.offers import Offers, Placements
-from shortlist.selection.bulk.shown import Contents
+from shortlist.selection.bulk.offers import NO_PLACEMENTS, Offers, Placements
+from shortlist.selection.bulk.shown import NO_CONTENTS, Contents
 
 
 class Expectations(NamedTuple):
@@ -84,3 +84,25 @@ class Bank(Protocol):
     def close(self, place: int, time: int) -> Placements:
         """A shortlist goes; only what is due at or before `time` still happens."""
         ...
+
+
+class ArrivalBank:
+    """What banks share that place a publication at its arrival or never."""
+
+    def advance(self, before: int) -> Placements:
+        return NO_PLACEMENTS
+
+    def settle(self, place: int, time: int) -> Placements:
+        return NO_PLACEMENTS
+
+    def retract(self, publication: int, time: int) -> Placements:
+        return NO_PLACEMENTS
+
+    def change(self, place: int, policy: Any, time: int) -> None:
+        pass
+
+    def cancel(self, place: int, subscription: int, time: int) -> Placements:
+        return NO_PLACEMENTS
+
+    def shown(self, places: Longs, now: int) -> Contents:
+        return NO_CONTENTS

@@ -1,6 +1,7 @@
 """The policy `diverse` for many shortlists at once."""
 
 from collections.abc import Iterator, Sequence
+from typing import ClassVar
 
 import numpy as np
 
@@ -8,35 +9,35 @@ from shortlist.matching.blocks import Ints, Longs
 from shortlist.model.aspects import Aspect
 from shortlist.model.policy import Diverse, Span
 from shortlist.scoring.match_sets import MatchSets
-from shortlist.selection.bulk.arena import Arena
+from shortlist.selection.bulk.arena import Fields
 from shortlist.selection.bulk.offers import NEVER, NO_OFFERS, NO_PLACEMENTS, Offers, Placements
 from shortlist.selection.bulk.points import PointTable
 from shortlist.selection.bulk.publications import Publications
-from shortlist.selection.bulk.shown import Contents, window_rows
+from shortlist.selection.bulk.sliding import SlidingBank, placements_of
 from shortlist.selection.bulk.tables import Table
 from shortlist.selection.kernels import diverse as kernels
 from shortlist.selection.kernels.diverse_rows import HEAD, ROW
-from shortlist.selection.kernels.window import PLACED
+from shortlist.selection.kernels.outbox import NOBODY
 
 MOST = 2**31 - 1
 
 
-class DiverseBank:
+class DiverseBank(SlidingBank):
     """As `DiverseSelector`; keeps of each window only what can still be chosen.
 
     Shortlists that are diverse over the same attributes share the points of publications.
     """
 
+    head: ClassVar[Fields] = HEAD
+    row: ClassVar[Fields] = ROW
+    limits: ClassVar[Sequence[str]] = ["k", "chosen"]
+
     def __init__(self, publications: Publications) -> None:
+        super().__init__()
         self._publications = publications
-        self._arena = Arena(HEAD, ROW)
         self._spaces: dict[tuple[Aspect, ...], int] = {}
         self._tables: list[PointTable] = []
         self._settings = Table([("space", "i4")])
-
-    @property
-    def arenas(self) -> Sequence[Arena]:
-        return [self._arena]
 
     def open(self, shortlist: str, policy: Diverse) -> int:
         window = policy.window
@@ -65,25 +66,9 @@ class DiverseBank:
             placed.append(_placements(outbox))
         return Placements.joined(placed)
 
-    def advance(self, before: int) -> Placements:
-        heads = self._arena.heads
-        due = np.flatnonzero((heads["is_open"] == 1) & (heads["next_due"] < before))
-        return self._advance(due, before)
-
-    def settle(self, place: int, time: int) -> Placements:
-        return self._advance(np.array([place]), time + 1)
-
-    def retract(self, publication: int, time: int) -> Placements:
-        placements, arena = self.advance(time), self._arena
-        places = arena.holders("publication", publication)
-        for table, which in self._by_space(places):
-            points = table.points()
-            kernels.retract(arena.heads, arena.rows, places[which], publication, time, points)
-        return placements
-
     def change(self, place: int, policy: Diverse, time: int) -> None:
         self._arena.heads["k"][place] = min(policy.k, MOST)
-        self.cancel(place, kernels.NOBODY, time)
+        self.cancel(place, NOBODY, time)
 
     def cancel(self, place: int, subscription: int, time: int) -> Placements:
         arena, outbox = self._arena, self._outbox(np.array([place]))
@@ -91,21 +76,20 @@ class DiverseBank:
         kernels.cancel(arena.heads, arena.rows, place, subscription, time, points, outbox)
         return _placements(outbox)
 
-    def shown(self, places: Longs, now: int) -> Contents:
-        return window_rows(self._arena, places, ["k", "chosen"], now)
-
-    def close(self, place: int, time: int) -> Placements:
-        placements = self.settle(place, time)
-        self._arena.close(place)
-        return placements
-
-    def _advance(self, places: Longs, before: int) -> Placements:
+    def _advance(self, places: Longs, befores: Longs) -> Placements:
         arena, placed = self._arena, [NO_PLACEMENTS]
         for table, which in self._by_space(places):
-            outbox = self._outbox(places[which])
-            kernels.advance(arena.heads, arena.rows, places[which], before, table.points(), outbox)
+            here, outbox = places[which], self._outbox(places[which])
+            points = table.points()
+            kernels.advance(arena.heads, arena.rows, here, befores[which], points, outbox)
             placed.append(_placements(outbox))
         return Placements.joined(placed)
+
+    def _retract(self, places: Longs, publication: int, time: int) -> None:
+        arena = self._arena
+        for table, which in self._by_space(places):
+            points = table.points()
+            kernels.retract(arena.heads, arena.rows, places[which], publication, time, points)
 
     def _space(self, over: tuple[Aspect, ...]) -> int:
         if over not in self._spaces:
@@ -122,11 +106,8 @@ class DiverseBank:
                 yield self._tables[spaces[which[0]]], which
 
     def _outbox(self, places: Longs, more: int = 0) -> kernels.Outbox:
-        """Room for all that these places hold, and more."""
-        most = int(self._arena.heads["length"][places].sum()) + more
-        return kernels.Outbox(np.empty(most, PLACED), np.zeros(1, np.int64))
+        return kernels.Outbox(*self._room(places, more))
 
 
 def _placements(outbox: kernels.Outbox) -> Placements:
-    records = outbox.records[: outbox.used[0]]
-    return Placements._make(np.ascontiguousarray(records[name]) for name in PLACED.names or ())
+    return placements_of(outbox.records[: outbox.made[0]])

@@ -5,12 +5,11 @@ from decimal import Decimal
 
 import numpy as np
 
-from shortlist.matching.blocks import Longs
 from shortlist.model.policy import Novelty
 from shortlist.scoring.match_sets import ALONE, MatchSets
 from shortlist.selection.bulk.arena import Arena
+from shortlist.selection.bulk.base import ArrivalBank
 from shortlist.selection.bulk.offers import NO_PLACEMENTS, Offers, Placements
-from shortlist.selection.bulk.shown import NO_CONTENTS, Contents
 from shortlist.selection.draws import stream
 from shortlist.selection.equal_shares import rate_warnings
 from shortlist.selection.kernels.novelty import REFUSED, named_members
@@ -37,7 +36,7 @@ MOST = 2**62
 """A period as long as this does not end."""
 
 
-class NoveltyBank:
+class NoveltyBank(ArrivalBank):
     """As `NoveltySelector`; a match takes O(log period + log subscriptions) in every mode."""
 
     def __init__(self) -> None:
@@ -95,18 +94,6 @@ class NoveltyBank:
         if matches_of and matches >= head["period"]:
             yield from rate_warnings(rate, matches, delivered, matches_of)
 
-    def advance(self, before: int) -> Placements:
-        return NO_PLACEMENTS
-
-    def settle(self, place: int, time: int) -> Placements:
-        return NO_PLACEMENTS
-
-    def retract(self, publication: int, time: int) -> Placements:
-        return NO_PLACEMENTS
-
-    def change(self, place: int, policy: Novelty, time: int) -> None:
-        """Only the same policy keeps what is held."""
-
     def cancel(self, place: int, subscription: int, time: int) -> Placements:
         counts, samples, pairs = self._counts, self._samples, self._pairs
         sort_counts(counts.rows, counts.heads, samples.rows, samples.heads, place)
@@ -118,9 +105,6 @@ class NoveltyBank:
             names = pairs.rows_of(place)["subscription"]
             names[names == subscription] = -1
         return NO_PLACEMENTS
-
-    def shown(self, places: Longs, now: int) -> Contents:
-        return NO_CONTENTS
 
     def close(self, place: int, time: int) -> Placements:
         self._counts.close(place)

@@ -10,7 +10,7 @@ from shortlist.model.policy import TopK
 from shortlist.scoring.combined import UNSET
 from shortlist.scoring.match_sets import MatchSets
 from shortlist.selection.bulk.arena import Arena
-from shortlist.selection.bulk.base import Expectations
+from shortlist.selection.bulk.base import ArrivalBank, Expectations
 from shortlist.selection.bulk.offers import NEVER, NO_PLACEMENTS, Offers, Placements
 from shortlist.selection.bulk.shown import Contents, valid_rows
 from shortlist.selection.kernels.preferential import HEAD, ROW, ranked, retract, shorten
@@ -18,7 +18,7 @@ from shortlist.selection.kernels.preferential import HEAD, ROW, ranked, retract,
 MOST = 2**31 - 1
 
 
-class PreferentialBank:
+class PreferentialBank(ArrivalBank):
     """As `PreferentialSelector`; keeps only what can still count: k rows where nothing ends."""
 
     def __init__(self) -> None:
@@ -52,12 +52,6 @@ class PreferentialBank:
         places = np.flatnonzero(heads["is_open"] & (heads["until"] > until))
         return Expectations(places, heads["floor"][places], np.zeros(places.size, np.int32))
 
-    def advance(self, before: int) -> Placements:
-        return NO_PLACEMENTS
-
-    def settle(self, place: int, time: int) -> Placements:
-        return NO_PLACEMENTS
-
     def retract(self, publication: int, time: int) -> Placements:
         arena = self._arena
         retract(arena.rows, arena.heads, arena.holders("publication", publication), publication)
@@ -67,9 +61,6 @@ class PreferentialBank:
         for name, value in _settings(policy).items():
             self._arena.heads[name][place] = value
         shorten(self._arena.rows, self._arena.heads, place)
-
-    def cancel(self, place: int, subscription: int, time: int) -> Placements:
-        return NO_PLACEMENTS
 
     def shown(self, places: Longs, now: int) -> Contents:
         return valid_rows(self._arena, places, now)

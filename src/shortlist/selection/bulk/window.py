@@ -1,6 +1,5 @@
 """Windows (top-k/w) in bulk: the k best of many sliding windows at once."""
 
-from collections.abc import Sequence
 from typing import Any, ClassVar
 
 import numpy as np
@@ -8,14 +7,14 @@ import numpy as np
 from shortlist.matching.blocks import Floats, Longs
 from shortlist.model.policy import Fresh, Span, Window
 from shortlist.scoring.match_sets import MatchSets
-from shortlist.selection.bulk.arena import Arena, Fields
+from shortlist.selection.bulk.arena import Fields
 from shortlist.selection.bulk.base import Expectations
 from shortlist.selection.bulk.offers import NEVER, NO_OFFERS, Offers, Placements
-from shortlist.selection.bulk.shown import Contents, window_rows
+from shortlist.selection.bulk.sliding import SlidingBank, placements_of
 from shortlist.selection.kernels import window as kernels
 from shortlist.selection.kernels import window_runs
-from shortlist.selection.kernels.arena import Records
 from shortlist.selection.kernels.chances import stride_of
+from shortlist.selection.kernels.outbox import NOBODY
 from shortlist.selection.kernels.window_rows import PUSHED, WINDOW_HEAD, WINDOW_ROW
 
 MOST_JUDGED = 256
@@ -25,7 +24,7 @@ PIECE = 64
 MOST = 2**31 - 1
 
 
-class WindowBank:
+class WindowBank(SlidingBank):
     """Time windows and endless ones; keeps what can still come among the k best.
 
     How: docs/windows.md.
@@ -35,35 +34,16 @@ class WindowBank:
     row: ClassVar[Fields] = WINDOW_ROW
 
     def __init__(self, piece: int = PIECE) -> None:
-        self._arena = Arena(self.head, self.row)
+        super().__init__()
         self._piece = piece
         self._breakpoints: dict[int, Floats] = {}
         self._watched = self._joined_breakpoints()
-
-    @property
-    def arenas(self) -> Sequence[Arena]:
-        return [self._arena]
 
     def open(self, shortlist: str, policy: Any) -> int:
         return self._arena.open(**window_settings(policy), allowed=self._allowed(policy))
 
     def arrive(self, offers: Offers, sets: MatchSets) -> Placements:
         return self._arrive(offers, offers.scores)
-
-    def advance(self, before: int) -> Placements:
-        heads = self._arena.heads
-        due = (heads["next_due"] < before) & (heads["length"] > 0)
-        places = np.flatnonzero(due)
-        return self._advance(places, np.full(places.size, before))
-
-    def settle(self, place: int, time: int) -> Placements:
-        return self._advance(np.array([place]), np.array([time + 1]))
-
-    def retract(self, publication: int, time: int) -> Placements:
-        placements, arena = self.advance(time), self._arena
-        places = arena.holders("publication", publication)
-        kernels.retract(arena.heads, arena.rows, places, publication, time)
-        return placements
 
     def change(self, place: int, policy: Any, time: int) -> None:
         heads = self._arena.heads
@@ -72,19 +52,15 @@ class WindowBank:
         stride = stride_of(heads, place)
         heads["next_judgement"][place] = (time // stride + 1) * stride
         # whoever hears of a cancellation looks who leaves next
-        self.cancel(place, kernels.NOBODY, time)
+        self.cancel(place, NOBODY, time)
 
     def cancel(self, place: int, subscription: int, time: int) -> Placements:
         arena, outbox = self._arena, self._outbox(np.array([place]))
         kernels.cancel(arena.heads, arena.rows, place, subscription, time, outbox)
-        return _placements(outbox.records[: outbox.made[0]])
-
-    def shown(self, places: Longs, now: int) -> Contents:
-        return window_rows(self._arena, places, ["k"], now)
+        return placements_of(outbox.records[: outbox.made[0]])
 
     def close(self, place: int, time: int) -> Placements:
-        placements = self.settle(place, time)
-        self._arena.close(place)
+        placements = super().close(place, time)
         self.watch(place, np.empty(0))
         return placements
 
@@ -137,18 +113,18 @@ class WindowBank:
             self._piece,
             *self._watched,
         )
-        return _placements(placed)
+        return placements_of(placed)
 
     def _advance(self, places: Longs, befores: Longs) -> Placements:
         arena, outbox = self._arena, self._outbox(places)
         kernels.advance_places(arena.heads, arena.rows, places, befores, outbox)
-        return _placements(outbox.records[: outbox.made[0]])
+        return placements_of(outbox.records[: outbox.made[0]])
+
+    def _retract(self, places: Longs, publication: int, time: int) -> None:
+        kernels.retract(self._arena.heads, self._arena.rows, places, publication, time)
 
     def _outbox(self, places: Longs) -> kernels.Outbox:
-        """Room for all that these places hold."""
-        most = int(self._arena.heads["length"][places].sum())
-        records = np.empty(most, kernels.PLACED)
-        return kernels.Outbox(records, np.zeros(1, np.int64), *self._watched)
+        return kernels.Outbox(*self._room(places), *self._watched)
 
     def _joined_breakpoints(self) -> tuple[Longs, Floats]:
         sizes = np.zeros(max(self._breakpoints, default=-1) + 1, np.int64)
@@ -177,7 +153,3 @@ def window_settings(policy: Window | Fresh) -> dict[str, Any]:
         "next_judgement": -NEVER,
         "bar": -np.inf,
     }
-
-
-def _placements(records: Records) -> Placements:
-    return Placements(*(np.ascontiguousarray(records[name]) for name in kernels.PLACED.names or ()))

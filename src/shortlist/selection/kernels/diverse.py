@@ -1,6 +1,6 @@
 """The policy `diverse` for many places: arrivals, departures and cancellations."""
 
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 from numba import njit
@@ -11,12 +11,10 @@ from shortlist.selection.kernels.arena import Records
 from shortlist.selection.kernels.diverse_choice import NO_STEP, choose_from, step_won
 from shortlist.selection.kernels.diverse_pruning import prune, prune_if_grown
 from shortlist.selection.kernels.diverse_rows import enter, put_in_order
+from shortlist.selection.kernels.outbox import NOBODY, of_others, put_out
 from shortlist.selection.kernels.points import Points
 from shortlist.selection.kernels.skyband import packed
-from shortlist.selection.kernels.window_rows import DEGREES, DELIVERED, is_there
-
-NOBODY: Any = np.int64(-1)
-"""No literal: what is called with one is compiled once more."""
+from shortlist.selection.kernels.window_rows import DELIVERED, is_there
 
 
 class Outbox(NamedTuple):
@@ -24,7 +22,7 @@ class Outbox(NamedTuple):
 
     records: Records
     """With room for all."""
-    used: Longs
+    made: Longs
     """How many there are, as an array of one."""
 
 
@@ -50,10 +48,10 @@ def arrive(
 
 @njit(cache=True)
 def advance(
-    heads: Records, rows: Records, places: Longs, before: int, points: Points, outbox: Outbox
+    heads: Records, rows: Records, places: Longs, befores: Longs, points: Points, outbox: Outbox
 ) -> None:
-    """All departures before an instant."""
-    for place in places:
+    """All departures of some places, each before an instant of its own."""
+    for place, before in zip(places, befores):  # noqa: B905 (numba's zip is never strict)
         advance_place(heads, rows, place, before, points, outbox)
 
 
@@ -85,9 +83,7 @@ def cancel(
     advance_place(heads, rows, place, time + 1, points, outbox)
     head = heads[place]
     put_in_order(heads, rows, place, head.chosen)
-    stays = np.empty(head.length, np.bool_)
-    for at in range(head.length):
-        stays[at] = rows[head.start + at].subscription != subscription
+    stays = of_others(rows, head.start, head.length, subscription)
     step = 0
     while step < head.chosen and stays[step]:
         step += 1
@@ -155,16 +151,5 @@ def _choose_and_fill(
         head.next_push = min(head.next_push, held.push)
         if held.marks & DELIVERED:
             continue
-        held.marks |= DELIVERED
-        new = outbox.records[outbox.used[0]]
-        outbox.used[0] += 1
-        new.place = place
-        new.time = now
-        new.publication = held.publication
-        new.score = held.key
-        new.named = held.subscription
-        new.possibility = held.possibility / DEGREES
-        new.necessity = held.necessity / DEGREES
-        new.rank = rank + 1
-        new.promoted = held.publication != arrival
-        new.matched = held.matched
+        row, score = head.start + rank, held.key
+        put_out(outbox.records, outbox.made, rows, row, place, now, score, rank + 1, arrival)

@@ -10,31 +10,15 @@ from shortlist.selection.bulk.offers import NEVER
 from shortlist.selection.kernels.arena import Records
 from shortlist.selection.kernels.chances import judge_until
 from shortlist.selection.kernels.largest import first_not_under
+from shortlist.selection.kernels.outbox import NOBODY, of_others, put_out
 from shortlist.selection.kernels.skyband import packed, undominated
 from shortlist.selection.kernels.window_rows import (
-    DEGREES,
     DELIVERED,
     LASTING,
     leave,
     push_of,
     score_at,
 )
-
-PLACED = np.dtype(
-    [
-        ("place", "i4"),
-        ("time", "i8"),
-        ("publication", "i4"),
-        ("score", "f8"),
-        ("named", "i4"),
-        ("possibility", "f8"),
-        ("necessity", "f8"),
-        ("rank", "i4"),
-        ("promoted", "?"),
-        ("matched", "i4"),
-    ]
-)
-NOBODY = -1
 
 
 class Outbox(NamedTuple):
@@ -59,20 +43,9 @@ def fill(heads: Records, rows: Records, place: int, now: int, arrival: int, outb
         row = head.start + rank
         held = rows[row]
         if not held.marks & DELIVERED:
-            held.marks |= DELIVERED
             head.touched = 1
-            new = outbox.records[outbox.made[0]]
-            outbox.made[0] += 1
-            new.place = place
-            new.time = now
-            new.publication = held.publication
-            new.score = score_at(rows, row, head, now)
-            new.named = held.subscription
-            new.possibility = held.possibility / DEGREES
-            new.necessity = held.necessity / DEGREES
-            new.rank = rank + 1
-            new.promoted = held.publication != arrival
-            new.matched = held.matched
+            score = score_at(rows, row, head, now)
+            put_out(outbox.records, outbox.made, rows, row, place, now, score, rank + 1, arrival)
         next_due = min(next_due, held.end)
         next_push = min(next_push, push_of(rows, row))
     head.next_due = next_due
@@ -122,10 +95,7 @@ def cancel(
     advance_place(heads, rows, place, time + 1, outbox)
     judge_until(heads, rows, place, time)
     head = heads[place]
-    stays = np.empty(head.length, np.bool_)
-    for at in range(head.length):
-        stays[at] = rows[head.start + at].subscription != subscription
-    kept = packed(rows, head.start, stays)
+    kept = packed(rows, head.start, of_others(rows, head.start, head.length, subscription))
     head.length = min(head.length, kept)
     head.bar = -np.inf  # it counted on what is gone
     head.touched = 1

@@ -14,8 +14,9 @@ from shortlist.selection.bulk.offers import Offers
 from shortlist.selection.kernels.arena import Records, with_room
 from shortlist.selection.kernels.chances import judge, judge_until, stride_of
 from shortlist.selection.kernels.largest import first_not_under
+from shortlist.selection.kernels.outbox import NOBODY, PLACED
 from shortlist.selection.kernels.skyband import Sweep, sweep_for, swept, undominated
-from shortlist.selection.kernels.window import NOBODY, PLACED, Outbox, advance_place, fill
+from shortlist.selection.kernels.window import Outbox, advance_place, fill
 from shortlist.selection.kernels.window_rows import (
     enter,
     is_there,

@@ -1,0 +1,69 @@
+"""What banks share whose shortlists slide with time: rows leave, and others come in their place."""
+
+from abc import ABC, abstractmethod
+from collections.abc import Sequence
+from typing import ClassVar
+
+import numpy as np
+
+from shortlist.matching.blocks import Longs
+from shortlist.selection.bulk.arena import Arena, Fields
+from shortlist.selection.bulk.offers import Placements
+from shortlist.selection.bulk.shown import Contents, window_rows
+from shortlist.selection.kernels.arena import Records
+from shortlist.selection.kernels.outbox import PLACED
+
+
+class SlidingBank(ABC):
+    """Heads say when one of the best leaves next; rows that never were delivered wait for that."""
+
+    head: ClassVar[Fields]
+    row: ClassVar[Fields]
+    limits: ClassVar[Sequence[str]] = ["k"]
+    """Fields of a head that say how many of its rows are the best."""
+
+    def __init__(self) -> None:
+        self._arena = Arena(self.head, self.row)
+
+    @property
+    def arenas(self) -> Sequence[Arena]:
+        return [self._arena]
+
+    def advance(self, before: int) -> Placements:
+        heads = self._arena.heads
+        places = np.flatnonzero((heads["length"] > 0) & (heads["next_due"] < before))
+        return self._advance(places, np.full(places.size, before))
+
+    def settle(self, place: int, time: int) -> Placements:
+        return self._advance(np.array([place]), np.array([time + 1]))
+
+    def retract(self, publication: int, time: int) -> Placements:
+        placements = self.advance(time)
+        self._retract(self._arena.holders("publication", publication), publication, time)
+        return placements
+
+    def shown(self, places: Longs, now: int) -> Contents:
+        return window_rows(self._arena, places, self.limits, now)
+
+    def close(self, place: int, time: int) -> Placements:
+        placements = self.settle(place, time)
+        self._arena.close(place)
+        return placements
+
+    @abstractmethod
+    def _advance(self, places: Longs, befores: Longs) -> Placements:
+        """Everything that is due in some places, in each before an instant of its own."""
+
+    @abstractmethod
+    def _retract(self, places: Longs, publication: int, time: int) -> None:
+        """A publication leaves some places at an instant; all that is due before has happened."""
+
+    def _room(self, places: Longs, more: int = 0) -> tuple[Records, Longs]:
+        """Records for all that these places hold, and more, and a count of those that are made."""
+        most = int(self._arena.heads["length"][places].sum()) + more
+        return np.empty(most, PLACED), np.zeros(1, np.int64)
+
+
+def placements_of(records: Records) -> Placements:
+    """Records that kernels made, as columns."""
+    return Placements._make(np.ascontiguousarray(records[name]) for name in PLACED.names or ())
