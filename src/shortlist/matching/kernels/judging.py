@@ -20,9 +20,11 @@ from shortlist.matching.kernels.grades import (
     WEIGHTED,
     combined,
     degree,
+    linear,
     read,
+    widths,
 )
-from shortlist.matching.kernels.heights import over_range, over_set
+from shortlist.matching.kernels.heights import over_range, over_rest, over_set
 from shortlist.matching.kernels.rounding import round9
 
 Array = npt.NDArray[Any]
@@ -82,9 +84,10 @@ class Graded(NamedTuple):
     """Of `Facts`, by attribute; -1 where nothing fuzzy was published."""
     starts: Array
     elements: Array
+    singles: Array
 
 
-@njit(cache=True)
+@njit(cache=True, error_model="numpy", inline="always")
 def set_of(asked, plus, minus):  # type: ignore[no-untyped-def]
     """The numbers of which a crisp literal holds: a range, or points, or all but these."""
     first, last, inverted = 0, 0, False
@@ -118,7 +121,7 @@ def set_of(asked, plus, minus):  # type: ignore[no-untyped-def]
     return low, high, low_open, high_open, first, last, inverted
 
 
-@njit(cache=True)
+@njit(cache=True, error_model="numpy", inline="always")
 def number_degrees(members, lows, what, facts, at):  # type: ignore[no-untyped-def]
     """Of a crisp literal on a fuzzy number."""
     low, high, low_open, high_open, first, last, inverted = what
@@ -138,16 +141,20 @@ def number_degrees(members, lows, what, facts, at):  # type: ignore[no-untyped-d
             if m1 == point and m4 == point:
                 outside = 0.0
     else:
-        inside = over_range(low, high, low_open, high_open, m1, m2, m3, m4, left, right)
-        before = over_range(-math.inf, low, False, not low_open, m1, m2, m3, m4, left, right)
-        after = over_range(high, math.inf, not high_open, False, m1, m2, m3, m4, left, right)
-        outside = max(before, after)
+        inside, outside = 1.0, 0.0
+        if not (low < m1 and m4 < high):
+            inside = over_range(low, high, low_open, high_open, m1, m2, m3, m4, left, right)
+            outside = 1.0
+        if outside == 1.0 and inside == 1.0:  # otherwise the core has no part in it
+            before = over_range(-math.inf, low, False, not low_open, m1, m2, m3, m4, left, right)
+            after = over_range(high, math.inf, not high_open, False, m1, m2, m3, m4, left, right)
+            outside = max(before, after)
     if inverted:
         inside, outside = outside, inside
     return inside, 1 - outside
 
 
-@njit(cache=True)
+@njit(cache=True, error_model="numpy", inline="always")
 def text_degrees(words, facts, plus, minus, start, stop):  # type: ignore[no-untyped-def]
     """Of a crisp literal on a fuzzy text."""
     inside, outside = 0.0, 0.0
@@ -162,56 +169,102 @@ def text_degrees(words, facts, plus, minus, start, stop):  # type: ignore[no-unt
     return 1 - (1 - inside), 1 - outside
 
 
-@njit(cache=True)
+@njit(cache=True, error_model="numpy", inline="always")
+def fact_degrees(words, facts, attribute, on_text, rest, start, stop, needs_necessity):  # type: ignore[no-untyped-def]
+    """Of a fuzzy literal on a fuzzy value; a necessity that is not needed is 0."""
+    m1, m2, m3, m4, left, right, power, negated = rest
+    if on_text:
+        possibility, necessity = 0.0, 1.0
+        for at in range(start, stop):
+            one = words.grades[attribute, facts.words[at]]
+            if power != 1.0:
+                one = math.pow(one, power)
+            possibility = max(possibility, min(one, facts.degrees[at]))
+            necessity = min(necessity, max(one, 1 - facts.degrees[at]))
+        return (1 - necessity, 1 - possibility) if negated else (possibility, necessity)
+    target = m1, m2, m3, m4, left, right
+    published = (
+        facts.corners[start, 0],
+        facts.corners[start, 1],
+        facts.corners[start, 2],
+        facts.corners[start, 3],
+        facts.shapes[start, 0],
+        facts.shapes[start, 1],
+    )
+    root = 1 / power
+    inside, outside = 1.0, 1.0
+    if needs_necessity or not negated:
+        inside = over_set(target, root, *published)
+    if needs_necessity or negated:
+        outside = over_rest(target, root, *published)
+    return (outside, 1 - inside) if negated else (inside, 1 - outside)
+
+
+@njit(cache=True, error_model="numpy")
 def graded_degrees(words, facts, graded, grade, publication):  # type: ignore[no-untyped-def]
     """Of a fuzzy literal, rounded; 0 where there is no value, and where one is under its threshold.
 
     The last of three answers is whether it is.
     """
     attribute = graded.attributes[grade]
-    rest = read(graded.parameters, grade)
-    m1, m2, m3, m4, left, right, power, negated = rest
+    on_text, rest = graded.is_text[attribute], read(graded.parameters, grade)
     row = graded.rows[attribute]
     start, stop = 0, 0
     if row >= 0:
         start, stop = facts.starts[row, publication], facts.starts[row, publication + 1]
-    if start == stop:
-        first = graded.starts[attribute, publication]
-        last = graded.starts[attribute, publication + 1]
-        is_text = graded.is_text[attribute]
-        possibility = degree(first, last, graded.elements, is_text, *rest) if first < last else 0.0
-        necessity = possibility
+    if start < stop:
+        both = fact_degrees(words, facts, attribute, on_text, rest, start, stop, True)
+        possibility, necessity = round9(both[0]), round9(both[1])
     else:
-        if graded.is_text[attribute]:
-            possibility, necessity = 0.0, 1.0
-            for at in range(start, stop):
-                one = words.grades[attribute, facts.words[at]]
-                if power != 1.0:
-                    one = math.pow(one, power)
-                possibility = max(possibility, min(one, facts.degrees[at]))
-                necessity = min(necessity, max(one, 1 - facts.degrees[at]))
-        else:
-            possibility, outside = over_set(
-                (m1, m2, m3, m4, left, right),
-                power,
-                facts.corners[start, 0],
-                facts.corners[start, 1],
-                facts.corners[start, 2],
-                facts.corners[start, 3],
-                facts.shapes[start, 0],
-                facts.shapes[start, 1],
-            )
-            necessity = 1 - outside
-        if negated:
-            possibility, necessity = 1 - necessity, 1 - possibility
-    possibility, necessity = round9(possibility), round9(necessity)
+        start = graded.starts[attribute, publication]
+        stop = graded.starts[attribute, publication + 1]
+        one = degree(start, stop, graded.elements, on_text, *rest) if start < stop else 0.0
+        possibility = necessity = round9(one)
     least = graded.parameters[grade, POSSIBILITY], graded.parameters[grade, NECESSITY]
     if possibility < least[0] or necessity < least[1]:
         return 0.0, 0.0, True
     return possibility, necessity, False
 
 
-@njit(cache=True)
+@njit(cache=True, error_model="numpy")
+def lower_by_grade(words, facts, graded, grade, norm, first, last, publications, degrees):  # type: ignore[no-untyped-def]
+    """Adds a fuzzy literal to a conjunction under a strict norm, for some publications."""
+    attribute = graded.attributes[grade]
+    on_text, rest = graded.is_text[attribute], read(graded.parameters, grade)
+    row = graded.rows[attribute]
+    least = graded.parameters[grade, POSSIBILITY], graded.parameters[grade, NECESSITY]
+    m1, m2, m3, m4, left, right, power, negated = rest
+    left_width, right_width = widths(m1, m2, m3, m4, left, right)
+    is_plain = not (on_text or negated or math.isnan(left_width)) and power == 1.0
+    rounds = norm != MIN or least[0] > 0.0 or least[1] > 0.0
+    start, stop = 0, 0
+    for pair in range(first, last):
+        publication = publications[pair]
+        if row >= 0:
+            start, stop = facts.starts[row, publication], facts.starts[row, publication + 1]
+        if start < stop:
+            # what is not at all necessary stays so
+            needed = degrees[pair, 1] > 0.0 or least[1] > 0.0
+            possibility, necessity = fact_degrees(
+                words, facts, attribute, on_text, rest, start, stop, needed
+            )
+        else:
+            single = graded.singles[attribute, publication]
+            if is_plain and not math.isnan(single):
+                possibility = linear(single, m1, m2, m3, m4, left_width, right_width)
+            else:
+                at = graded.starts[attribute, publication]
+                end = graded.starts[attribute, publication + 1]
+                possibility = degree(at, end, graded.elements, on_text, *rest)
+            necessity = possibility
+        if rounds:
+            possibility, necessity = round9(possibility), round9(necessity)
+        if possibility < least[0] or necessity < least[1]:
+            possibility = 0.0
+        lower(norm, degrees, pair, possibility, necessity)
+
+
+@njit(cache=True, error_model="numpy")
 def lower_by(asked, facts, words, plus, minus, norm, first, last, publications, degrees):  # type: ignore[no-untyped-def]
     """Adds a crisp literal to a conjunction under a strict norm, for some publications.
 
@@ -232,16 +285,17 @@ def lower_by(asked, facts, words, plus, minus, norm, first, last, publications, 
         else:
             one = number_degrees(asked.members, asked.lows, what, facts, start)
         if norm == MIN:
-            # rounding keeps the order, so that the least of several is rounded once
-            degrees[pair, 0] = min(degrees[pair, 0], one[0])
-            degrees[pair, 1] = min(degrees[pair, 1], one[1])
+            lower(norm, degrees, pair, one[0], one[1])
         else:
             lower(norm, degrees, pair, round9(one[0]), round9(one[1]))
 
 
-@njit(cache=True)
+@njit(cache=True, error_model="numpy")
 def lower(norm, degrees, pair, possibility, necessity):  # type: ignore[no-untyped-def]
-    """Adds one pair of rounded degrees to a conjunction; what is impossible decides it."""
+    """Adds one pair of rounded degrees to a conjunction; what is impossible decides it.
+
+    As rounding keeps the order, the least of several may be rounded once, in the end.
+    """
     if possibility == 0.0:
         degrees[pair, 0], degrees[pair, 1] = 0.0, 0.0
     elif norm == MIN:
@@ -255,7 +309,7 @@ def lower(norm, degrees, pair, possibility, necessity):  # type: ignore[no-untyp
         degrees[pair, 1] = max(0.0, degrees[pair, 1] + necessity - 1)
 
 
-@njit(cache=True)
+@njit(cache=True, error_model="numpy")
 def run_end(conditions, first):  # type: ignore[no-untyped-def]
     """Where the pairs of a condition end, which come together."""
     last = first + 1
@@ -264,7 +318,7 @@ def run_end(conditions, first):  # type: ignore[no-untyped-def]
     return last
 
 
-@njit(cache=True)
+@njit(cache=True, error_model="numpy")
 def finish(degrees, first, last, least):  # type: ignore[no-untyped-def]
     """Rounds the degrees of some pairs; both are 0 where that is no match."""
     for pair in range(first, last):
@@ -274,7 +328,7 @@ def finish(degrees, first, last, least):  # type: ignore[no-untyped-def]
         degrees[pair, 0], degrees[pair, 1] = possibility, necessity
 
 
-@njit(cache=True)
+@njit(cache=True, error_model="numpy")
 def judge_plain(  # type: ignore[no-untyped-def]
     group_slots, group_starts, offsets, plus, minus, asked, facts, words, publications, conditions
 ):
@@ -294,7 +348,7 @@ def judge_plain(  # type: ignore[no-untyped-def]
     return degrees
 
 
-@njit(cache=True)
+@njit(cache=True, error_model="numpy")
 def judge_conjunctions(  # type: ignore[no-untyped-def]
     literal_offsets,
     plus,
@@ -321,15 +375,14 @@ def judge_conjunctions(  # type: ignore[no-untyped-def]
                 run = norm, first, last, publications, degrees
                 lower_by(asked, facts, words, plus[literal], minus[literal], *run)
                 continue
-            for pair in range(first, last):
-                one = graded_degrees(words, facts, graded, grade, publications[pair])
-                lower(norm, degrees, pair, one[0], one[1])
+            run = norm, first, last, publications, degrees
+            lower_by_grade(words, facts, graded, grade, *run)
         finish(degrees, first, last, (least[program, 0], least[program, 1]))
         first = last
     return degrees
 
 
-@njit(cache=True)
+@njit(cache=True, error_model="numpy")
 def judge_programs(  # type: ignore[no-untyped-def]
     table,
     plus_rows,
@@ -413,6 +466,41 @@ def judge_programs(  # type: ignore[no-untyped-def]
         degrees[pair, 0], degrees[pair, 1] = stack[0, 0], stack[0, 1]
         finish(degrees, pair, pair + 1, (least[program, 0], least[program, 1]))
     return degrees
+
+
+@njit(cache=True)
+def split(publications, conditions, sure_publications, sure_conditions, heads, following):  # type: ignore[no-untyped-def]
+    """Pairs that are not among those that are sure, which come in the same order; and these.
+
+    Of those that are sure there is one pair for each subscription that shares the condition.
+    """
+    count = publications.size - sure_publications.size
+    others, theirs = np.empty(count, np.int32), np.empty(count, np.int32)
+    room = 0
+    for condition in sure_conditions:
+        number = heads[condition]
+        while number >= 0:
+            room += 1
+            number = following[number]
+    whose, numbers = np.empty(room, np.int32), np.empty(room, np.int32)
+    at, sure, written = 0, 0, 0
+    for pair in range(publications.size):
+        publication, condition = publications[pair], conditions[pair]
+        if (
+            sure < sure_publications.size
+            and publication == sure_publications[sure]
+            and condition == sure_conditions[sure]
+        ):
+            sure += 1
+            number = heads[condition]
+            while number >= 0:
+                whose[written], numbers[written] = publication, number
+                written += 1
+                number = following[number]
+        else:
+            others[at], theirs[at] = publication, condition
+            at += 1
+    return others, theirs, whose, numbers
 
 
 @njit(cache=True)
