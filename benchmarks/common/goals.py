@@ -35,6 +35,11 @@ def _index(mix: str, subscriptions: int = 100_000) -> dict[str, Any]:
 _FUZZY = {"figure": "fuzzy", "subscriptions": 100_000}
 
 
+def _fuzzy_facts(mix: str) -> Goal:
+    facts = {"figure": "fuzzy facts", "mix": mix, "subscriptions": 100_000}
+    return Goal(f"fuzzy films, {mix}, 100 k: times the seconds", facts, "slowdown", 5, True)
+
+
 def _growth(mix: str) -> Goal:
     sizes = {"figure": "growth", "mix": mix, "smallest": 10_000, "largest": 1_000_000}
     return Goal(f"{mix}, 10 k to 1 M: largest to smallest pairs/s", sizes, "spread", 2, True)
@@ -50,6 +55,7 @@ GOALS = (
     _growth("ranges"),
     _growth("selective"),
     Goal("fuzzy, 100 k: times the seconds of crisp supports", _FUZZY, "slowdown", 3, True),
+    *(_fuzzy_facts(mix) for mix in ("ranges", "broad", "fuzzy", "deep")),
     Goal("end to end: times a plain join", {"figure": "end to end"}, "ratio_to_plain_join", 30),
     Goal("churn: changes/s while matching", {"figure": "churn"}, "changes_per_second", 5_000),
     Goal(

@@ -15,6 +15,7 @@ from .churn import churn
 from .compiled import BLOCK, Compiled, subscriptions_of
 from .conditions import All, supports
 from .duckdb_join import DuckDbJoin
+from .fuzzy_facts import blurred, blurred_agree_with_plain, count_published
 from .mixes import draw_conditions
 from .movies import Movies
 from .numpy_scan import NumpyScan
@@ -41,6 +42,7 @@ PLAIN_SUBSCRIPTIONS, PLAIN_FILMS = 400, 300
 ALONE = 500
 """Films that are matched one at a time."""
 NEWCOMERS = 12_800
+FUZZY_FILMS = 4 * BLOCK
 
 SPEEDS = Sheet(
     "Shortlist's index on one core",
@@ -78,6 +80,9 @@ class Measuring:
         with self.steps.step(f"{mix}: asking the plain matcher"):
             agrees = agrees_with_plain(subscriptions, films)
         self._compared("plain", mix, len(subscriptions), films, agrees)
+        with self.steps.step(f"{mix}: asking the plain matcher about fuzzy films"):
+            agrees = blurred_agree_with_plain(subscriptions, blurred(films.publications()))
+        self._compared("plain, of fuzzy films", mix, len(subscriptions), films, agrees)
 
     def matching(self, mix: str, size: int) -> None:
         """The index and the baselines on one mix."""
@@ -102,6 +107,7 @@ class Measuring:
             bytes_per_subscription=compiled.index.nbytes / size,
             **self._saved(mix, size, compiled),
         )
+        self._fuzzy_facts(mix, size, compiled)
         if mix == "fuzzy":
             self._supports(size, crisp, measured["core_seconds"])
         if mix == CHANGING and size == USUAL:
@@ -191,6 +197,25 @@ class Measuring:
         measured = self._speed("supports of fuzzy", size, compiled)
         slowdown = fuzzy_seconds / measured["core_seconds"]
         self.report.add("fuzzy", subscriptions=size, **measured, slowdown=slowdown)
+
+    def _fuzzy_facts(self, mix: str, size: int, compiled: Compiled) -> None:
+        """The same subscriptions, films and form of input, with half of the numbers fuzzy."""
+        crisp = self.movies.first(FUZZY_FILMS).publications()
+        fuzzy = blurred(crisp)
+        with self.steps.step(f"{mix}, {size:,} subscriptions: fuzzy films"):
+            for some in (crisp, fuzzy):
+                count_published(compiled, some[:BLOCK])
+            crisp_run = best_of(partial(count_published, compiled, crisp), self.patience)
+            fuzzy_run = best_of(partial(count_published, compiled, fuzzy), self.patience)
+        self.report.add(
+            "fuzzy facts",
+            mix=mix,
+            subscriptions=size,
+            **speed(self.movies.first(FUZZY_FILMS), size, *fuzzy_run),
+            crisp_matches_per_publication=crisp_run[0] / len(crisp),
+            crisp_core_seconds=crisp_run[1],
+            slowdown=fuzzy_run[1] / crisp_run[1],
+        )
 
     def _alone(self, size: int, compiled: Compiled) -> None:
         films = self.movies.first(ALONE)

@@ -19,6 +19,6 @@ def test_a_small_run(tmp_path: Path) -> None:
     assert "Shortlist's index on one core" in printed
     assert {row["data"] for row in rows} == {"generated"}
     compared = {row["to"] for row in rows if row["figure"] == "equal"}
-    assert compared == {"plain", "numpy", "duckdb", "its saved copy"}
-    assert {row["figure"] for row in rows} >= {"matching", "fuzzy", "growth"}
+    assert compared == {"plain", "plain, of fuzzy films", "numpy", "duckdb", "its saved copy"}
+    assert {row["figure"] for row in rows} >= {"matching", "fuzzy", "fuzzy facts", "growth"}
     assert (tmp_path / "results" / "matching.png").stat().st_size > 10_000

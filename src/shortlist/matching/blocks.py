@@ -2,7 +2,7 @@
 
 import json
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import lru_cache
 from typing import Any
 
@@ -11,7 +11,13 @@ import pyarrow as pa
 
 from shortlist.fuzzy.sets import Graded, Trapezoid
 from shortlist.matching.arrays import Bools, Bytes, Floats, Ints, Longs
-from shortlist.matching.fuzzy_columns import NO_NUMBERS, NO_TEXTS, FuzzyNumbers, FuzzyTexts
+from shortlist.matching.fuzzy_columns import (
+    NO_NUMBERS,
+    NO_TEXTS,
+    FuzzyNumbers,
+    FuzzyTexts,
+    published_row,
+)
 from shortlist.matching.values import Many, Reader, Value, Values, Vector
 from shortlist.model.items import ATTRIBUTES, Items
 from shortlist.model.paths import CONTEXT, EVENT_TIME, Path, format_path
@@ -23,6 +29,7 @@ Special = Many | Vector
 
 NO_PLACES = np.empty(0, np.int32)
 NUMBERS = {float, int, type(None)}
+ROUGH_NUMBERS = {*NUMBERS, dict}
 TEXTS = {str, type(None)}
 TEXT_LISTS = {str, list, type(None)}
 
@@ -218,6 +225,10 @@ def _column_of_raw(
             return _column_of_numbers(np.array(found, np.float64))
         except OverflowError:
             pass  # an integer beyond all doubles is absent
+    elif kinds <= ROUGH_NUMBERS:
+        column = _column_of_rough_numbers(found, typed)
+        if column is not None:
+            return column
     elif kinds <= TEXTS and not values.vocabulary.is_time(path):
         return _column_of_texts(found)
     elif kinds <= TEXT_LISTS and _is_many_texts(values, path):
@@ -237,6 +248,32 @@ def _column_of_numbers(numbers: Floats) -> Column:
     return Column(
         ~np.isnan(numbers), numbers, blank.times, blank.is_time, blank.codes, (), blank.booleans
     )
+
+
+def _column_of_rough_numbers(
+    found: list[Any], typed: Callable[[object], Value | Many | None]
+) -> Column | None:
+    """Numbers, some of them fuzzy; None if some are neither."""
+    numbers = [None if type(value) is dict else value for value in found]
+    rows, places, others = [], [], {}
+    for place, value in enumerate(found):
+        if type(value) is dict:
+            row = published_row(value)
+            if row is None:
+                others[place] = typed(value)
+            else:
+                rows.append(row)
+                places.append(place)
+    unusual = {place: value for place, value in others.items() if isinstance(value, Trapezoid)}
+    if len(unusual) < sum(value is not None for value in others.values()):
+        return None
+    try:
+        column = _column_of_numbers(np.array(numbers, np.float64))
+        fuzzy = FuzzyNumbers.of_rows(places, rows).joined(FuzzyNumbers.of(unusual))
+    except OverflowError:
+        return None
+    column.present[fuzzy.places] = True
+    return replace(column, fuzzy_numbers=fuzzy)
 
 
 def _column_of_texts(texts: list[str | None]) -> Column:

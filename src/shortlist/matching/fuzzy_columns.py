@@ -15,6 +15,7 @@ Floats = npt.NDArray[np.float64]
 
 SHAPES: tuple[Shape, ...] = get_args(Shape)
 """Kernels know the shapes of edges by their places here."""
+PLAIN = frozenset((float, int))
 
 
 def corners_of(value: Trapezoid) -> tuple[float, float, float, float]:
@@ -23,6 +24,29 @@ def corners_of(value: Trapezoid) -> tuple[float, float, float, float]:
 
 def shapes_of(value: Trapezoid) -> tuple[int, int]:
     return SHAPES.index(value.left), SHAPES.index(value.right)
+
+
+Row = tuple[float, float, float, float, int, int]
+"""Corners and shapes, as published: not yet known to be finite and in order."""
+
+
+def published_row(document: Mapping[str, Any]) -> Row | None:
+    """A fuzzy number in one of its usual forms, read fast; None where it is in another form.
+
+    >>> published_row({"trapezoid": [1, 2, 2, 5], "shape": "gauss"}), published_row({"term": "low"})
+    ((1, 2, 2, 5, 2, 2), None)
+    """
+    corners = document.get("trapezoid")
+    if type(corners) is list and len(corners) == 4 and PLAIN.issuperset(map(type, corners)):
+        if len(document) == 1:
+            return *corners, 0, 0
+        shape = document.get("shape")
+        if len(document) == 2 and type(shape) is str and shape in SHAPES:
+            return *corners, SHAPES.index(shape), SHAPES.index(shape)
+    ends = document.get("between")
+    if type(ends) is list and len(ends) == 2 and PLAIN.issuperset(map(type, ends)):
+        return (ends[0], ends[0], ends[1], ends[1], 0, 0) if len(document) == 1 else None
+    return None
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,6 +73,29 @@ class FuzzyNumbers:
             np.fromiter(values, np.int32),
             np.array([corners_of(value) for value in values.values()], np.float64),
             np.array([shapes_of(value) for value in values.values()], np.int64),
+        )
+
+    @classmethod
+    def of_rows(cls, places: Sequence[int], rows: Sequence[Row]) -> "FuzzyNumbers":
+        """Those of the rows that are fuzzy numbers; the others were published in vain."""
+        numbers = np.array(rows, np.float64).reshape(-1, 6)
+        corners = numbers[:, :4]
+        in_order = (corners[:, 1:] >= corners[:, :-1]).all(axis=1)
+        is_good = in_order & np.isfinite(corners).all(axis=1)
+        return cls(
+            np.array(places, np.int32)[is_good],
+            corners[is_good],
+            numbers[is_good, 4:].astype(np.int64),
+        )
+
+    def joined(self, other: "FuzzyNumbers") -> "FuzzyNumbers":
+        """Both, which have no place in common."""
+        places = np.append(self.places, other.places)
+        order = np.argsort(places)
+        return FuzzyNumbers(
+            places[order],
+            np.concatenate([self.corners, other.corners])[order],
+            np.concatenate([self.shapes, other.shapes])[order],
         )
 
     def value(self, place: int) -> Trapezoid:

@@ -9,7 +9,7 @@ from shortlist.fuzzy.degrees import crisp_number_degrees, fuzzy_degrees
 from shortlist.fuzzy.intervals import Interval
 from shortlist.fuzzy.sets import Trapezoid
 from shortlist.matching.fuzzy_columns import SHAPES, corners_of, shapes_of
-from shortlist.matching.kernels.heights import over_range, over_set
+from shortlist.matching.kernels.heights import over_range, over_rest, over_set
 from shortlist.model.rounding import rounded
 from tests.strategies import examples
 
@@ -39,7 +39,8 @@ def arguments(value):
 @given(trapezoids(), st.sampled_from(POWERS), trapezoids())
 def test_two_fuzzy_numbers(target, power, published):
     high, low = fuzzy_degrees(target, power, published)
-    inside, outside = over_set(arguments(target), power, *arguments(published))
+    both = arguments(target), 1 / power, *arguments(published)
+    inside, outside = over_set(*both), over_rest(*both)
     assert (rounded(inside), rounded(1 - outside)) == (rounded(high), rounded(low))
     assert rounded(1 - (1 - outside)) == rounded(1 - low)
 

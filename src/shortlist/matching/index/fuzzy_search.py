@@ -1,10 +1,11 @@
 """One block of publications with fuzzy values against segments."""
 
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
+from functools import partial
 
 import numpy as np
 
-from shortlist.matching.blocks import Block, Floats, Ints
+from shortlist.matching.blocks import Block, Bools, Floats, Ints
 from shortlist.matching.index.facts import BlockFacts
 from shortlist.matching.index.masks import BlockMasks, SlotRows
 from shortlist.matching.index.matches import Matches
@@ -19,8 +20,12 @@ from shortlist.matching.kernels.judging import (
     judge_plain,
     judge_programs,
     share_out,
+    split,
 )
 from shortlist.model.paths import Path
+
+Look = Callable[[SlotRows, Pairs], None]
+"""Writes down the pairs that rows of masks let pass."""
 
 
 class FuzzySearch:
@@ -42,28 +47,53 @@ class FuzzySearch:
 
     def take(self, segment: Segment, heads: Ints, following: Ints) -> None:
         """Looks through a segment; each condition's subscriptions are a list from its head on."""
-        rows = self._masks.rows(segment.slots)
         lists = heads, following
-        plain, conjunctions, others = Pairs(), Pairs(), Pairs()
-        first = segment.crisp.count
-        plain.conjunctions(self._masks, rows, segment.crisp, 0, *lists, expand=False)
-        conjunctions.conjunctions(self._masks, rows, segment.graded, first, *lists, expand=False)
-        every = np.ones(segment.programs.count, np.bool_)
-        others.programs(self._masks, rows, segment, every, *lists, expand=False)
+        rows = self._masks.rows(segment.slots)
+        programs, first = segment.programs, segment.crisp.count
+        is_crisp = programs.is_strict & ~programs.is_graded
         asked = self._facts.asked(segment.slots)
         words = self._facts.words_of(segment.slots, segment.grades)
-        self._share(plain, self._of_plain(segment, asked, words, plain), lists)
-        if segment.programs.count:
-            graded = self._graded(segment)
-            degrees = self._of_conjunctions(segment, graded, asked, words, conjunctions)
-            self._share(conjunctions, degrees, lists)
-            degrees = self._of_others(segment, rows, graded, asked, words, others)
-            self._share(others, degrees, lists)
 
-    def _share(self, pairs: Pairs, degrees: Floats, lists: tuple[Ints, Ints]) -> None:
-        self._found.append(Matches(*share_out(*pairs.arrays, degrees, *lists)))
+        def plain(rows: SlotRows, pairs: Pairs) -> None:
+            pairs.conjunctions(self._masks, rows, segment.crisp, 0, *lists, expand=False)
 
-    def _of_plain(self, segment: Segment, asked: Asked, words: Words, pairs: Pairs) -> Floats:
+        def conjunctions(rows: SlotRows, pairs: Pairs) -> None:
+            pairs.conjunctions(self._masks, rows, segment.graded, first, *lists, expand=False)
+
+        def others(rows: SlotRows, pairs: Pairs, which: Bools) -> None:
+            pairs.programs(self._masks, rows, segment, which, *lists, expand=False)
+
+        unsure = self._unsure(plain, rows, lists)
+        self._share(unsure, self._of_plain(segment, asked, words, unsure), lists)
+        if not programs.count:
+            return
+        graded = self._graded(segment)
+        possible = _found(conjunctions, rows)
+        degrees = self._of_conjunctions(segment, graded, asked, words, possible)
+        self._share(possible, degrees, lists)
+        for which in (
+            _found(partial(others, which=~is_crisp), rows),
+            self._unsure(partial(others, which=is_crisp), rows, lists),
+        ):
+            self._share(which, self._of_others(segment, rows, graded, asked, words, which), lists)
+
+    def _unsure(self, look: Look, rows: SlotRows, lists: tuple[Ints, Ints]) -> tuple[Ints, Ints]:
+        """Pairs that are possible and not sure; those that are sure are matches already.
+
+        Of conditions that crisp values never grade, under a strict norm. It is sure what surely has
+        the one slot of a literal and cannot have the other.
+        """
+        possible, sure = _found(look, rows), _found(look, SlotRows(rows.minus, rows.plus))
+        publications, conditions, *shared = split(*possible, *sure, *lists)
+        self._found.append(Matches.sure(*shared))
+        return publications, conditions
+
+    def _share(self, which: tuple[Ints, Ints], degrees: Floats, lists: tuple[Ints, Ints]) -> None:
+        self._found.append(Matches(*share_out(*which, degrees, *lists)))
+
+    def _of_plain(
+        self, segment: Segment, asked: Asked, words: Words, which: tuple[Ints, Ints]
+    ) -> Floats:
         crisp = segment.crisp
         return judge_plain(  # type: ignore[no-any-return]
             crisp.group_slots,
@@ -74,11 +104,11 @@ class FuzzySearch:
             asked,
             self._facts.arrays,
             words,
-            *pairs.arrays,
+            *which,
         )
 
     def _of_conjunctions(
-        self, segment: Segment, graded: Graded, asked: Asked, words: Words, pairs: Pairs
+        self, segment: Segment, graded: Graded, asked: Asked, words: Words, which: tuple[Ints, Ints]
     ) -> Floats:
         programs = segment.programs
         return judge_conjunctions(  # type: ignore[no-any-return]
@@ -92,7 +122,7 @@ class FuzzySearch:
             asked,
             self._facts.arrays,
             words,
-            *_programs(segment, pairs),
+            *_programs(segment, which),
         )
 
     def _of_others(
@@ -102,7 +132,7 @@ class FuzzySearch:
         graded: Graded,
         asked: Asked,
         words: Words,
-        pairs: Pairs,
+        which: tuple[Ints, Ints],
     ) -> Floats:
         programs = segment.programs
         return judge_programs(  # type: ignore[no-any-return]
@@ -122,7 +152,7 @@ class FuzzySearch:
             asked,
             self._facts.arrays,
             words,
-            *_programs(segment, pairs),
+            *_programs(segment, which),
         )
 
     def _graded(self, segment: Segment) -> Graded:
@@ -137,11 +167,16 @@ class FuzzySearch:
             grades.is_text,
             grades.parameters,
             np.array(rows, np.int32),
-            elements.starts,
-            elements.values,
+            *elements,
         )
 
 
-def _programs(segment: Segment, pairs: Pairs) -> tuple[Ints, Ints]:
-    publications, conditions = pairs.arrays
+def _found(look: Look, rows: SlotRows) -> tuple[Ints, Ints]:
+    pairs = Pairs()
+    look(rows, pairs)
+    return pairs.arrays
+
+
+def _programs(segment: Segment, which: tuple[Ints, Ints]) -> tuple[Ints, Ints]:
+    publications, conditions = which
     return publications, conditions - np.int32(segment.crisp.count)

@@ -2,7 +2,7 @@
 
 There it is found by bisection. Degrees are rounded to nine decimals, so here it is enough to know
 on which side of every place where rounding changes the height lies: where that is not clear from a
-formula or from a few steps of false position, bisection goes on to the end.
+formula, from Newton's method or from a few steps of false position, bisection goes on to the end.
 """
 
 import math
@@ -10,7 +10,7 @@ import math
 import numpy as np
 from numba import njit
 
-from shortlist.matching.kernels.grades import LINEAR, SMOOTH, edge_degree
+from shortlist.matching.kernels.grades import GAUSS, LINEAR, SMOOTH, edge_degree
 
 GAUSS_FOOT = math.exp(-4.5)
 HUGE = 2.0**1000
@@ -18,25 +18,27 @@ BISECTIONS = 53
 STEP = 2.0**-BISECTIONS
 GUESSES = 12
 """Steps of false position before plain bisection."""
+NEWTON_STEPS = 8
+NEWTON_ERROR = 1e-13
 BILLION = 1e9
 MARGIN = 1e-3
 """Of a billionth: far more than a height is wrong by, where it comes from a formula."""
 
 
-@njit(cache=True)
+@njit(cache=True, error_model="numpy")
 def is_clear(low, high):  # type: ignore[no-untyped-def]
     """Whether all heights between two, and 1 - them, are rounded to the same nine decimals."""
     first, last = low * BILLION - MARGIN, high * BILLION + MARGIN
     return np.floor(first + 0.5) == np.floor(last + 0.5)
 
 
-@njit(cache=True)
+@njit(cache=True, error_model="numpy")
 def _on_grid(height):  # type: ignore[no-untyped-def]
     """The height in steps such that 1 - it is exact."""
     return 1 - (1 - height)
 
 
-@njit(cache=True)
+@njit(cache=True, error_model="numpy")
 def position(shape, degree):  # type: ignore[no-untyped-def]
     """As `sets.edge_position`."""
     if shape == LINEAR:
@@ -46,7 +48,7 @@ def position(shape, degree):  # type: ignore[no-untyped-def]
     return max(0.0, 1 - math.sqrt(-2 * math.log(degree)) / 3) if degree > GAUSS_FOOT else 0.0
 
 
-@njit(cache=True)
+@njit(cache=True, error_model="numpy")
 def reach(height, shape, root, rises):  # type: ignore[no-untyped-def]
     """Which share of the way from core to foot is at least so high.
 
@@ -58,7 +60,46 @@ def reach(height, shape, root, rises):  # type: ignore[no-untyped-def]
     return 1 - position(shape, height if root == 1.0 else math.pow(height, root))
 
 
-@njit(cache=True)
+@njit(cache=True, error_model="numpy")
+def slope(height, shape, rises):  # type: ignore[no-untyped-def]
+    """How fast a reach becomes less where the height grows; no hedges."""
+    if shape == LINEAR:
+        return 1.0
+    if shape == SMOOTH:
+        return 1 / (math.pi * math.sqrt(height * (1 - height)))
+    degree = 1 - height if rises else height
+    if not GAUSS_FOOT < degree < 1.0:
+        return 0.0
+    return 1 / (3 * degree * math.sqrt(-2 * math.log(degree)))
+
+
+@njit(cache=True, error_model="numpy")
+def newton(left, left_shape, left_rises, right, right_shape, gap):  # type: ignore[no-untyped-def]
+    """The height at which both reaches fill the gap, to 1e-13; not a number if that takes long.
+
+    The error that a step leaves is less than its square, divided by the distance from 0 and 1.
+    """
+    height = 1 - gap / (left + right)
+    for _ in range(NEWTON_STEPS):
+        if height == 1.0:
+            break
+        over = left * reach(height, left_shape, 1.0, left_rises)
+        over += right * reach(height, right_shape, 1.0, False) - gap
+        fall = left * slope(height, left_shape, left_rises)
+        fall += right * slope(height, right_shape, False)
+        if not fall > 0.0:
+            break
+        step = over / fall
+        if not 0.0 < height + step < 1.0:
+            height = height / 2 if step < 0.0 else (1 + height) / 2
+            continue
+        height += step
+        if step * step <= NEWTON_ERROR * min(height, 1 - height):
+            return height
+    return math.nan
+
+
+@njit(cache=True, error_model="numpy")
 def meeting(  # type: ignore[no-untyped-def]
     near, left_foot, left_shape, left_root, left_rises, far, right_foot, right_shape
 ):
@@ -73,14 +114,15 @@ def meeting(  # type: ignore[no-untyped-def]
     left, right = left_foot * scale - near * scale, far * scale - right_foot * scale
     if left + right <= gap:
         return 0.0
-    height = math.nan
-    is_plain = left_root == 1.0 and left_shape == LINEAR
-    if left == 0.0:
-        height = edge_degree(right_shape, 1 - gap / right)
-    elif right == 0.0 and left_root == 1.0 and not left_rises:
-        height = edge_degree(left_shape, 1 - gap / left)
-    elif is_plain and (right == 0.0 or right_shape == LINEAR):
-        height = 1 - gap / (left + right)
+    # 1 - a gaussian edge is no edge; of the other shapes it is the same edge, turned around
+    is_edge = left_root == 1.0 and not (left_rises and left_shape == GAUSS)
+    shape = right_shape if left == 0.0 else left_shape
+    if left == 0.0 or (is_edge and (right == 0.0 or right_shape == left_shape)):
+        height = edge_degree(shape, 1 - gap / (left + right))
+    elif left_root == 1.0:
+        height = newton(left, left_shape, left_rises, right, right_shape, gap)
+    else:
+        height = math.nan
     if is_clear(height, height):
         return _on_grid(height)
     low, high = 0.0, 1.0
@@ -107,7 +149,7 @@ def meeting(  # type: ignore[no-untyped-def]
     return high
 
 
-@njit(cache=True)
+@njit(cache=True, error_model="numpy")
 def over_range(low, high, low_open, high_open, m1, m2, m3, m4, left, right):  # type: ignore[no-untyped-def]
     """The highest membership of a trapezoid on an interval."""
     if low > high or (low == high and (low_open or high_open)):
@@ -119,28 +161,28 @@ def over_range(low, high, low_open, high_open, m1, m2, m3, m4, left, right):  # 
     return meeting(high, high, LINEAR, 1.0, False, m2, m1, left)
 
 
-@njit(cache=True)
-def over_set(target, power, m1, m2, m3, m4, left, right):  # type: ignore[no-untyped-def]
-    """sup min of a published trapezoid with a hedged one, and with 1 - that."""
+@njit(cache=True, error_model="numpy")
+def over_set(target, root, m1, m2, m3, m4, left, right):  # type: ignore[no-untyped-def]
+    """sup min of a published trapezoid with a hedged one, whose power is 1 / root."""
     t1, t2, t3, t4, t_left, t_right = target
-    root = 1 / power
     if t2 <= m3 and m2 <= t3:
-        inside = 1.0
-    elif t3 < m2:
-        inside = meeting(t3, t4, t_right, root, False, m2, m1, left)
-    else:
-        # turned around, as all that follows has the target on the left
-        inside = meeting(-t2, -t1, t_left, root, False, -m3, -m4, right)
-    outside = 0.0
-    if t1 > -math.inf:
-        if m2 < t1 or (m2 == t1 and t1 < t2):
-            outside = 1.0
-        else:
-            outside = meeting(t1, t2, t_left, root, True, m2, m1, left)
-    if t4 < math.inf and outside < 1.0:
-        if m3 > t4 or (m3 == t4 and t3 < t4):
-            outside = 1.0
-        else:
-            turned = meeting(-t4, -t3, t_right, root, True, -m3, -m4, right)
-            outside = max(outside, turned)
-    return inside, outside
+        return 1.0
+    if t3 < m2:
+        return meeting(t3, t4, t_right, root, False, m2, m1, left)
+    # turned around, so that the target is on the left
+    return meeting(-t2, -t1, t_left, root, False, -m3, -m4, right)
+
+
+@njit(cache=True, error_model="numpy")
+def over_rest(target, root, m1, m2, m3, m4, left, right):  # type: ignore[no-untyped-def]
+    """As `over_set`, with 1 - the hedged trapezoid."""
+    t1, t2, t3, t4, t_left, t_right = target
+    if (m2 < t1 or (m2 == t1 and t1 < t2)) or (m3 > t4 or (m3 == t4 and t3 < t4)):
+        return 1.0
+    height = 0.0
+    if t1 > -math.inf and m1 < t2:
+        height = meeting(t1, t2, t_left, root, True, m2, m1, left)
+    if t4 < math.inf and m4 > t3:
+        turned = meeting(-t4, -t3, t_right, root, True, -m3, -m4, right)
+        height = max(height, turned)
+    return height
