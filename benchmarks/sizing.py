@@ -80,14 +80,14 @@ def one_shard(size: int, share: float) -> dict[str, float]:
     published = sum(each.counts["published"] for each in settled)
     seconds = {
         step: statistics.median(each.seconds[step] for each in settled)
-        for step in ("gate", "shards")
+        for step in ("admission", "shards")
     }
     return {
         "subscriptions": size,
         "matches": sum(each.counts["matched"] for each in settled) / published,
         "deliveries": sum(each.deliveries.num_rows for each in settled) / published,
         "microseconds": 1e6 * seconds["shards"] / BATCH,
-        "gate_microseconds": 1e6 * seconds["gate"] / BATCH,
+        "admission_microseconds": 1e6 * seconds["admission"] / BATCH,
         "restore_microseconds_per_subscription": 1e6 * restored / size,
         "memory_bytes": memory,
         "state_bytes_per_subscription": state / size,

@@ -8,9 +8,7 @@ from pathlib import Path
 from typing import TypeVar
 
 import pyarrow as pa
-from shortlist.spark.ingest import ReadLines
 
-from shortlist.engine.arrow import rows
 from shortlist.live.driver import Driver, Report, begin
 from shortlist.live.files import Files
 from shortlist.live.folder_registers import FolderRegisters
@@ -40,18 +38,14 @@ class OneShard:
         begin(registers, files, registry, 1)
         settings = Settings(lateness=0)
         self._driver = Driver(registers, files, settings, _here, _Nowhere())
-        self._read = ReadLines(
-            vocabulary=self._driver.vocabulary, settings=settings, tabular=False, commands=True
-        )
         self._position = 0
 
     def run(self, lines: Sequence[bytes]) -> Report:
         """One batch; its seconds are without those of reading the lines."""
         first = self._position + 1
         self._position += len(lines)
-        positions = pa.array(range(first, first + len(lines)), pa.int64())
-        batch = pa.record_batch([positions, pa.array(lines, pa.binary())], ["position", "line"])
-        return self._driver.run_batch(rows(self._read([batch])))
+        positions = range(first, first + len(lines))
+        return self._driver.run_batch(self._driver.read_task().items(positions, lines))
 
     @property
     def state_bytes(self) -> int:
