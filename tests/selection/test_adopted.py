@@ -8,8 +8,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from shortlist.model.policy import Novelty, TopK, Window
-from shortlist.selection.bulk.adopted import ADOPT, Known
-from shortlist.selection.bulk.banks import BANKS, bank_kind
+from shortlist.selection.bank.adopted import ADOPT, Known
+from shortlist.selection.bank.banks import BANKS, bank_kind
 from shortlist.selection.preferential import PreferentialSelector
 from shortlist.selection.records import KEPT
 from shortlist.selection.window import WindowSelector

@@ -17,7 +17,7 @@ from shortlist.engine.results import RESULTS
 from shortlist.matching.blocks import Floats, Ints, Longs
 from shortlist.model.publication import Publication
 from shortlist.scoring.blocks import Arrivals
-from shortlist.selection.bulk.offers import Placements
+from shortlist.selection.bank.offers import Placements
 
 CAUSES = pa.array(["arrival", "promotion"])
 

@@ -17,9 +17,9 @@ from shortlist.model.vocabulary import Vocabulary
 from shortlist.scoring.blocks import Arrivals
 from shortlist.scoring.combined import Combined
 from shortlist.scoring.match_sets import MatchSets
-from shortlist.selection.bulk.contents import holders, shortlist_contents
-from shortlist.selection.bulk.offers import NEVER, Placements
-from shortlist.selection.bulk.selecting import BulkSelecting
+from shortlist.selection.bank.contents import holders, shortlist_contents
+from shortlist.selection.bank.offers import NEVER, Placements
+from shortlist.selection.bank.selecting import BankSelecting
 from shortlist.selection.kernels.arena import Records
 
 
@@ -42,7 +42,7 @@ Shown = dict[str, dict[int, Held]]
 NOBODY: Ints = np.empty(0, np.int32)
 
 
-class AttentiveSelecting(BulkSelecting):
+class AttentiveSelecting(BankSelecting):
     """Also says which shortlists the last publications were offered to."""
 
     offered = NOBODY

@@ -21,10 +21,10 @@ from shortlist.model.subscription import Subscription
 from shortlist.model.vocabulary import Vocabulary
 from shortlist.scoring.blocks import Arrivals
 from shortlist.scoring.combined import Expected
-from shortlist.selection.bulk.offers import NO_PLACEMENTS, Placements
-from shortlist.selection.bulk.selecting import BulkSelecting
-from shortlist.selection.bulk.tables import Table
-from shortlist.selection.bulk.world import Subscriptions
+from shortlist.selection.bank.offers import NO_PLACEMENTS, Placements
+from shortlist.selection.bank.selecting import BankSelecting
+from shortlist.selection.bank.tables import Table
+from shortlist.selection.bank.world import Subscriptions
 
 CHAIN = "chain"
 KINDS = (*POLICIES, CHAIN)
@@ -43,7 +43,7 @@ class BulkHalves:
 
     def __init__(self, vocabulary: Vocabulary, limits: Limits, index: Index | None) -> None:
         self.matching = BulkMatching(vocabulary, limits, index)
-        self.selecting = BulkSelecting(self.subscriptions())
+        self.selecting = BankSelecting(self.subscriptions())
         self._shortlists: list[Shortlist | None] = []
         self.counts: Counter[str] = Counter()
         self.suppressed: Counter[str] = Counter()

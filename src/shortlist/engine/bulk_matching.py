@@ -18,7 +18,7 @@ from shortlist.scoring.combined import BlockCombining, Combined, Expected
 from shortlist.scoring.match_sets import MatchSets
 from shortlist.scoring.numbers import Numbers
 from shortlist.selection.audience import Nomination
-from shortlist.selection.bulk.audience import BulkAudience
+from shortlist.selection.bank.audience import BulkAudience
 
 
 class BulkMatching(LiveRegistry):

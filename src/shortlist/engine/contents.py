@@ -9,8 +9,8 @@ from shortlist.engine.bulk import BulkHalves
 from shortlist.engine.engine import END_OF_TIME
 from shortlist.model.publication import Publication
 from shortlist.model.times import format_time
-from shortlist.selection.bulk.contents import shortlist_contents
-from shortlist.selection.bulk.shown import Contents
+from shortlist.selection.bank.contents import shortlist_contents
+from shortlist.selection.bank.shown import Contents
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -14,7 +14,7 @@ from shortlist.model.delivery import Delivery
 from shortlist.model.policy_changes import kept_by
 from shortlist.model.shortlist import Shortlist
 from shortlist.scoring.blocks import Arrivals
-from shortlist.selection.bulk.offers import NEVER, NO_PLACEMENTS, Placements
+from shortlist.selection.bank.offers import NEVER, NO_PLACEMENTS, Placements
 
 
 class _Step(NamedTuple):

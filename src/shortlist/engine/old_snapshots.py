@@ -11,7 +11,7 @@ from shortlist.engine.bulk import BulkHalves
 from shortlist.engine.saved import Saved, UnusableState
 from shortlist.engine.saving import ACCEPTED
 from shortlist.model.publication import Publication
-from shortlist.selection.bulk.adopted import ADOPT, Known, publications_in
+from shortlist.selection.bank.adopted import ADOPT, Known, publications_in
 
 VERSION_1 = b"\x78"
 """How they start: they are compressed as zlib does."""

@@ -35,7 +35,7 @@ from shortlist.matching.index.index import Index
 from shortlist.model.command import Command
 from shortlist.model.delivery import Delivery
 from shortlist.model.settings import Limits
-from shortlist.selection.bulk.offers import Placements
+from shortlist.selection.bank.offers import Placements
 
 OTHER_TYPE = "other type: "
 """How counts of values of another type than a predicate's begin, before the attribute."""

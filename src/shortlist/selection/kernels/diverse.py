@@ -5,7 +5,7 @@ from typing import NamedTuple
 import numpy as np
 from numba import njit
 
-from shortlist.selection.bulk.offers import NEVER, Offers
+from shortlist.selection.bank.offers import NEVER, Offers
 from shortlist.selection.kernels.arena import Longs, Records
 from shortlist.selection.kernels.diverse_choice import NO_STEP, choose_from, step_won
 from shortlist.selection.kernels.diverse_pruning import prune, prune_if_grown

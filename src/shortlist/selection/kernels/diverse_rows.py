@@ -8,7 +8,7 @@ import numpy as np
 from numba import njit
 
 from shortlist.matching.kernels.rounding import round9
-from shortlist.selection.bulk.offers import Offers
+from shortlist.selection.bank.offers import Offers
 from shortlist.selection.kernels.arena import Longs, Records, with_room
 from shortlist.selection.kernels.window_rows import (
     DEGREES,

@@ -12,7 +12,7 @@ import numpy.typing as npt
 from numba import njit
 
 from shortlist.scoring.combined import UNSET
-from shortlist.selection.bulk.offers import NEVER
+from shortlist.selection.bank.offers import NEVER
 from shortlist.selection.kernels.arena import Longs, Records, insert, with_room
 
 Ints = npt.NDArray[np.int32]

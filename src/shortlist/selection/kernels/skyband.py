@@ -10,7 +10,7 @@ import numpy as np
 import numpy.typing as npt
 from numba import njit
 
-from shortlist.selection.bulk.offers import NEVER, Offers
+from shortlist.selection.bank.offers import NEVER, Offers
 from shortlist.selection.kernels.arena import Longs, Records
 from shortlist.selection.kernels.largest import keep_largest
 from shortlist.selection.kernels.window_rows import (

@@ -5,7 +5,7 @@ from typing import NamedTuple
 import numpy as np
 from numba import njit
 
-from shortlist.selection.bulk.offers import NEVER
+from shortlist.selection.bank.offers import NEVER
 from shortlist.selection.kernels.arena import Longs, Records
 from shortlist.selection.kernels.chances import judge_until
 from shortlist.selection.kernels.largest import first_not_under

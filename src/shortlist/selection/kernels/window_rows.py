@@ -13,7 +13,7 @@ from numba import njit
 from numba.extending import overload
 
 from shortlist.matching.kernels.rounding import round9
-from shortlist.selection.bulk.offers import NEVER, Offers
+from shortlist.selection.bank.offers import NEVER, Offers
 from shortlist.selection.kernels.arena import Longs, Records, with_room
 
 Floats = npt.NDArray[np.float64]

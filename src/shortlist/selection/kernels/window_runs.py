@@ -9,7 +9,7 @@ from typing import NamedTuple
 import numpy as np
 from numba import njit
 
-from shortlist.selection.bulk.offers import Offers
+from shortlist.selection.bank.offers import Offers
 from shortlist.selection.kernels.arena import Longs, Records, with_room
 from shortlist.selection.kernels.chances import judge, judge_until, stride_of
 from shortlist.selection.kernels.largest import first_not_under

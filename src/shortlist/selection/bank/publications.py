@@ -7,9 +7,9 @@ import numpy as np
 
 from shortlist.matching.blocks import Longs
 from shortlist.model.publication import Publication
-from shortlist.selection.bulk.arena import Arena, sweep
-from shortlist.selection.bulk.offers import NEVER
-from shortlist.selection.bulk.tables import grown
+from shortlist.selection.bank.arena import Arena, sweep
+from shortlist.selection.bank.offers import NEVER
+from shortlist.selection.bank.tables import grown
 from shortlist.selection.kernels.arena import Records
 
 FACTS = np.dtype([("time", "i8"), ("expiry", "i8"), ("serial", "i8"), ("is_saved", "?")])

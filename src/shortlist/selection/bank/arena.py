@@ -6,7 +6,7 @@ from typing import Any
 import numpy as np
 
 from shortlist.matching.blocks import Ints, Longs
-from shortlist.selection.bulk.tables import grown
+from shortlist.selection.bank.tables import grown
 from shortlist.selection.kernels.arena import HEAD, OWNED, TAKEN, Records, with_room
 
 Fields = Sequence[tuple[str, str]]

@@ -10,9 +10,9 @@ from shortlist.model.publication import Publication
 from shortlist.scoring.combine import ScoredMatch
 from shortlist.scoring.combined import UNSET
 from shortlist.scoring.match_sets import ALONE, NO_SETS
-from shortlist.selection.bulk.base import Bank
-from shortlist.selection.bulk.offers import NEVER, NO_OFFERS, Offers
-from shortlist.selection.bulk.preferential import PreferentialBank
+from shortlist.selection.bank.base import Bank
+from shortlist.selection.bank.offers import NEVER, NO_OFFERS, Offers
+from shortlist.selection.bank.preferential import PreferentialBank
 from shortlist.selection.kernels.chances import stride_of
 from shortlist.selection.kernels.novelty_memory import SAMPLING, THRESHOLD, Held, Memory
 from shortlist.selection.kernels.order_statistics import put_recent
