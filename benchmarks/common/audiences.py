@@ -19,7 +19,7 @@ from shortlist.progress import Steps
 from shortlist.scoring.candidates import Scoring
 from shortlist.scoring.numbers import Numbers
 from shortlist.selection.audience import Advertisements, Inducement
-from shortlist.selection.bulk.audience import BulkAudience
+from shortlist.selection.bank.audience import BulkAudience
 
 from .report import Report
 from .timing import best_of

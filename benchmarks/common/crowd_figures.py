@@ -8,9 +8,9 @@ import numpy as np
 
 from shortlist.model.policy import Novelty, SinglePolicy, TopK
 from shortlist.progress import Steps
-from shortlist.selection.bulk.base import Bank
-from shortlist.selection.bulk.novelty import NoveltyBank
-from shortlist.selection.bulk.preferential import PreferentialBank
+from shortlist.selection.bank.base import Bank
+from shortlist.selection.bank.novelty import NoveltyBank
+from shortlist.selection.bank.preferential import PreferentialBank
 
 from .crowds import SECOND, Crowd, choose, choose_plainly, placed_pairs
 from .report import Report

@@ -14,8 +14,8 @@ from shortlist.scoring.candidates import Candidate
 from shortlist.scoring.combine import ScoredMatch
 from shortlist.scoring.combined import UNSET
 from shortlist.scoring.match_sets import ALONE, NO_SETS
-from shortlist.selection.bulk.base import Bank
-from shortlist.selection.bulk.offers import NEVER, Offers, Placements
+from shortlist.selection.bank.base import Bank
+from shortlist.selection.bank.offers import NEVER, Offers, Placements
 from shortlist.selection.policies import selector
 
 from .timing import core_timed

@@ -11,7 +11,7 @@ from shortlist.model.policy import Window
 from shortlist.model.publication import Publication
 from shortlist.scoring.candidates import Candidate
 from shortlist.scoring.combine import ScoredMatch
-from shortlist.selection.bulk.offers import NEVER, Offers
+from shortlist.selection.bank.offers import NEVER, Offers
 from shortlist.selection.window import WindowSelector
 
 from .candidate_list import placed_one_by_one

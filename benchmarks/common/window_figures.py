@@ -10,7 +10,7 @@ import numpy as np
 from shortlist.matching.blocks import Longs
 from shortlist.model.policy import Window
 from shortlist.progress import Steps
-from shortlist.selection.bulk.offers import Placements
+from shortlist.selection.bank.offers import Placements
 
 from .report import Report
 from .streams import MINUTE, Points, Stream, centres

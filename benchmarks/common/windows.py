@@ -15,8 +15,8 @@ from shortlist.scoring.combined import UNSET
 from shortlist.scoring.kernels.findings import Findings
 from shortlist.scoring.kernels.hopeful import Hopes
 from shortlist.scoring.match_sets import ALONE, NO_SETS
-from shortlist.selection.bulk.offers import NEVER, Offers, Placements
-from shortlist.selection.bulk.window import WindowBank
+from shortlist.selection.bank.offers import NEVER, Offers, Placements
+from shortlist.selection.bank.window import WindowBank
 from shortlist.selection.kernels.arena import Records
 
 from .streams import AXES, BLOCK, MINUTE, VOCABULARY, Points, Stream, uniform

@@ -18,7 +18,7 @@ from shortlist.model.registry import Registry
 from shortlist.model.settings import Settings
 from shortlist.model.shortlist import Shortlist
 from shortlist.model.subscription import Subscription
-from shortlist.selection.bulk import banks
+from shortlist.selection.bank import banks
 from tests.engine.test_bulk import everything_of, in_bulk
 from tests.selector_calls import POLICIES, data
 from tests.strategies import cuts, maybe, seeded

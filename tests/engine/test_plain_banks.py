@@ -6,8 +6,8 @@ from shortlist.engine.engine import Engine
 from shortlist.engine.replay import read_items
 from shortlist.intake.files import registry_from_documents
 from shortlist.model.settings import Settings
-from shortlist.selection.bulk import banks
-from shortlist.selection.bulk.plain import PlainBank
+from shortlist.selection.bank import banks
+from shortlist.selection.bank.plain import PlainBank
 from tests.engine.test_bulk import CHAINS, everything_of, in_bulk, plain
 from tests.engine.test_contents import look
 from tests.engine.test_departures import follow

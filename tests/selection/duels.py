@@ -7,10 +7,10 @@ import numpy as np
 from shortlist.model.shortlist import Shortlist
 from shortlist.scoring.combined import UNSET
 from shortlist.scoring.match_sets import ALONE, MatchSets
-from shortlist.selection.bulk.kept_sets import KeptSets
-from shortlist.selection.bulk.offers import NEVER, Offers
-from shortlist.selection.bulk.publications import Publications
-from shortlist.selection.bulk.world import Subscriptions, World
+from shortlist.selection.bank.kept_sets import KeptSets
+from shortlist.selection.bank.offers import NEVER, Offers
+from shortlist.selection.bank.publications import Publications
+from shortlist.selection.bank.world import Subscriptions, World
 from shortlist.selection.policies import selector
 from tests.selector_calls import END_OF_TIME, POLICIES, candidate
 from tests.strategies import seeded

@@ -4,7 +4,7 @@ import numpy as np
 
 from shortlist.scoring.combined import UNSET
 from shortlist.scoring.match_sets import ALONE
-from shortlist.selection.bulk.offers import NEVER, Offers
+from shortlist.selection.bank.offers import NEVER, Offers
 
 
 def offers_to(places, times, scores, expiries=None, named=None):

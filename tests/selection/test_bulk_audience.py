@@ -17,7 +17,7 @@ from shortlist.scoring.candidates import Scoring
 from shortlist.scoring.expression import Scored
 from shortlist.scoring.numbers import Numbers
 from shortlist.selection.audience import Advertisements, Inducement, Nomination, chosen
-from shortlist.selection.bulk.audience import BulkAudience
+from shortlist.selection.bank.audience import BulkAudience
 from shortlist.selection.kernels.audience import with_smallest_ids
 from tests.strategies import AUDIENCE_SCORES, VOCABULARY, data, drawn, seeded
 

@@ -6,8 +6,8 @@ import numpy as np
 import pytest
 
 from shortlist.model.policy import Chain, Everything, Fresh, Novelty, Span, TopK, Window, shows
-from shortlist.selection.bulk.banks import bank_kind, bank_of_kind
-from shortlist.selection.bulk.offers import NEVER
+from shortlist.selection.bank.banks import bank_kind, bank_of_kind
+from shortlist.selection.bank.offers import NEVER
 from tests.selection.duels import Player, anyone, offers_of
 from tests.selector_calls import POLICIES, calls
 from tests.strategies import seeded

@@ -14,9 +14,9 @@ from shortlist.model.policy import Diverse, Span
 from shortlist.model.publication import Publication
 from shortlist.scoring.combined import UNSET
 from shortlist.scoring.match_sets import ALONE, NO_SETS
-from shortlist.selection.bulk.diverse import DiverseBank
-from shortlist.selection.bulk.offers import NEVER, Offers
-from shortlist.selection.bulk.publications import Publications
+from shortlist.selection.bank.diverse import DiverseBank
+from shortlist.selection.bank.offers import NEVER, Offers
+from shortlist.selection.bank.publications import Publications
 from tests.selection.duels import duel
 from tests.selector_calls import RENT, candidate, diverse
 from tests.strategies import examples, seeded

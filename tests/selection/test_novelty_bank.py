@@ -15,8 +15,8 @@ from shortlist.scoring.candidates import Candidate
 from shortlist.scoring.combine import ScoredMatch
 from shortlist.scoring.combined import UNSET
 from shortlist.scoring.match_sets import ALONE, NO_SETS
-from shortlist.selection.bulk.novelty import NoveltyBank
-from shortlist.selection.bulk.offers import NEVER, Offers
+from shortlist.selection.bank.novelty import NoveltyBank
+from shortlist.selection.bank.offers import NEVER, Offers
 from tests.selection.duels import Player, bank_rows, duel, offers_of, plain_row
 from tests.selector_calls import novelty
 from tests.strategies import examples, seeded

@@ -10,8 +10,8 @@ from hypothesis import strategies as st
 from shortlist.model.policy import TopK
 from shortlist.scoring.combined import UNSET
 from shortlist.scoring.match_sets import ALONE, NO_SETS
-from shortlist.selection.bulk.offers import NEVER, Offers
-from shortlist.selection.bulk.preferential import PreferentialBank
+from shortlist.selection.bank.offers import NEVER, Offers
+from shortlist.selection.bank.preferential import PreferentialBank
 from tests.selection.duels import duel
 from tests.selector_calls import candidate
 from tests.strategies import examples, maybe

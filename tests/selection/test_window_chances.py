@@ -5,8 +5,8 @@ import pytest
 
 from shortlist.model.policy import Span, Window
 from shortlist.scoring.match_sets import NO_SETS
-from shortlist.selection.bulk.offers import NEVER, Placements
-from shortlist.selection.bulk.window import CountWindowBank, WindowBank
+from shortlist.selection.bank.offers import NEVER, Placements
+from shortlist.selection.bank.window import CountWindowBank, WindowBank
 from shortlist.selection.kernels.chances import at_most
 from tests.selection.streams import blocks_of, offers_to, rows_of
 

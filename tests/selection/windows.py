@@ -4,8 +4,8 @@ from shortlist.model.policy import Fresh, Span, Window
 from shortlist.model.publication import Publication
 from shortlist.scoring.candidates import Candidate
 from shortlist.scoring.combine import ScoredMatch
-from shortlist.selection.bulk.fresh import CountFreshBank, FreshBank
-from shortlist.selection.bulk.window import CountWindowBank, WindowBank
+from shortlist.selection.bank.fresh import CountFreshBank, FreshBank
+from shortlist.selection.bank.window import CountWindowBank, WindowBank
 from tests.strategies import maybe
 
 SPANS = [None, *map(Span, range(1, 9)), Span(20), Span(200)]

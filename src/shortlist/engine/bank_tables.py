@@ -8,9 +8,9 @@ import pyarrow as pa
 
 from shortlist.matching.blocks import Ints, Longs
 from shortlist.scoring.match_sets import MatchSets
-from shortlist.selection.bulk.arena import Arena, translated
-from shortlist.selection.bulk.base import Bank
-from shortlist.selection.bulk.selecting import BulkSelecting
+from shortlist.selection.bank.arena import Arena, translated
+from shortlist.selection.bank.base import Bank
+from shortlist.selection.bank.selecting import BankSelecting
 from shortlist.selection.kernels.arena import HEAD, Records
 
 Tables = dict[str, pa.RecordBatch]
@@ -28,7 +28,7 @@ class Names(NamedTuple):
     subscription_number: Callable[[str], int]
 
 
-def bank_tables(selecting: BulkSelecting, names: Names, *, only_changes: bool) -> Tables:
+def bank_tables(selecting: BankSelecting, names: Names, *, only_changes: bool) -> Tables:
     """What shortlists hold, or those of them that have changed since the last call."""
     tables = {}
     for depth, kind, bank in _banks(selecting):
@@ -49,7 +49,7 @@ def bank_tables(selecting: BulkSelecting, names: Names, *, only_changes: bool) -
 
 
 def load_banks(
-    selecting: BulkSelecting, names: Names, tables: Mapping[str, pa.RecordBatch]
+    selecting: BankSelecting, names: Names, tables: Mapping[str, pa.RecordBatch]
 ) -> None:
     """Puts what tables say in the place of what shortlists hold; those are open already."""
     kept = np.empty(0, np.int32)
@@ -84,7 +84,7 @@ def held_numbers(tables: Mapping[str, pa.RecordBatch], name: str) -> Longs:
     return numbers[numbers >= 0]
 
 
-def _banks(selecting: BulkSelecting) -> Iterator[tuple[int, str, Bank]]:
+def _banks(selecting: BankSelecting) -> Iterator[tuple[int, str, Bank]]:
     for depth, level in enumerate(selecting.levels):
         for kind, bank in level.banks.items():
             yield depth, kind, bank
@@ -110,7 +110,7 @@ def _numpy(table: pa.RecordBatch, name: str) -> Records:
 
 
 def _rows_table(
-    arena: Arena, places: Longs, selecting: BulkSelecting, names: Names
+    arena: Arena, places: Longs, selecting: BankSelecting, names: Names
 ) -> pa.RecordBatch:
     rows = arena.rows[arena.rows_of_all(places)]
     columns: dict[str, Records | pa.Array] = {name: rows[name] for name in rows.dtype.names or ()}
@@ -122,7 +122,7 @@ def _rows_table(
 
 
 def _rows(
-    arena: Arena, table: pa.RecordBatch, selecting: BulkSelecting, names: Names, kept: Ints
+    arena: Arena, table: pa.RecordBatch, selecting: BankSelecting, names: Names, kept: Ints
 ) -> dict[str, Records]:
     columns = {}
     for name in arena.rows.dtype.names or ():

@@ -8,8 +8,8 @@ from typing import Any
 from shortlist.engine.shard import Shard
 from shortlist.model.publication import Publication
 from shortlist.model.times import END_OF_TIME, format_time
-from shortlist.selection.bulk.contents import shortlist_contents
-from shortlist.selection.bulk.shown import Contents
+from shortlist.selection.bank.contents import shortlist_contents
+from shortlist.selection.bank.shown import Contents
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

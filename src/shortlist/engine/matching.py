@@ -22,7 +22,7 @@ from shortlist.scoring.kernels.hopeful import Hopes
 from shortlist.scoring.match_sets import MatchSets
 from shortlist.scoring.numbers import Numbers
 from shortlist.selection.audience import Inducement
-from shortlist.selection.bulk.audience import BulkAudience
+from shortlist.selection.bank.audience import BulkAudience
 
 NOMINATIONS = pa.schema(
     {

@@ -14,7 +14,7 @@ from shortlist.model.items import Items
 from shortlist.model.policy import Policy
 from shortlist.model.policy_changes import kept_by
 from shortlist.model.shortlist import Shortlist
-from shortlist.selection.bulk.offers import NEVER, Placements
+from shortlist.selection.bank.offers import NEVER, Placements
 
 
 class _Step(NamedTuple):

@@ -27,10 +27,10 @@ from shortlist.model.shortlist import Shortlist
 from shortlist.model.subscription import Subscription
 from shortlist.scoring.blocks import Arrivals
 from shortlist.scoring.combined import Expected
-from shortlist.selection.bulk.offers import NO_PLACEMENTS, Placements
-from shortlist.selection.bulk.selecting import BulkSelecting
-from shortlist.selection.bulk.tables import Table
-from shortlist.selection.bulk.world import Subscriptions
+from shortlist.selection.bank.offers import NO_PLACEMENTS, Placements
+from shortlist.selection.bank.selecting import BankSelecting
+from shortlist.selection.bank.tables import Table
+from shortlist.selection.bank.world import Subscriptions
 
 CHAIN = "chain"
 KINDS = (*POLICIES, CHAIN)
@@ -86,7 +86,7 @@ class Shard:
 
     def __init__(self, registry: Registry, limits: Limits, *, finds: bool = True) -> None:
         self.matching = Matching(registry.vocabulary, limits, finds=finds)
-        self.selecting = BulkSelecting(
+        self.selecting = BankSelecting(
             Subscriptions(
                 lambda: self.matching.combining.refreshes,
                 lambda number: self.matching.subscription(number).id,

@@ -7,8 +7,8 @@ from shortlist.engine.departures import Reason
 from shortlist.engine.shard import Shard
 from shortlist.model.policy import shows
 from shortlist.model.publication import Publication
-from shortlist.selection.bulk.contents import holders, shortlist_contents
-from shortlist.selection.bulk.offers import NEVER, Placements
+from shortlist.selection.bank.contents import holders, shortlist_contents
+from shortlist.selection.bank.offers import NEVER, Placements
 from shortlist.selection.kernels.arena import Records
 
 

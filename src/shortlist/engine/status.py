@@ -4,7 +4,7 @@ from collections.abc import Iterator
 from typing import Any
 
 from shortlist.engine.shard import Shard
-from shortlist.selection.bulk.base import Cautious
+from shortlist.selection.bank.base import Cautious
 
 
 def status(shard: Shard) -> dict[str, Any]:

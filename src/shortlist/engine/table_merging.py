@@ -9,7 +9,7 @@ import pyarrow.compute as pc
 
 from shortlist.engine.bank_tables import Tables, held_numbers
 from shortlist.matching.blocks import Bools, Longs
-from shortlist.selection.bulk.arena import translated
+from shortlist.selection.bank.arena import translated
 from shortlist.selection.kernels.arena import Records
 
 Parts = Sequence[Mapping[str, pa.RecordBatch]]

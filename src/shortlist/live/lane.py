@@ -13,7 +13,7 @@ from shortlist.model.items import Items
 from shortlist.model.settings import Limits
 from shortlist.model.subscription import Subscription
 from shortlist.model.vocabulary import Vocabulary
-from shortlist.selection.bulk.offers import NEVER
+from shortlist.selection.bank.offers import NEVER
 
 
 class Lane(LiveRegistry):

@@ -6,7 +6,7 @@ import numpy as np
 from numba import njit
 
 from shortlist.matching.arrays import Longs
-from shortlist.selection.bulk.offers import NEVER, Offers
+from shortlist.selection.bank.offers import NEVER, Offers
 from shortlist.selection.kernels.arena import Records
 from shortlist.selection.kernels.diverse_choice import NO_STEP, choose_from, step_won
 from shortlist.selection.kernels.diverse_pruning import prune, prune_if_grown

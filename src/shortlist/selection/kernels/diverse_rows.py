@@ -9,7 +9,7 @@ from numba import njit
 
 from shortlist.matching.arrays import Longs
 from shortlist.matching.kernels.rounding import round9
-from shortlist.selection.bulk.offers import Offers
+from shortlist.selection.bank.offers import Offers
 from shortlist.selection.kernels.arena import Records, with_room
 from shortlist.selection.kernels.window_rows import (
     DEGREES,

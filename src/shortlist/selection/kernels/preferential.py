@@ -12,7 +12,7 @@ from numba import njit
 
 from shortlist.matching.arrays import Floats, Ints, Longs
 from shortlist.scoring.combined import UNSET
-from shortlist.selection.bulk.offers import NEVER
+from shortlist.selection.bank.offers import NEVER
 from shortlist.selection.kernels.arena import Records, insert, with_room
 
 HEAD = [("k", "i4"), ("refresh", "i8"), ("period", "i8"), ("floor", "f8"), ("until", "i8")]

@@ -11,7 +11,7 @@ import numpy.typing as npt
 from numba import njit
 
 from shortlist.matching.arrays import Floats, Longs
-from shortlist.selection.bulk.offers import NEVER, Offers
+from shortlist.selection.bank.offers import NEVER, Offers
 from shortlist.selection.kernels.arena import Records
 from shortlist.selection.kernels.largest import keep_largest
 from shortlist.selection.kernels.window_rows import full_life_of, in_order, is_there, push_of

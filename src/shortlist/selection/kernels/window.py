@@ -6,7 +6,7 @@ import numpy as np
 from numba import njit
 
 from shortlist.matching.arrays import Floats, Longs
-from shortlist.selection.bulk.offers import NEVER
+from shortlist.selection.bank.offers import NEVER
 from shortlist.selection.kernels.arena import Records
 from shortlist.selection.kernels.chances import judge_until
 from shortlist.selection.kernels.largest import first_not_under

@@ -13,7 +13,7 @@ from numba.extending import overload
 
 from shortlist.matching.arrays import Floats, Longs
 from shortlist.matching.kernels.rounding import round9
-from shortlist.selection.bulk.offers import NEVER, Offers
+from shortlist.selection.bank.offers import NEVER, Offers
 from shortlist.selection.kernels.arena import Records, with_room
 
 WINDOW_HEAD = [

@@ -10,7 +10,7 @@ import numpy as np
 from numba import njit
 
 from shortlist.matching.arrays import Floats, Longs
-from shortlist.selection.bulk.offers import Offers
+from shortlist.selection.bank.offers import Offers
 from shortlist.selection.kernels.arena import Records, with_room
 from shortlist.selection.kernels.chances import judge, judge_until, stride_of
 from shortlist.selection.kernels.largest import first_not_under

@@ -16,14 +16,14 @@ from shortlist.model.policy import Everything, SinglePolicy, policies_of
 from shortlist.model.shortlist import Shortlist
 from shortlist.scoring.combined import Combined
 from shortlist.scoring.match_sets import MatchSets
-from shortlist.selection.bulk.arena import Arena
-from shortlist.selection.bulk.banks import bank_kind, bank_of_kind
-from shortlist.selection.bulk.base import Bank, Expectant
-from shortlist.selection.bulk.kept_sets import KeptSets
-from shortlist.selection.bulk.offers import NO_PLACEMENTS, Offers, Placements
-from shortlist.selection.bulk.publications import Publications
-from shortlist.selection.bulk.tables import Table
-from shortlist.selection.bulk.world import Subscriptions, World
+from shortlist.selection.bank.arena import Arena
+from shortlist.selection.bank.banks import bank_kind, bank_of_kind
+from shortlist.selection.bank.base import Bank, Expectant
+from shortlist.selection.bank.kept_sets import KeptSets
+from shortlist.selection.bank.offers import NO_PLACEMENTS, Offers, Placements
+from shortlist.selection.bank.publications import Publications
+from shortlist.selection.bank.tables import Table
+from shortlist.selection.bank.world import Subscriptions, World
 
 
 class Stage(NamedTuple):
@@ -79,7 +79,7 @@ class Level:
         return placements._replace(places=self.owners(kind, placements.places))
 
 
-class BulkSelecting:
+class BankSelecting:
     """Shortlists are known by number, and so are subscriptions."""
 
     def __init__(self, subscriptions: Subscriptions) -> None:

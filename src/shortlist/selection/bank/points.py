@@ -8,7 +8,7 @@ import numpy as np
 from shortlist.matching.arrays import with_length
 from shortlist.matching.blocks import Floats, Ints, Longs
 from shortlist.model.aspects import Aspect
-from shortlist.selection.bulk.publications import Publications
+from shortlist.selection.bank.publications import Publications
 from shortlist.selection.differences import Differences, Traits
 from shortlist.selection.kernels.points import UNSCALED, Points
 

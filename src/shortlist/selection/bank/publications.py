@@ -12,8 +12,8 @@ from shortlist.matching.arrays import with_length
 from shortlist.matching.blocks import Longs
 from shortlist.model.items import Items
 from shortlist.model.publication import Publication
-from shortlist.selection.bulk.arena import Arena, sweep
-from shortlist.selection.bulk.offers import NEVER
+from shortlist.selection.bank.arena import Arena, sweep
+from shortlist.selection.bank.offers import NEVER
 from shortlist.selection.kernels.arena import Records
 
 FACTS = np.dtype(

@@ -7,9 +7,9 @@ import numpy as np
 
 from shortlist.model.policy import Novelty
 from shortlist.scoring.match_sets import ALONE, MatchSets
-from shortlist.selection.bulk.arena import Arena
-from shortlist.selection.bulk.base import ArrivalBank
-from shortlist.selection.bulk.offers import NO_PLACEMENTS, Offers, Placements
+from shortlist.selection.bank.arena import Arena
+from shortlist.selection.bank.base import ArrivalBank
+from shortlist.selection.bank.offers import NO_PLACEMENTS, Offers, Placements
 from shortlist.selection.draws import stream
 from shortlist.selection.equal_shares import rate_warnings
 from shortlist.selection.kernels.novelty import REFUSED, named_members

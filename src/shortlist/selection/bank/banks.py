@@ -3,14 +3,14 @@
 from collections.abc import Callable
 
 from shortlist.model.policy import SinglePolicy
-from shortlist.selection.bulk.base import Bank
-from shortlist.selection.bulk.diverse import DiverseBank
-from shortlist.selection.bulk.fresh import CountFreshBank, FreshBank
-from shortlist.selection.bulk.novelty import NoveltyBank
-from shortlist.selection.bulk.plain import PlainBank
-from shortlist.selection.bulk.preferential import PreferentialBank
-from shortlist.selection.bulk.window import CountWindowBank, WindowBank
-from shortlist.selection.bulk.world import World
+from shortlist.selection.bank.base import Bank
+from shortlist.selection.bank.diverse import DiverseBank
+from shortlist.selection.bank.fresh import CountFreshBank, FreshBank
+from shortlist.selection.bank.novelty import NoveltyBank
+from shortlist.selection.bank.plain import PlainBank
+from shortlist.selection.bank.preferential import PreferentialBank
+from shortlist.selection.bank.window import CountWindowBank, WindowBank
+from shortlist.selection.bank.world import World
 
 BANKS: dict[str, Callable[[World], Bank]] = {
     "top-k": lambda world: PreferentialBank(),

@@ -7,10 +7,10 @@ import numpy as np
 from shortlist.matching.blocks import Floats, Longs
 from shortlist.model.policy import Fresh, Span, Window
 from shortlist.scoring.match_sets import MatchSets
-from shortlist.selection.bulk.arena import Fields
-from shortlist.selection.bulk.base import Expectations
-from shortlist.selection.bulk.offers import NEVER, NO_OFFERS, Offers, Placements
-from shortlist.selection.bulk.sliding import SlidingBank, placements_of
+from shortlist.selection.bank.arena import Fields
+from shortlist.selection.bank.base import Expectations
+from shortlist.selection.bank.offers import NEVER, NO_OFFERS, Offers, Placements
+from shortlist.selection.bank.sliding import SlidingBank, placements_of
 from shortlist.selection.kernels import window as kernels
 from shortlist.selection.kernels import window_runs
 from shortlist.selection.kernels.chances import stride_of

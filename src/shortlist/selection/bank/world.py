@@ -4,8 +4,8 @@ from collections.abc import Callable
 from typing import NamedTuple
 
 from shortlist.matching.blocks import Longs
-from shortlist.selection.bulk.kept_sets import KeptSets
-from shortlist.selection.bulk.publications import Publications
+from shortlist.selection.bank.kept_sets import KeptSets
+from shortlist.selection.bank.publications import Publications
 
 
 class Subscriptions(NamedTuple):

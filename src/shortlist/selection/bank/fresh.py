@@ -6,10 +6,10 @@ import numpy as np
 
 from shortlist.matching.blocks import Floats
 from shortlist.scoring.match_sets import MatchSets
-from shortlist.selection.bulk.arena import Fields
-from shortlist.selection.bulk.base import Expectations
-from shortlist.selection.bulk.offers import Offers, Placements
-from shortlist.selection.bulk.window import WindowBank, window_settings
+from shortlist.selection.bank.arena import Fields
+from shortlist.selection.bank.base import Expectations
+from shortlist.selection.bank.offers import Offers, Placements
+from shortlist.selection.bank.window import WindowBank, window_settings
 from shortlist.selection.fresh import half_life_of
 from shortlist.selection.kernels.fading import lasting_keys
 from shortlist.selection.kernels.window_rows import (

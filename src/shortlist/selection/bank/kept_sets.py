@@ -6,7 +6,7 @@ import numpy as np
 
 from shortlist.matching.blocks import Ints
 from shortlist.scoring.match_sets import NO_SETS, MatchSets
-from shortlist.selection.bulk.arena import Arena, sweep
+from shortlist.selection.bank.arena import Arena, sweep
 
 LEAST = 1024
 """So many may be carried by nobody before that is looked into."""

@@ -5,11 +5,11 @@ from collections.abc import Iterable
 
 import numpy as np
 
-from shortlist.selection.bulk.selecting import BulkSelecting
-from shortlist.selection.bulk.shown import NO_CONTENTS, Contents
+from shortlist.selection.bank.selecting import BankSelecting
+from shortlist.selection.bank.shown import NO_CONTENTS, Contents
 
 
-def shortlist_contents(selecting: BulkSelecting, numbers: Iterable[int], now: int) -> Contents:
+def shortlist_contents(selecting: BankSelecting, numbers: Iterable[int], now: int) -> Contents:
     """What shortlists show; their numbers are the places."""
     places = defaultdict(list)
     for number in numbers:
@@ -24,7 +24,7 @@ def shortlist_contents(selecting: BulkSelecting, numbers: Iterable[int], now: in
     return Contents.joined(found)
 
 
-def holders(selecting: BulkSelecting, source: str, publication: str) -> set[int]:
+def holders(selecting: BankSelecting, source: str, publication: str) -> set[int]:
     """The shortlists of which some policy holds a publication."""
     found: set[int] = set()
     for number in selecting.publications.named(source, publication):

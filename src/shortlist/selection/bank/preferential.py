@@ -9,10 +9,10 @@ from shortlist.matching.blocks import Longs
 from shortlist.model.policy import TopK
 from shortlist.scoring.combined import UNSET
 from shortlist.scoring.match_sets import MatchSets
-from shortlist.selection.bulk.arena import Arena
-from shortlist.selection.bulk.base import ArrivalBank, Expectations
-from shortlist.selection.bulk.offers import NEVER, NO_PLACEMENTS, Offers, Placements
-from shortlist.selection.bulk.shown import Contents, valid_rows
+from shortlist.selection.bank.arena import Arena
+from shortlist.selection.bank.base import ArrivalBank, Expectations
+from shortlist.selection.bank.offers import NEVER, NO_PLACEMENTS, Offers, Placements
+from shortlist.selection.bank.shown import Contents, valid_rows
 from shortlist.selection.kernels.preferential import HEAD, ROW, ranked, retract, shorten
 
 MOST = 2**31 - 1

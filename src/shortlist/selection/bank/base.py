@@ -5,9 +5,9 @@ from typing import Any, NamedTuple, Protocol, runtime_checkable
 
 from shortlist.matching.blocks import Floats, Ints, Longs
 from shortlist.scoring.match_sets import MatchSets
-from shortlist.selection.bulk.arena import Arena
-from shortlist.selection.bulk.offers import NO_PLACEMENTS, Offers, Placements
-from shortlist.selection.bulk.shown import NO_CONTENTS, Contents
+from shortlist.selection.bank.arena import Arena
+from shortlist.selection.bank.offers import NO_PLACEMENTS, Offers, Placements
+from shortlist.selection.bank.shown import NO_CONTENTS, Contents
 
 
 class Expectations(NamedTuple):

@@ -11,7 +11,7 @@ from shortlist.model.vocabulary import Vocabulary
 from shortlist.scoring.expression import Subject, Uncomputable, expression
 from shortlist.scoring.kernels.arithmetic import change, combine
 from shortlist.scoring.templates import ARITHMETIC, FUNCTIONS
-from shortlist.selection.bulk.traits import Traits
+from shortlist.selection.bank.traits import Traits
 from shortlist.selection.kernels.audience import round_all
 
 

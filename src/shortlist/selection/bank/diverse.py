@@ -9,12 +9,12 @@ from shortlist.matching.blocks import Ints, Longs
 from shortlist.model.aspects import Aspect
 from shortlist.model.policy import Diverse, Span
 from shortlist.scoring.match_sets import MatchSets
-from shortlist.selection.bulk.arena import Fields
-from shortlist.selection.bulk.offers import NEVER, NO_OFFERS, NO_PLACEMENTS, Offers, Placements
-from shortlist.selection.bulk.points import PointTable
-from shortlist.selection.bulk.publications import Publications
-from shortlist.selection.bulk.sliding import SlidingBank, placements_of
-from shortlist.selection.bulk.tables import Table
+from shortlist.selection.bank.arena import Fields
+from shortlist.selection.bank.offers import NEVER, NO_OFFERS, NO_PLACEMENTS, Offers, Placements
+from shortlist.selection.bank.points import PointTable
+from shortlist.selection.bank.publications import Publications
+from shortlist.selection.bank.sliding import SlidingBank, placements_of
+from shortlist.selection.bank.tables import Table
 from shortlist.selection.kernels import diverse as kernels
 from shortlist.selection.kernels.diverse_rows import HEAD, ROW
 from shortlist.selection.kernels.outbox import NOBODY

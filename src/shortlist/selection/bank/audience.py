@@ -10,8 +10,8 @@ from shortlist.model.subscription import Subscription
 from shortlist.scoring.candidates import Scoring
 from shortlist.scoring.numbers import Numbers
 from shortlist.selection.audience import Advertisements, Inducement
-from shortlist.selection.bulk.rankings import Ranking
-from shortlist.selection.bulk.traits import Traits
+from shortlist.selection.bank.rankings import Ranking
+from shortlist.selection.bank.traits import Traits
 from shortlist.selection.kernels.audience import around_border, with_smallest_ids
 
 

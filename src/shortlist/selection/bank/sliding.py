@@ -7,9 +7,9 @@ from typing import ClassVar
 import numpy as np
 
 from shortlist.matching.blocks import Longs
-from shortlist.selection.bulk.arena import Arena, Fields
-from shortlist.selection.bulk.offers import Placements
-from shortlist.selection.bulk.shown import Contents, window_rows
+from shortlist.selection.bank.arena import Arena, Fields
+from shortlist.selection.bank.offers import Placements
+from shortlist.selection.bank.shown import Contents, window_rows
 from shortlist.selection.kernels.arena import Records
 from shortlist.selection.kernels.outbox import PLACED
 

@@ -7,8 +7,8 @@ import numpy as np
 
 from shortlist.matching.blocks import Bools, Floats, Ints, Longs
 from shortlist.model.rounding import rounded
-from shortlist.selection.bulk.arena import Arena
-from shortlist.selection.bulk.offers import NEVER
+from shortlist.selection.bank.arena import Arena
+from shortlist.selection.bank.offers import NEVER
 from shortlist.selection.kernels.arena import Records
 from shortlist.selection.kernels.window_rows import DEGREES, DELIVERED
 

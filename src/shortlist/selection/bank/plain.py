@@ -13,11 +13,11 @@ from shortlist.scoring.candidates import Candidate
 from shortlist.scoring.combine import ScoredMatch
 from shortlist.scoring.combined import UNSET
 from shortlist.scoring.match_sets import ALONE, MatchSets
+from shortlist.selection.bank.arena import Arena
+from shortlist.selection.bank.offers import NEVER, NO_PLACEMENTS, Offers, Placements
+from shortlist.selection.bank.shown import NO_CONTENTS, Contents
+from shortlist.selection.bank.world import World
 from shortlist.selection.base import Placement, Selector
-from shortlist.selection.bulk.arena import Arena
-from shortlist.selection.bulk.offers import NEVER, NO_PLACEMENTS, Offers, Placements
-from shortlist.selection.bulk.shown import NO_CONTENTS, Contents
-from shortlist.selection.bulk.world import World
 from shortlist.selection.kernels.arena import Records
 from shortlist.selection.policies import policy_selector
 from shortlist.selection.records import numbered, restored
