@@ -22,8 +22,8 @@ OWN = [name for name, _ in HEAD if name != "length"]
 class Names(NamedTuple):
     """Who shortlists and subscriptions are, by number, and back."""
 
-    shortlist: Callable[[int], str]
-    subscription: Callable[[int], str]
+    shortlists: Callable[[Ints], pa.StringArray]
+    subscriptions: Callable[[Ints], pa.StringArray]
     shortlist_number: Callable[[str], int]
     subscription_number: Callable[[str], int]
 
@@ -35,8 +35,7 @@ def bank_tables(selecting: BankSelecting, names: Names, *, only_changes: bool) -
         places = _touched(bank) if only_changes else np.flatnonzero(bank.arenas[0].heads["is_open"])
         if not places.size:
             continue
-        owners = selecting.levels[depth].owners(kind, places).tolist()
-        shortlists = pa.array(map(names.shortlist, owners), pa.string())
+        shortlists = names.shortlists(selecting.levels[depth].owners(kind, places))
         for number, arena in enumerate(bank.arenas):
             heads = {name: arena.heads[name][places] for name in _fields(arena.heads)}
             tables[f"{depth} {kind} {number} heads"] = _table(heads, shortlist=shortlists)
@@ -139,11 +138,13 @@ def _rows(
 
 def _named(numbers: Ints, names: Names) -> pa.DictionaryArray:
     """Subscriptions by name, each name once; nobody is null."""
-    known, places = np.unique(numbers, return_inverse=True)
-    dictionary = pa.array([names.subscription(n) if n >= 0 else None for n in known.tolist()])
-    return pa.DictionaryArray.from_arrays(
-        pa.array(places.astype(np.int32)), dictionary.cast(pa.string())
-    )
+    is_known = np.bincount(numbers + 1, minlength=1) > 0
+    places = np.cumsum(is_known, dtype=np.int32) - np.int32(1)
+    known = np.flatnonzero(is_known) - 1
+    dictionary = names.subscriptions(known[known >= 0])
+    if is_known[0]:
+        dictionary = pa.concat_arrays([pa.nulls(1, pa.string()), dictionary])
+    return pa.DictionaryArray.from_arrays(pa.array(places[numbers + 1]), dictionary)
 
 
 def _numbered(column: pa.DictionaryArray, names: Names) -> Ints:

@@ -8,6 +8,7 @@ import numpy as np
 import pyarrow as pa
 
 from shortlist.engine.live import LiveRegistry
+from shortlist.engine.names import NameColumn
 from shortlist.matching.blocks import Block, Bools, Floats, Longs
 from shortlist.matching.index.index import Index
 from shortlist.matching.values import Read
@@ -139,6 +140,8 @@ class Matching(LiveRegistry):
         self._finder = Finder(vocabulary, limits) if finds else None
         self._numbered: Numbered = self._finder or FoundElsewhere()
         self.shortlists = Numbers()
+        self.names = NameColumn()
+        """The ids of subscriptions."""
         self.combining = BlockCombining(
             self.scoring, self.shortlists, self._numbered.number, self._numbered.wants_nearest
         )
@@ -217,7 +220,9 @@ class Matching(LiveRegistry):
         )
 
     def _subscribed(self, subscription: Subscription) -> None:
-        self.combining.add(self._numbered.add(subscription), subscription)
+        number = self._numbered.add(subscription)
+        self.names.put(number, subscription.id)
+        self.combining.add(number, subscription)
 
     def _unsubscribed(self, subscription: str) -> None:
         number = self._numbered.remove(subscription)

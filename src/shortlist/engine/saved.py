@@ -1,16 +1,19 @@
 """What an engine saves, as bytes: a document, and tables in Arrow's format."""
 
 import json
+import zlib
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
+import orjson
 import pyarrow as pa
 
-VERSION = 2
+VERSION = 3
 MAGIC = b"shortlist state "
 PARTS = pa.schema({"name": pa.string(), "content": pa.large_binary()})
-SMALL = pa.ipc.IpcWriteOptions(compression="zstd")
+SMALL = pa.ipc.IpcWriteOptions(compression="lz4")
+PLAIN = pa.ipc.IpcWriteOptions()
 
 
 class UnusableState(ValueError):
@@ -25,20 +28,20 @@ class Saved:
     >>> again = Saved.of_bytes(saved.to_bytes())
     >>> again.document["latest"], again.tables["counts"].to_pydict()
     (7, {'n': [1, 2]})
-    >>> Saved.of_bytes(b"shortlist state 3\\n")
+    >>> Saved.of_bytes(b"shortlist state 4\\n")
     Traceback (most recent call last):
     ...
-    shortlist.engine.saved.UnusableState: expected a state of version 2, found 3
+    shortlist.engine.saved.UnusableState: expected a state of version 3, found 4
     """
 
     document: dict[str, Any]
     tables: Mapping[str, pa.RecordBatch] = field(default_factory=dict)
 
     def to_bytes(self) -> bytes:
-        text = json.dumps(self.document, separators=(",", ":")).encode()
-        parts = {"document": text, **{name: _stream(t) for name, t in self.tables.items()}}
+        tables = {name: _stream(table, SMALL) for name, table in self.tables.items()}
+        parts = {"document": zlib.compress(_json(self.document), 1), **tables}
         batch = pa.record_batch([[*parts], [*parts.values()]], schema=PARTS)
-        return MAGIC + f"{VERSION}\n".encode() + _stream(batch)
+        return MAGIC + f"{VERSION}\n".encode() + _stream(batch, PLAIN)
 
     @classmethod
     def of_bytes(cls, content: bytes) -> "Saved":
@@ -52,15 +55,22 @@ class Saved:
         try:
             named, contents = _table(rest).columns
             parts = dict(zip(named.to_pylist(), contents, strict=True))
-            document = json.loads(parts.pop("document").as_py())
+            document = json.loads(zlib.decompress(parts.pop("document").as_py()))
             return cls(document, {name: _table(part.as_buffer()) for name, part in parts.items()})
-        except (pa.ArrowException, OSError, KeyError, ValueError) as error:
+        except (pa.ArrowException, OSError, KeyError, ValueError, zlib.error) as error:
             raise UnusableState(f"expected a whole state, found a damaged one: {error}") from None
 
 
-def _stream(batch: pa.RecordBatch) -> bytes:
+def _json(document: dict[str, Any]) -> bytes:
+    try:
+        return orjson.dumps(document)
+    except TypeError:  # a whole number of more than 64 bits, of a publication that waits
+        return json.dumps(document).encode()
+
+
+def _stream(batch: pa.RecordBatch, options: pa.ipc.IpcWriteOptions) -> bytes:
     sink = pa.BufferOutputStream()
-    with pa.ipc.new_stream(sink, batch.schema, options=SMALL) as writer:
+    with pa.ipc.new_stream(sink, batch.schema, options=options) as writer:
         writer.write_batch(batch)
     return bytes(sink.getvalue())
 

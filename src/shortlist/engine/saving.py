@@ -18,7 +18,7 @@ from shortlist.engine.saved import Saved, UnusableState
 from shortlist.engine.shard import Shard
 from shortlist.intake.lines import ItemReader
 from shortlist.intake.reading import items_of
-from shortlist.intake.written import item_document, publication_document, registry_document
+from shortlist.intake.written import Known, item_document, publication_document, registry_document
 from shortlist.matching.blocks import Longs
 from shortlist.model.items import COMMAND, Items, Wanted
 
@@ -33,11 +33,14 @@ class Saving:
         self._shard = shard
         self._admission = admission
         self._number = 0
+        self._known: Known = {}
+        """The subscriptions of the last snapshot, as it has them."""
 
     def snapshot(self) -> bytes:
         """Everything that another shard or engine needs to go on."""
         matching = self._shard.matching
-        registry = registry_document(matching.roster.registry(matching.values.vocabulary))
+        live = matching.roster.registry(matching.values.vocabulary)
+        registry = registry_document(live, self._known)
         tables = bank_tables(self._shard.selecting, self._names, only_changes=False)
         serials = held_serials(tables)
         accepted = self._admission.duplicates.remembered() if self._admission else []
@@ -130,8 +133,8 @@ class Saving:
     def _names(self) -> Names:
         shard = self._shard
         return Names(
-            lambda number: shard.shortlist(number).id,
-            lambda number: shard.matching.subscription(number).id,
+            shard.names.taken,
+            shard.matching.names.taken,
             shard.matching.shortlists.number,
             shard.matching.number,
         )

@@ -10,8 +10,10 @@ import pyarrow as pa
 
 from shortlist.engine.delivering import Published, Receiving, delivery_batch
 from shortlist.engine.delivery_ids import shortlist_texts
+from shortlist.engine.kernels.sha256 import Texts
 from shortlist.engine.live import tell
 from shortlist.engine.matching import Chosen, Matching, inducements
+from shortlist.engine.names import NameColumn
 from shortlist.engine.steps import BLOCK, CommandReader, steps
 from shortlist.intake.lines import ItemReader
 from shortlist.intake.roster import registry_commands
@@ -95,6 +97,10 @@ class Shard:
         )
         self._reader = ItemReader(registry.vocabulary, limits.for_what_was_read())
         self._shortlists: list[Shortlist | None] = []
+        self.names, self._subscribers = NameColumn(), NameColumn()
+        """The ids of shortlists, and whose they are."""
+        self._hashed: Texts | None = None
+        """All ids of shortlists, ready for those of deliveries."""
         self.counts: Counter[str] = Counter()
         """Matches, and deliveries by cause."""
         self.suppressed: Counter[str] = Counter()
@@ -195,9 +201,6 @@ class Shard:
         """Placements as rows of DELIVERIES."""
         numbers, what = np.unique(placed.publications, return_inverse=True)
         places, publications = numbers.tolist(), self.selecting.publications
-        who, to = np.unique(placed.places, return_inverse=True)
-        shortlists = [self.shortlist(number) for number in who.tolist()]
-        ids = [shortlist.id for shortlist in shortlists]
         return delivery_batch(
             Published(
                 sources=publications.text("source", places),
@@ -206,20 +209,28 @@ class Shard:
                 data=publications.text("data", places) if with_data else None,
                 places=what,
             ),
-            Receiving(
-                shortlists=pa.array(ids, pa.string()),
-                subscribers=pa.array([each.subscriber for each in shortlists], pa.string()),
-                hashed=shortlist_texts(ids),
-                places=to,
-            ),
+            self._receiving(placed.places),
             times=placed.times,
-            subscriptions=self._named(placed.named),
+            subscriptions=self.matching.names.taken(placed.named),
             scores=placed.scores,
             possibilities=placed.possibilities,
             necessities=placed.necessities,
             ranks=pa.array(placed.ranks, mask=placed.ranks == 0),
             promoted=placed.promoted,
         )
+
+    def _receiving(self, numbers: Ints) -> Receiving:
+        """The shortlists of deliveries, by number: all there are, or only these if they are few."""
+        if self.names.is_cheap(numbers.size):
+            if self._hashed is None:
+                every = self.names.column().fill_null("").to_pylist()
+                self._hashed = shortlist_texts(every)
+            columns = self.names.column(), self._subscribers.column()
+            return Receiving(*columns, self._hashed, numbers)
+        who, places = np.unique(numbers, return_inverse=True)
+        ids = self.names.taken(who)
+        hashed = shortlist_texts(ids.to_pylist())
+        return Receiving(ids, self._subscribers.taken(who), hashed, places)
 
     @property
     def is_touched(self) -> bool:
@@ -261,11 +272,10 @@ class Shard:
         if number == len(self._shortlists):
             self._shortlists.append(None)
         self._shortlists[number] = shortlist
+        self.names.put(number, shortlist.id)
+        self._subscribers.put(number, shortlist.subscriber)
+        self._hashed = None
         self._kinds.put(number, kind=KINDS.index(_kind(shortlist.policy)))
-
-    def _named(self, numbers: Ints) -> pa.StringArray:
-        known, places = np.unique(numbers, return_inverse=True)
-        return _repeated([self.matching.subscription(n).id for n in known.tolist()], places)
 
     def _publish(
         self, items: Items, chosen: Chosen | None, found: FoundMatches | None
@@ -353,10 +363,6 @@ def _kind(policy: Policy) -> str:
     """What shortlists with this policy are counted as."""
     kinds = [each.kind for each in policies_of(policy)]
     return kinds[0] if len(kinds) == 1 else CHAIN
-
-
-def _repeated(texts: list[Any], places: Any) -> pa.StringArray:
-    return pa.array(texts, pa.string()).take(pa.array(places))
 
 
 def _runs(items: Items) -> Iterator[tuple[Items, str | None, bool]]:
