@@ -10,7 +10,7 @@ from shortlist.matching.index.grades import Grades
 from shortlist.matching.index.masks import BlockMasks
 from shortlist.matching.index.slots import BOTTOM, TOP, Attribute, keyed_numbers
 from shortlist.matching.index.tables import HIGHEST, LOWEST, SlotTable
-from shortlist.matching.kernels.judging import (
+from shortlist.matching.kernels.literals import (
     ANY_OF,
     BELOW,
     OTHER,

@@ -13,15 +13,13 @@ from shortlist.matching.index.search import Pairs
 from shortlist.matching.index.segments import Segment
 from shortlist.matching.index.slots import Attribute
 from shortlist.matching.kernels.judging import (
-    Asked,
-    Graded,
-    Words,
     judge_conjunctions,
     judge_plain,
     judge_programs,
     share_out,
     split,
 )
+from shortlist.matching.kernels.literals import Asked, Graded, Words
 from shortlist.model.paths import Path
 
 Look = Callable[[SlotRows, Pairs], None]

@@ -184,10 +184,11 @@ class Index:
         search = FuzzySearch(some, paths)
         for held in self._shelf:
             search.take(held.segment, held.heads, self._shelf.sharers.following)
-        found = [search.matches().moved(fuzzy)]
-        if crisp.size:
-            found.append(self._crisp_matches(block.taken(crisp)).moved(crisp))
-        return Matches.joined(found)
+        found = search.matches()
+        if not crisp.size:
+            return found
+        others = self._crisp_matches(block.taken(crisp))
+        return Matches.joined([found.moved(fuzzy), others.moved(crisp)])
 
     def _crisp_matches(self, block: Block) -> Matches:
         """The matches of publications without a fuzzy value where a condition looks."""

@@ -1,0 +1,360 @@
+"""Possibility and necessity of literals where fuzzy values were published.
+
+A literal is judged by its own set where the publication's value is fuzzy and of its type. Where the
+value is crisp the masks have told already whether the literal holds, or its grade tells how far.
+"""
+
+import math
+from typing import Any, NamedTuple
+
+import numpy.typing as npt
+from numba import njit, uint64
+
+from shortlist.matching.kernels.grades import (
+    MIN,
+    NECESSITY,
+    POSSIBILITY,
+    PRODUCT,
+    degree,
+    linear,
+    read,
+    widths,
+)
+from shortlist.matching.kernels.heights import over_range, over_rest, over_set
+from shortlist.matching.kernels.rounding import round9
+
+Array = npt.NDArray[Any]
+
+OTHER, BELOW, RANGE, ANY_OF, TYPED, TEXT = range(6)
+"""What a slot asks: nothing of fuzzy values, or something of numbers, or of texts."""
+
+
+class Asked(NamedTuple):
+    """What each slot of a segment asks of fuzzy values.
+
+    `rows` are those of `Facts` where the slot looks, -1 where nothing fuzzy was published. A range
+    is from `lows` to `highs`; of an end, these are the number after it and the one before it.
+    """
+
+    kinds: Array
+    rows: Array
+    lows: Array
+    highs: Array
+    low_open: Array
+    high_open: Array
+    first_any_of: int
+    offsets: Array
+    members: Array
+
+
+class Facts(NamedTuple):
+    """Fuzzy values: in row r, publication p has those from `starts[r, p]` to the next start.
+
+    Of a row of numbers that is one value, by its corners and shapes; of a row of texts it is words
+    and their degrees.
+    """
+
+    starts: Array
+    corners: Array
+    shapes: Array
+    words: Array
+    degrees: Array
+
+
+class Words(NamedTuple):
+    """Masks over the words of fuzzy texts, in place of publications, and their grades."""
+
+    table: Array
+    slots: Array
+    grades: Array
+    """By attribute of the segment's grades, and word."""
+
+
+class Graded(NamedTuple):
+    """The grades of a segment's literals, and the crisp values that they grade."""
+
+    attributes: Array
+    is_text: Array
+    parameters: Array
+    rows: Array
+    """Of `Facts`, by attribute; -1 where nothing fuzzy was published."""
+    starts: Array
+    elements: Array
+    singles: Array
+
+
+@njit(cache=True, error_model="numpy")
+def set_of(  # type: ignore[no-untyped-def]
+    kinds, lows, highs, low_open, high_open, first_any_of, offsets, members, plus, minus
+):
+    """The numbers of which a crisp literal holds: a range, or points, or all but these."""
+    first, last, inverted = 0, 0, False
+    low, high, without_low, without_high = -math.inf, math.inf, False, False
+    slot = plus
+    if kinds[plus] == BELOW:
+        if minus == 0:
+            high, without_high = lows[plus], True
+        elif math.isnan(lows[plus]):  # above all numbers
+            low, without_low = highs[minus], True
+        else:
+            low, high = lows[minus], highs[plus]
+        slot = 0
+    elif kinds[plus] == TYPED:
+        slot = minus
+        if kinds[minus] == BELOW:
+            low, slot = lows[minus], 0
+        else:
+            inverted = minus != 0
+    if kinds[slot] == ANY_OF:
+        first = offsets[slot - first_any_of]
+        last = offsets[slot - first_any_of + 1]
+        slot = members[first]
+        if lows[slot] != highs[slot]:
+            # what is before a number, and what is after it
+            low, high = highs[slot], highs[slot]
+            first, last, inverted, slot = 0, 0, not inverted, 0
+    if first == last and kinds[slot] == RANGE:
+        low, high = lows[slot], highs[slot]
+        without_low, without_high = low_open[slot], high_open[slot]
+    return low, high, without_low, without_high, first, last, inverted
+
+
+@njit(cache=True, error_model="numpy", inline="always")
+def number_degrees(members, lows, what, corners, shapes, at):  # type: ignore[no-untyped-def]
+    """Of a crisp literal on a fuzzy number."""
+    low, high, low_open, high_open, first, last, inverted = what
+    m1, m2, m3, m4 = corners[at, 0], corners[at, 1], corners[at, 2], corners[at, 3]
+    left, right = shapes[at, 0], shapes[at, 1]
+    if first < last:
+        inside, outside = 0.0, 1.0
+        for member in range(first, last):
+            point = lows[members[member]]
+            one = over_range(point, point, False, False, m1, m2, m3, m4, left, right)
+            inside = max(inside, one)
+            if m1 == point and m4 == point:
+                outside = 0.0
+    else:
+        inside, outside = 1.0, 0.0
+        if not (low < m1 and m4 < high):
+            inside = over_range(low, high, low_open, high_open, m1, m2, m3, m4, left, right)
+            outside = 1.0
+        if outside == 1.0 and inside == 1.0:  # otherwise the core has no part in it
+            before = over_range(-math.inf, low, False, not low_open, m1, m2, m3, m4, left, right)
+            after = over_range(high, math.inf, not high_open, False, m1, m2, m3, m4, left, right)
+            outside = max(before, after)
+    if inverted:
+        inside, outside = outside, inside
+    return inside, 1 - outside
+
+
+@njit(cache=True, error_model="numpy", inline="always")
+def text_degrees(table, plus_row, minus_row, words, possible, start, stop):  # type: ignore[no-untyped-def]
+    """Of a crisp literal on a fuzzy text, whose words are so possible."""
+    inside, outside = 0.0, 0.0
+    for at in range(start, stop):
+        word = words[at]
+        mask = table[plus_row, word >> 6] & ~table[minus_row, word >> 6]
+        if (mask >> uint64(word & 63)) & uint64(1) != 0:
+            inside = max(inside, possible[at])
+        else:
+            outside = max(outside, possible[at])
+    return 1 - (1 - inside), 1 - outside
+
+
+@njit(cache=True, error_model="numpy", inline="always")
+def graded_number(rest, corners, shapes, at, needs_necessity):  # type: ignore[no-untyped-def]
+    """Of a fuzzy literal on a fuzzy number; a necessity that is not needed is 0."""
+    t1, t2, t3, t4, t_left, t_right, power, negated = rest
+    target = t1, t2, t3, t4, t_left, t_right
+    m1, m2, m3, m4 = corners[at, 0], corners[at, 1], corners[at, 2], corners[at, 3]
+    left, right = shapes[at, 0], shapes[at, 1]
+    root = 1 / power
+    inside, outside = 1.0, 1.0
+    if needs_necessity or not negated:
+        inside = over_set(target, root, m1, m2, m3, m4, left, right)
+    if needs_necessity or negated:
+        outside = over_rest(target, root, m1, m2, m3, m4, left, right)
+    if negated:
+        inside, outside = outside, inside
+    return inside, 1 - outside
+
+
+@njit(cache=True, error_model="numpy", inline="always")
+def graded_text(rest, grades, attribute, words, possible, start, stop):  # type: ignore[no-untyped-def]
+    """Of a fuzzy literal on a fuzzy text, whose words are so possible."""
+    power, negated = rest[6], rest[7]
+    high, low = 0.0, 1.0
+    for at in range(start, stop):
+        one = grades[attribute, words[at]]
+        if power != 1.0:
+            one = math.pow(one, power)
+        high, low = max(high, min(one, possible[at])), min(low, max(one, 1 - possible[at]))
+    if negated:
+        high, low = 1 - low, 1 - high
+    return high, low
+
+
+@njit(cache=True, error_model="numpy")
+def graded_degrees(words, facts, graded, grade, publication):  # type: ignore[no-untyped-def]
+    """Of a fuzzy literal, rounded; 0 where there is no value, and where one is under its threshold.
+
+    The last of three answers is whether it is.
+    """
+    attribute = graded.attributes[grade]
+    on_text, rest = graded.is_text[attribute], read(graded.parameters, grade)
+    row = graded.rows[attribute]
+    start, stop = 0, 0
+    if row >= 0:
+        start, stop = facts.starts[row, publication], facts.starts[row, publication + 1]
+    if start < stop:
+        if on_text:
+            possibility, necessity = graded_text(
+                rest, words.grades, attribute, facts.words, facts.degrees, start, stop
+            )
+        else:
+            possibility, necessity = graded_number(rest, facts.corners, facts.shapes, start, True)
+        possibility, necessity = round9(possibility), round9(necessity)
+    else:
+        start = graded.starts[attribute, publication]
+        stop = graded.starts[attribute, publication + 1]
+        one = degree(start, stop, graded.elements, on_text, *rest) if start < stop else 0.0
+        possibility = necessity = round9(one)
+    least = graded.parameters[grade, POSSIBILITY], graded.parameters[grade, NECESSITY]
+    if possibility < least[0] or necessity < least[1]:
+        return 0.0, 0.0, True
+    return possibility, necessity, False
+
+
+@njit(cache=True, error_model="numpy")
+def lower_by_grade(words, facts, graded, grade, norm, first, last, publications, degrees):  # type: ignore[no-untyped-def]
+    """Adds a fuzzy literal to a conjunction under a strict norm, for some publications."""
+    attribute = graded.attributes[grade]
+    on_text, rest = graded.is_text[attribute], read(graded.parameters, grade)
+    row = graded.rows[attribute]
+    least = graded.parameters[grade, POSSIBILITY], graded.parameters[grade, NECESSITY]
+    m1, m2, m3, m4, left, right, power, negated = rest
+    left_width, right_width = widths(m1, m2, m3, m4, left, right)
+    is_plain = not (on_text or negated or math.isnan(left_width)) and power == 1.0
+    rounds = norm != MIN or least[0] > 0.0 or least[1] > 0.0
+    starts, corners, shapes = facts.starts, facts.corners, facts.shapes
+    text_words, possible, word_grades = facts.words, facts.degrees, words.grades
+    element_starts, elements, singles = graded.starts, graded.elements, graded.singles
+    start, stop = 0, 0
+    for pair in range(first, last):
+        publication = publications[pair]
+        if row >= 0:
+            start, stop = starts[row, publication], starts[row, publication + 1]
+        if start < stop:
+            if on_text:
+                possibility, necessity = graded_text(
+                    rest, word_grades, attribute, text_words, possible, start, stop
+                )
+            else:
+                # what is not at all necessary stays so
+                needed = degrees[pair, 1] > 0.0 or least[1] > 0.0
+                possibility, necessity = graded_number(rest, corners, shapes, start, needed)
+        else:
+            single = singles[attribute, publication]
+            if is_plain and not math.isnan(single):
+                possibility = linear(single, m1, m2, m3, m4, left_width, right_width)
+            else:
+                at = element_starts[attribute, publication]
+                end = element_starts[attribute, publication + 1]
+                possibility = degree(at, end, elements, on_text, *rest)
+            necessity = possibility
+        if rounds:
+            possibility, necessity = round9(possibility), round9(necessity)
+        if possibility < least[0] or necessity < least[1]:
+            possibility = 0.0
+        lower(norm, degrees, pair, possibility, necessity)
+
+
+@njit(cache=True, error_model="numpy")
+def lower_by_number(  # type: ignore[no-untyped-def]
+    what, members, lows, row, starts, corners, shapes, norm, first, last, publications, degrees
+):
+    """Adds a crisp literal to a conjunction under a strict norm, for some publications.
+
+    Where a value is crisp the literal holds: otherwise the masks would not have let it pass.
+    """
+    for pair in range(first, last):
+        publication = publications[pair]
+        at = starts[row, publication]
+        if at < starts[row, publication + 1]:
+            one = number_degrees(members, lows, what, corners, shapes, at)
+            lower_rounded(norm, degrees, pair, one[0], one[1])
+
+
+@njit(cache=True, error_model="numpy")
+def lower_by_text(  # type: ignore[no-untyped-def]
+    table,
+    plus_row,
+    minus_row,
+    row,
+    starts,
+    words,
+    possible,
+    norm,
+    first,
+    last,
+    publications,
+    degrees,
+):
+    """As `lower_by_number`, of a literal on texts."""
+    for pair in range(first, last):
+        publication = publications[pair]
+        start, stop = starts[row, publication], starts[row, publication + 1]
+        if start < stop:
+            one = text_degrees(table, plus_row, minus_row, words, possible, start, stop)
+            lower_rounded(norm, degrees, pair, one[0], one[1])
+
+
+@njit(cache=True, error_model="numpy")
+def lower_by(asked, facts, words, plus, minus, norm, first, last, publications, degrees):  # type: ignore[no-untyped-def]
+    """Adds a crisp literal, which looks where something fuzzy was published."""
+    row, lows, members, starts = asked.rows[plus], asked.lows, asked.members, facts.starts
+    if asked.kinds[plus] == TEXT:
+        rows = words.slots[plus], words.slots[minus], row
+        run = norm, first, last, publications, degrees
+        lower_by_text(words.table, *rows, starts, facts.words, facts.degrees, *run)
+    else:
+        what = set_of(
+            asked.kinds,
+            lows,
+            asked.highs,
+            asked.low_open,
+            asked.high_open,
+            asked.first_any_of,
+            asked.offsets,
+            members,
+            plus,
+            minus,
+        )
+        run = norm, first, last, publications, degrees
+        lower_by_number(what, members, lows, row, starts, facts.corners, facts.shapes, *run)
+
+
+@njit(cache=True, error_model="numpy")
+def lower_rounded(norm, degrees, pair, possibility, necessity):  # type: ignore[no-untyped-def]
+    if norm != MIN:
+        possibility, necessity = round9(possibility), round9(necessity)
+    lower(norm, degrees, pair, possibility, necessity)
+
+
+@njit(cache=True, error_model="numpy")
+def lower(norm, degrees, pair, possibility, necessity):  # type: ignore[no-untyped-def]
+    """Adds one pair of rounded degrees to a conjunction; what is impossible decides it.
+
+    As rounding keeps the order, the least of several may be rounded once, in the end.
+    """
+    if possibility == 0.0:
+        degrees[pair, 0], degrees[pair, 1] = 0.0, 0.0
+    elif norm == MIN:
+        degrees[pair, 0] = min(degrees[pair, 0], possibility)
+        degrees[pair, 1] = min(degrees[pair, 1], necessity)
+    elif norm == PRODUCT:
+        degrees[pair, 0] *= possibility
+        degrees[pair, 1] *= necessity
+    else:
+        degrees[pair, 0] = max(0.0, degrees[pair, 0] + possibility - 1)
+        degrees[pair, 1] = max(0.0, degrees[pair, 1] + necessity - 1)
