@@ -9,7 +9,6 @@ import pyarrow as pa
 import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
-from shortlist.engine.results import delivery_row
 
 from shortlist.engine.deliveries import (
     COLUMNS,
@@ -103,10 +102,11 @@ def delivery(
 
 
 def plain_table(deliveries: Sequence[Delivery], with_data: bool = True) -> pa.Table:
-    rows = [delivery_row(each, with_data) for each in deliveries]
-    return pa.Table.from_pylist(
-        [dict(zip(DELIVERIES.names, row, strict=False)) for row in rows], DELIVERIES
-    )
+    rows = []
+    for each in deliveries:
+        data = json.dumps(each.publication.data, ensure_ascii=False) if with_data else None
+        rows.append(each.columns() | {"data": data, "position": each.publication.position})
+    return pa.Table.from_pylist(rows, DELIVERIES)
 
 
 def with_dictionaries(table: pa.Table) -> pa.Table:

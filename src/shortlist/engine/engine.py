@@ -126,13 +126,17 @@ class Engine:
         In proportion to what is different now, not to what is kept: shortlists that nothing came to
         take no room.
 
+        >>> from shortlist.model.publication import Publication
         >>> prompt = Settings(lateness=0)
         >>> engine = Engine(settings=prompt)
         >>> before = engine.snapshot()
-        >>> some = [Publication(id="n1", source="cinema", time=0, position=1)]
-        >>> _ = engine.process(some)
-        >>> Engine.restore(before, prompt, [engine.changes()]).process(some).rejects
-        [Reject(position=1, reason='duplicate')]
+        >>> news = [Publication(id=f"n{n}", source="cinema", time=n, position=n) for n in (1, 2)]
+        >>> _ = engine.process(news)
+        >>> again = Engine.restore(before, prompt, [engine.changes()])
+        >>> again.process([Publication(id="n2", source="cinema", time=3, position=3)]).rejects
+        []
+        >>> again.process([], last=True).rejects
+        [Reject(position=3, reason='duplicate')]
         """
         return self._saves.changes()
 

@@ -54,12 +54,11 @@ def of_shard(shard: int, shards: int) -> Concerns:
 def empty_shards(registry: Registry, shards: int) -> list[bytes]:
     """The states of shards that have seen nothing yet: each has its part of the registry.
 
-        >>> from shortlist.intake.files import registry_from_documents
-    from shortlist.intake.lines import ItemReader
-        >>> some = registry_from_documents({"subscriptions": [{"id": f"s{n}"} for n in range(9)]})
-        >>> states = [Saved.of_bytes(content) for content in empty_shards(some, 2)]
-        >>> [len(state.document["registry"]["subscriptions"]) for state in states]
-        [5, 4]
+    >>> from shortlist.intake.files import registry_from_documents
+    >>> some = registry_from_documents({"subscriptions": [{"id": f"s{n}"} for n in range(9)]})
+    >>> states = [Saved.of_bytes(content) for content in empty_shards(some, 2)]
+    >>> [len(state.document["registry"]["subscriptions"]) for state in states]
+    [5, 4]
     """
     document = registry_document(registry)
     parts = (registry_part(document, of_shard(shard, shards)) for shard in range(shards))

@@ -28,6 +28,7 @@ BANKS: dict[str, Callable[[World], Bank]] = {
 def bank_kind(policy: SinglePolicy) -> str:
     """The name of the bank that carries a policy out.
 
+    >>> from shortlist.model.policy import Window
     >>> bank_kind(Window(k=9, window=1000))
     'counted window'
     """
