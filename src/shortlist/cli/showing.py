@@ -1,7 +1,7 @@
 """The command `show`: what a shortlist holds at present."""
 
 import json
-from typing import Annotated
+from typing import Annotated, Any
 
 import typer
 from rich.console import Console
@@ -11,8 +11,10 @@ from shortlist.cli.app import LIVE, AsJson, app, fail
 from shortlist.cli.deployment import UNLIMITED, LogUrl, opened
 from shortlist.engine.contents import Entry
 from shortlist.live.looking import NoSuchShortlist, looked_at
+from shortlist.live.manifest import Manifest
 from shortlist.live.places import announced, files_in
 from shortlist.live.registers import NoDeployment, committed
+from shortlist.log.base import INPUT, Log
 from shortlist.model.policy import policies_of
 from shortlist.model.times import format_time
 
@@ -33,29 +35,40 @@ def show(
             if folder is None:
                 raise NoDeployment("expected a deployment, found none")
             live, entries = looked_at(manifest, files_in(folder), shortlist, UNLIMITED)
+            data = [_data(entry, known, manifest) for entry in entries] if with_data else None
         except (NoDeployment, NoSuchShortlist) as error:
             fail([str(error)])
     now = manifest.reached
     when = None if now is None else format_time(now)
     kinds = [policy.kind for policy in policies_of(live.policy)]
     if as_json:
-        shown = [entry.document(with_data) for entry in entries]
+        shown = [entry.document() for entry in entries]
+        for document, found in zip(shown, data or (), strict=False):
+            document["data"] = found
         print(json.dumps({"shortlist": shortlist, "time": when, "policy": kinds, "shows": shown}))
         return
     print(f"{shortlist}, of {live.subscriber}, {' then '.join(kinds)}, at {when or 'the start'}")
     if entries:
-        Console().print(_table(entries, with_data))
+        Console().print(_table(entries, data))
     else:
         print("shows nothing" + (": it passes everything on" if kinds == ["everything"] else ""))
 
 
-def _table(entries: list[Entry], with_data: bool) -> Table:
+def _data(entry: Entry, log: Log, manifest: Manifest) -> Any:
+    """A publication's data, as its line in the log has it; None if that is another log."""
+    offset = entry.publication.position - manifest.base
+    for line in log.read(INPUT, offset - 1, offset) if offset > 0 else ():
+        return json.loads(line.content.decode("utf-8-sig")).get("data") or {}
+    return None
+
+
+def _table(entries: list[Entry], data: list[Any] | None) -> Table:
     table = Table("#", "publication", "score", "by", "published", "until", box=None)
-    if with_data:
+    if data is not None:
         table.add_column("data")
-    for entry in entries:
+    for number, entry in enumerate(entries):
         publication = entry.publication
-        data = [json.dumps(publication.data, ensure_ascii=False)] if with_data else []
+        known = [] if data is None else [json.dumps(data[number], ensure_ascii=False)]
         table.add_row(
             str(entry.rank),
             f"{publication.id} ({publication.source})",
@@ -63,6 +76,6 @@ def _table(entries: list[Entry], with_data: bool) -> Table:
             entry.subscription or "",
             format_time(publication.time),
             "" if entry.until is None else format_time(entry.until),
-            *data,
+            *known,
         )
     return table

@@ -7,7 +7,7 @@ from typing import Protocol
 import numpy as np
 import pyarrow as pa
 
-from shortlist.engine.live import LiveRegistry
+from shortlist.engine.live_registry import LiveRegistry
 from shortlist.engine.names import NameColumn
 from shortlist.matching.blocks import Block, Bools, Floats, Longs
 from shortlist.matching.index.index import Index

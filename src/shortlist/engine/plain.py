@@ -4,7 +4,7 @@ from collections.abc import Iterator, Mapping
 from typing import Any
 
 from shortlist.engine.explanation import Explainer, Question
-from shortlist.engine.live import tell
+from shortlist.engine.live_registry import tell
 from shortlist.engine.matching import Chosen, inducements
 from shortlist.engine.plain_matching import PlainMatching
 from shortlist.engine.plain_selecting import PlainSelecting

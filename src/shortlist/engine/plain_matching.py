@@ -2,7 +2,7 @@
 
 from collections.abc import Iterable
 
-from shortlist.engine.live import LiveRegistry
+from shortlist.engine.live_registry import LiveRegistry
 from shortlist.matching.base import Matcher
 from shortlist.matching.blocks import Block
 from shortlist.matching.values import Reader

@@ -11,7 +11,7 @@ import pyarrow as pa
 from shortlist.engine.delivering import Published, Receiving, delivery_batch
 from shortlist.engine.delivery_ids import shortlist_texts
 from shortlist.engine.kernels.sha256 import Texts
-from shortlist.engine.live import tell
+from shortlist.engine.live_registry import tell
 from shortlist.engine.matching import Chosen, Matching, inducements
 from shortlist.engine.names import NameColumn
 from shortlist.engine.steps import BLOCK, CommandReader, steps

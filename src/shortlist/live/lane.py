@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from shortlist.engine.live import LiveRegistry
+from shortlist.engine.live_registry import LiveRegistry
 from shortlist.engine.matching import Finder
 from shortlist.live.found_matches import Outgoing
 from shortlist.live.keys import Key, Lanes, Meeting

@@ -9,7 +9,7 @@ from typing import Generic, TypeVar
 
 import numpy as np
 
-from shortlist.engine.live import LiveRegistry
+from shortlist.engine.live_registry import LiveRegistry
 from shortlist.engine.steps import CommandReader, steps
 from shortlist.intake.lines import ItemReader
 from shortlist.intake.roster import registry_commands

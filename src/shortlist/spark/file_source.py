@@ -13,8 +13,8 @@ from pyspark.sql.pandas.types import to_arrow_schema
 from pyspark.sql.streaming.datasource import ReadLimit, SupportsTriggerAvailableNow
 from pyspark.sql.types import StructType
 
-from shortlist.spark.admission import default_limit, most_rows, shares, whole_number
 from shortlist.spark.growing_files import ChangedBehind, GrowingFiles, Piece, Place, joined
+from shortlist.spark.read_limits import default_limit, most_rows, shares, whole_number
 
 LINES = pa.schema([("position", pa.int64()), ("line", pa.binary())])
 LINES_DDL = "position bigint, line binary"

@@ -14,7 +14,7 @@ from pyspark.sql.streaming.datasource import ReadLimit, SupportsTriggerAvailable
 from shortlist.engine.arrow import batches
 from shortlist.log.base import INPUT, Log, LogUnavailable
 from shortlist.log.opening import open_log
-from shortlist.spark.admission import default_limit, most_rows, shares, whole_number
+from shortlist.spark.read_limits import default_limit, most_rows, shares, whole_number
 
 ENTRIES = pa.schema([("position", pa.int64()), ("appended", pa.int64()), ("line", pa.binary())])
 ENTRIES_DDL = "position bigint, appended bigint, line binary"
