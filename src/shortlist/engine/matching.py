@@ -1,4 +1,4 @@
-"""The matching half of a shard: a block of publications in, one row for each candidate out."""
+"""How a shard matches: a block of publications in, one row for each candidate out."""
 
 from collections.abc import Iterator, Mapping, Sequence
 from functools import partial

@@ -1,4 +1,4 @@
-"""The plain matching half: one object for every candidate."""
+"""How a plain shard matches: one object for every candidate."""
 
 from collections.abc import Iterable
 

@@ -1,4 +1,4 @@
-"""The plain selecting half: one object for every shortlist."""
+"""How a plain shard selects: one object for every shortlist."""
 
 from collections import Counter
 from collections.abc import Callable, Iterable

@@ -1,6 +1,6 @@
-"""Engines that a process has in memory, so that a batch need not restore them.
+"""What a process has in memory of shards, so that a batch need not restore them.
 
-What is taken is gone until it is put back: an engine that was changed by an attempt which failed is
+What is taken is gone until it is put back: what was changed by an attempt which failed is
 never found again. A token tells the state it is in; numbers would not do, since two attempts at the
 same batch have the same number and may have seen different files.
 """

@@ -1,4 +1,4 @@
-"""A lane: the matching half alone, with the subscriptions that its publications can meet."""
+"""A lane: matching alone, with the subscriptions that its publications can meet."""
 
 import numpy as np
 

@@ -96,7 +96,7 @@ class Manifest:
     reached: int | None = None
     """Everything before this instant has happened; it never goes back."""
     registry: Chain
-    """What the gate knows of the registry."""
+    """What the admission knows of the registry."""
     accepted: tuple[Segment, ...] = ()
     waiting: tuple[Segment, ...] = ()
     shards: tuple[Chain, ...] = ()

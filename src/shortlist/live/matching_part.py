@@ -1,4 +1,4 @@
-"""The matching half of a part of the registry, kept up to date by the commands that are let in.
+"""Matching for a part of the registry, kept up to date by the commands that are let in.
 
 Unlike a shard it has no state of its own: the registry as it was committed, and the commands of the
 batch, say all. So it writes no files, and can always be made again.

@@ -1,4 +1,4 @@
-"""The registry of a deployment as files: the gate's own, and each shard's part of it."""
+"""The registry of a deployment as files: the admission's own, and each shard's part of it."""
 
 from collections.abc import Callable, Iterator
 from typing import Any
@@ -22,7 +22,7 @@ Concerns = Callable[[str | None], bool]
 
 
 def registry_state(registry: Registry) -> bytes:
-    """The whole registry, for the gate."""
+    """The whole registry, for the admission."""
     return Saved({"registry": registry_document(registry)}).to_bytes()
 
 

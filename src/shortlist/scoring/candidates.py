@@ -1,4 +1,4 @@
-"""The scoring half of matching: matches in, one scored candidate per shortlist out."""
+"""From matches to candidates: matches in, one scored candidate per shortlist out."""
 
 import math
 from collections import defaultdict
