@@ -1,10 +1,13 @@
 """What the live registry has to know of publications: the attributes that it mentions."""
 
 from collections import Counter
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import suppress
 from functools import reduce
 
 from shortlist.intake.roster import Roster, registry_commands
+from shortlist.intake.updates import Changes
+from shortlist.language.errors import LanguageError
 from shortlist.language.parser import parse_any_score, parse_audience_score, parse_where
 from shortlist.language.shapes import shape
 from shortlist.language.tree import Number, Score
@@ -89,7 +92,7 @@ class Mentions:
                 self._count(self._of_advertisement(roster.advertisements[name]), -1)
 
     def of_command(self, command: Command) -> Wanted:
-        """What a command asks for; what an update does is known only once it is made."""
+        """What a command asks for, whether it is allowed or not."""
         match command:
             case Open(shortlist=shortlist):
                 return Wanted(data=_is_diverse(shortlist.policy))
@@ -99,6 +102,8 @@ class Mentions:
                 return Wanted(self.of_subscription(subscription), is_diverse)
             case Advertise(advertisement=advertisement):
                 return Wanted(self._of_advertisement(advertisement))
+            case Update(changes=changes):
+                return self._of_changes(changes)
         return Wanted()
 
     def subscribe(self, subscription: Subscription) -> None:
@@ -110,6 +115,21 @@ class Mentions:
     def of_subscription(self, subscription: Subscription) -> Paths:
         """The attributes that its condition and its score mention."""
         return self._of_where(subscription.where) | self._of_score(subscription.score)
+
+    def _of_changes(self, changes: Changes) -> Wanted:
+        """What the fields of an update mention; some of them may be bad."""
+        paths = Paths()
+        for field, paths_of in (("where", self._of_where), ("score", self._of_score)):
+            text = changes.get(field)
+            if isinstance(text, str):
+                with suppress(LanguageError):
+                    paths |= paths_of(text)
+        policy = changes.get("policy")
+        parts = policy if isinstance(policy, list) else [policy]
+        is_diverse = any(
+            isinstance(part, Mapping) and part.get("kind") == "diverse" for part in parts
+        )
+        return Wanted(paths, is_diverse)
 
     def _close(self, shortlist: str, roster: Roster) -> None:
         self._count_policy(roster.shortlists[shortlist].policy, -1)

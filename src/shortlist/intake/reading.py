@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 import orjson
 import pyarrow as pa
+import pyarrow.compute as pc
 
 from shortlist.intake.lines import BadItem, ItemReader, check_size, parse_json
 from shortlist.intake.tables import row_publication
@@ -37,6 +38,12 @@ NONE = type(None)
 NESTED = {dict, list}
 FURTHER = {"type", "expirytime", "audience", "replaces", "specversion"}
 """What some publications say of themselves, beside what all do."""
+USUAL = {"id", "source", "time", "data"}
+FLOAT_LIKE = "e+"
+"""Stands in all large floats as JSON has them, and so where a large integer was taken for one."""
+
+EVERYBODY = 2**63 - 1
+"""An audience of more is no larger."""
 
 
 class LineReader:
@@ -66,6 +73,7 @@ class LineReader:
         self._limits = limits
         self._wanted = wanted
         self._tabular = tabular
+        self._has_usual = not tabular and limits.nesting > 0
 
     def lines(
         self,
@@ -97,7 +105,7 @@ class LineReader:
 
     def _usual(self, line: bytes) -> Document | None:
         """A publication of the form that most have, and within all limits."""
-        if self._tabular or len(line) > self._limits.payload_bytes:
+        if not self._has_usual or len(line) > self._limits.payload_bytes:
             return None
         try:
             document: Document = orjson.loads(line)
@@ -106,6 +114,8 @@ class LineReader:
             if not (type(name) is type(source) is type(time) is str and name and source and time):
                 return None
             if type(data) is not dict or not document.keys().isdisjoint(FURTHER):
+                return None
+            if len(document) > 3 + ("data" in document) and _has_nested_extension(document):
                 return None
             if not NESTED.isdisjoint(map(type, data.values())):
                 check_size(data, self._limits)
@@ -148,6 +158,11 @@ class _Read:
     ) -> None:
         self.position, self.kind, self.item = position, kind, item
         self.line, self.reason = line, reason
+
+
+def _has_nested_extension(document: Document) -> bool:
+    """Something unknown is nested, perhaps deeper than all rules allow."""
+    return any(type(value) in NESTED for name, value in document.items() if name not in USUAL)
 
 
 def _kind(item: Item) -> int:
@@ -193,8 +208,10 @@ class _Columns:
         if item is not None:
             columns["time"][at] = item.time
         if isinstance(item, Publication):
-            for name in ("source", "id", "type", "expiry", "audience", "replaces"):
+            for name in ("source", "id", "type", "expiry", "replaces"):
                 columns[name][at] = getattr(item, name)
+            if item.audience is not None:
+                columns["audience"][at] = min(item.audience, EVERYBODY)
             self._data[at] = item.data
 
     def items(self, appended: Sequence[int | None] | None) -> Items:
@@ -206,11 +223,22 @@ class _Columns:
         data = pa.nulls(size, pa.string())
         if self._wanted.data:
             is_publication = [kind == PUBLICATION for kind in self._columns["kind"]]
-            data = data_column(self._data, is_publication)
+            data = self._exact(data_column(self._data, is_publication))
         known = pa.nulls(size, pa.int64()) if appended is None else pa.array(appended, pa.int64())
         attributes = attribute_columns(self._data, self._wanted.paths)
         columns += [data, known, attributes]
         return Items(pa.RecordBatch.from_arrays(columns, schema=self._wanted.schema))
+
+    def _exact(self, data: pa.StringArray) -> pa.StringArray:
+        """The same with integers of any length, which what reads in bulk takes for floats."""
+        if not pc.any(pc.match_substring(data, FLOAT_LIKE)).as_py():
+            return data
+        texts = data.to_pylist()
+        for at, (text, line) in enumerate(zip(texts, self._columns["line"], strict=True)):
+            if text is not None and FLOAT_LIKE in text and type(line) is bytes:
+                found = _data(None, line.decode(), is_publication=True)
+                texts[at] = json.dumps(found, ensure_ascii=False)
+        return pa.array(texts, pa.string())
 
 
 def items_of(some: Iterable[Item], wanted: Wanted) -> tuple[Items, dict[int, Command]]:

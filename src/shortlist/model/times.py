@@ -74,10 +74,6 @@ def parse_times(texts: Sequence[str]) -> list[int | None]:
     return [_time_or_none(text) for text in texts]
 
 
-def _is_usual(text: str) -> bool:
-    return len(text) in USUAL and text[0] > "0" and text[10] == "T" and text[-1] == "Z"
-
-
 def _time_or_none(text: str) -> int | None:
     try:
         return parse_time(text)
