@@ -65,7 +65,7 @@ def test_a_registry_becomes_commands_in_an_order_that_can_be_carried_out(tmp_pat
     with deployment.running():
         done = answer("subscribe", registry, "--wait", log=deployment.url)
     assert (done["carried out"], done["rejected"]) == (5, [])
-    roster = deployment.driver._gate.roster
+    roster = deployment.driver._admission.roster
     assert {*roster.subscriptions} == {"all", "second", "own", "third"}
     assert {*roster.advertisements} == {"offers"}
 

@@ -34,9 +34,7 @@ def drawn(seed):
 def test_all_banks_are_plain_here():
     _, made, settings, _ = drawn(0)
     engine = Engine(made, settings)
-    found = {
-        type(bank) for level in engine._halves.selecting.levels for bank in level.banks.values()
-    }
+    found = {type(bank) for level in engine.shard.selecting.levels for bank in level.banks.values()}
     assert found == {PlainBank}
 
 

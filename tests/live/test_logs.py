@@ -48,7 +48,7 @@ def test_a_batch_and_what_it_turned_away(tmp_path, deployment):
     assert (broken["position"], broken["why"], broken["trace"]) == (3, "unreadable", None)
     assert (batch["event"], batch["number"], batch["position"]) == ("batch", 1, 4)
     assert (batch["counts"]["published"], batch["counts"]["arrival"]) == (1, 1)
-    assert batch["seconds"].keys() >= {"gate", "shards", "commit"}
+    assert batch["seconds"].keys() >= {"admission", "shards", "commit"}
     assert stopped["event"] == "stopped"
 
 

@@ -77,7 +77,7 @@ def test_nothing_is_dropped_without_a_counter(collected, metrics):
     other = sum(count for name, count in sums.items() if name.startswith("other type: "))
     assert total(collected, "other_type") == other
     assert value(collected, "batch_seconds_count") == 40
-    assert value(collected, "step_seconds_count", step="gate") == 40
+    assert value(collected, "step_seconds_count", step="admission") == 40
 
 
 def test_what_policies_suppress_is_told_apart(collected, metrics):

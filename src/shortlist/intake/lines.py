@@ -1,6 +1,5 @@
 """Lines of a timeline: one JSON object each, a publication (it has an `id`) or a command."""
 
-import json
 import sys
 from collections.abc import Callable, Mapping
 from typing import Any, Literal
@@ -148,27 +147,6 @@ class ItemReader:
         if noun is None:
             raise BadItem("; ".join(str(problem) for problem in documents.problems))
         return noun
-
-
-def reread(line: str, position: int, time: int) -> Publication:
-    """A publication whose line was good when it was read before, and its time was this.
-
-    >>> reread('{"id": "p", "source": "s", "time": "1970-01-01T00:00:01Z"}', 7, 1_000_000).data
-    {}
-    """
-    document = json.loads(line)
-    expiry = document.get("expirytime")
-    return Publication(
-        id=document["id"],
-        source=document["source"],
-        time=time,
-        position=position,
-        type=document.get("type"),
-        expiry=None if expiry is None else parse_time(expiry),
-        audience=document.get("audience"),
-        replaces=document.get("replaces"),
-        data=document.get("data") or {},
-    )
 
 
 def parse_json(line: str | bytes, limits: Limits) -> object:

@@ -1,23 +1,20 @@
 """Whom publishers with an audience reach: the k best of every shard, then the k best of those."""
 
-from collections.abc import Iterator
 from dataclasses import dataclass
-from itertools import groupby
 
 import numpy as np
 import pyarrow as pa
 
-from shortlist.engine.arrow import Row, rows
 from shortlist.engine.matching import NOMINATIONS, Matching
+from shortlist.engine.stages import CHOSEN, Choose
 from shortlist.live.cache import Cache
 from shortlist.live.files import Files
 from shortlist.live.manifest import Chain
 from shortlist.live.matching_part import MatchingPart
 from shortlist.live.registry_state import of_shard
-from shortlist.live.tables import CHOSEN, joined, of_bytes, table_of, to_bytes
+from shortlist.live.tables import joined, of_bytes, to_bytes
 from shortlist.model.items import COMMAND, Items
 from shortlist.model.settings import Limits
-from shortlist.selection.audience import Nomination, chosen
 
 PARTS: Cache[MatchingPart[Matching]] = Cache()
 """Of this process."""
@@ -57,14 +54,10 @@ def nominated(inquiry: Inquiry) -> str:
 def reached(nominations: pa.Table) -> pa.Table:
     """The k best of all shards' candidates, as rows of CHOSEN.
 
-    >>> reached(table_of([(7, 1, "a", 0.5), (7, 1, "b", 0.9)], NOMINATIONS)).to_pylist()
+    >>> both = [{"position": 7, "reach": 1, "shortlist": name, "score": score}
+    ...         for name, score in (("a", 0.5), ("b", 0.9))]
+    >>> reached(pa.Table.from_pylist(both, NOMINATIONS)).to_pylist()
     [{'position': 7, 'shortlist': 'b'}]
     """
-    return table_of(_reached(nominations), CHOSEN)
-
-
-def _reached(nominations: pa.Table) -> Iterator[Row]:
-    by_position = rows(nominations.sort_by("position").to_batches())
-    for (position, audience), group in groupby(by_position, key=lambda row: row[:2]):
-        for nomination in chosen([Nomination(*row[2:]) for row in group], audience):
-            yield position, nomination.shortlist
+    together = nominations.sort_by("position").to_batches()
+    return pa.Table.from_batches(Choose()(together), CHOSEN)

@@ -24,8 +24,6 @@ REFUSALS = pa.schema(
 COMMANDS = pa.schema({"position": pa.int64(), "shortlist": pa.string(), "line": pa.string()})
 """Commands that were carried out; the shortlist is the only one that they concern."""
 
-CHOSEN = pa.schema({"position": pa.int64(), "shortlist": pa.string()})
-
 DEPARTED = pa.schema(
     {
         "time": pa.int64(),
@@ -45,8 +43,8 @@ SMALL = pa.ipc.IpcWriteOptions(compression="lz4")
 def table_of(rows: Iterable[Row], schema: pa.Schema) -> pa.Table:
     """Rows as columns.
 
-    >>> table_of([(1, "a")], CHOSEN).to_pydict()
-    {'position': [1], 'shortlist': ['a']}
+    >>> table_of([(1, 5, "{}")], WAITING).to_pydict()
+    {'position': [1], 'time': [5], 'line': ['{}']}
     """
     return pa.Table.from_batches(batches(rows, schema), schema)
 
@@ -60,8 +58,8 @@ def to_bytes(table: pa.Table) -> bytes:
 
 def of_bytes(content: bytes) -> pa.Table:
     """
-    >>> of_bytes(to_bytes(table_of([(1, "a")], CHOSEN))).to_pydict()
-    {'position': [1], 'shortlist': ['a']}
+    >>> of_bytes(to_bytes(table_of([(1, 5, "{}")], WAITING))).to_pydict()
+    {'position': [1], 'time': [5], 'line': ['{}']}
     """
     with pa.ipc.open_stream(content) as reader:
         return reader.read_all()
