@@ -88,7 +88,7 @@ def column(pick, choices, size):
 
 def drawn_table(pick):
     """A table with most of what publications need, and columns of all types."""
-    size = pick([1, 2, 5, 12])
+    size = pick([1, 2, 5, 12, 0])
     most = pick([True, True, False])
     columns = {POSITION: pa.array(range(size), pa.int64())}
     if pick([False] * 8 + [True]):

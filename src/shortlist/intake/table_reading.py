@@ -45,6 +45,8 @@ class TableReader:
         self._wanted = wanted
 
     def items(self, batch: pa.RecordBatch) -> Items:
+        if not batch.num_rows:
+            return Items.empty(self._wanted)
         is_usual, times = self._usual(batch)
         if is_usual.all():
             return self._in_columns(batch, times)
