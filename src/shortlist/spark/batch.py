@@ -55,7 +55,7 @@ if TYPE_CHECKING:
 BUCKET_BITS = 16
 """The largest earlier time is worked out in buckets of 2^16 positions."""
 ALIVE = "expiry is null or expiry > time"
-MAY_BE_COMMAND = '"(' + "|".join(VERBS) + ')"|\\\\\\\\u'
+MAY_BE_COMMAND = '"(' + "|".join(VERBS) + ')"|\\\\u'
 """Lines that are commands name one, perhaps with escaped letters."""
 
 
