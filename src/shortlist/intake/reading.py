@@ -56,7 +56,7 @@ class LineReader:
     >>> line = b'{"id": "p", "source": "s", "time": "1970-01-01T00:00:01Z", "data": {"rent": 9}}'
     >>> items = read.lines([4, 5], [line, b'{"id": "p"'])
     >>> items.kinds.tolist(), items.values("reason")
-    ([0, 3], [None, "not JSON: column 12: Expecting ',' delimiter"])
+    ([0, 3], [None, "not JSON: column 11: Expecting ',' delimiter"])
     >>> items.batch.column("attributes").to_pylist()[0]
     {'rent': {'number': 9.0, 'text': None, 'other': None}}
     """
