@@ -1,7 +1,5 @@
 """The stages walked in one process: what a Spark job does between them, with tables for frames."""
 
-import json
-from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cached_property
 
@@ -60,30 +58,12 @@ class Walk:
 
     @cached_property
     def rejects(self) -> list[tuple[int, str, str]]:
-        """Position, reason and line of what was turned away; the first may be None."""
+        """Position, reason and line of what was turned away."""
         refused = [(each.position, each.reason, each.line) for each in self._changes.refusals]
         for table in (self._items, self._admitted):
             rejects = _of_kind(table, REJECT).select(["position", "reason", "line"])
             refused += [tuple(row.values()) for row in rejects.to_pylist()]
-        return sorted(refused, key=lambda each: (each[0] or 0, each[1:]))
-
-    @cached_property
-    def publications(self) -> int:
-        """How many publications are matched."""
-        admitted = Items.of_table(_of_kind(self._admitted, PUBLICATION))
-        return int((admitted.numbers("expiry", 2**62) > admitted.times).sum())
-
-    @cached_property
-    def matches(self) -> int:
-        """As the notes of all shards have it."""
-        notes = self._results["note"].drop_null().to_pylist()
-        return sum(json.loads(note)["counts"]["matches"] for note in notes)
-
-    @cached_property
-    def explanations(self) -> list[dict]:
-        """What is told of every match and every promotion, in no particular order."""
-        notes = self._selected(lambda share: Select(share=share, explain=True))["note"]
-        return [json.loads(note)["explanation"] for note in notes.to_pylist()]
+        return sorted(refused, key=lambda each: each[0])
 
     @cached_property
     def _wanted(self) -> Wanted:
@@ -166,15 +146,14 @@ class Walk:
 
     @cached_property
     def _results(self) -> pa.Table:
-        return self._selected(lambda share: Select(share=share, with_data=self.with_data))
-
-    def _selected(self, task: Callable[[Share], Select]) -> pa.Table:
         published = Items.of_table(_of_kind(self._admitted, PUBLICATION))
         bare = pa.Table.from_batches([published.without(["line", "reason"]).batch])
         names = self._chosen(bare)
         chosen = pa.array(map(names.get, bare["position"].to_pylist()), pa.list_(pa.string()))
         arriving = _sorted(bare.append_column("chosen", chosen), ["time", "position"])
-        return self._in_shards(task, arriving, RESULTS)
+        return self._in_shards(
+            lambda share: Select(share=share, with_data=self.with_data), arriving, RESULTS
+        )
 
     def _chosen(self, published: pa.Table) -> dict[int, list[str]]:
         """By position, whom a publisher reaches where an advertisement limits that."""

@@ -2,6 +2,7 @@
 
 import json
 import random
+import re
 from pathlib import Path
 
 import pytest
@@ -9,7 +10,7 @@ import pytest
 from shortlist.engine.replay import replay
 from shortlist.intake.files import read_registry, registry_from_documents
 from shortlist.model.settings import Settings
-from shortlist.spark.batch import Batch
+from shortlist.spark.batch import MAY_BE_COMMAND, Batch
 from shortlist.spark.sources import Lines, read_files
 from tests.strategies import registry, seeded, timeline
 
@@ -51,6 +52,15 @@ def test_a_worked_case(spark, case, shards):
     assert [comparable(row)[:8] for row in got] == [comparable(row)[:8] for row in expected]
     for row, wanted in zip(got, expected, strict=True):
         assert comparable(row)[8:] == pytest.approx(comparable(wanted)[8:], abs=1e-6)
+
+
+@pytest.mark.parametrize(
+    "line",
+    ['{"time": "t", "retract": {}}', r'{"time": "t", "\u0072etract": {}}', r'{"re\u0074ract": 1}'],
+)
+def test_lines_that_may_be_commands(line):
+    assert re.search(MAY_BE_COMMAND, line)
+    assert not re.search(MAY_BE_COMMAND, line.replace("ract", "rac").replace("\\u00", ""))
 
 
 @pytest.mark.parametrize("seed", range(12))

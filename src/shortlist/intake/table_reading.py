@@ -10,7 +10,7 @@ import pyarrow.compute as pc
 
 from shortlist.intake.reading import LineReader, value_columns
 from shortlist.intake.tables import CONTEXT_COLUMNS as CONTEXT_NAMES
-from shortlist.intake.tables import json_row
+from shortlist.intake.tables import json_row, known_instants, rows_of
 from shortlist.model.items import CONTEXT_COLUMNS, PUBLICATION, Items, Wanted
 from shortlist.model.paths import Path, format_path
 from shortlist.model.settings import Limits
@@ -45,6 +45,8 @@ class TableReader:
         self._wanted = wanted
 
     def items(self, batch: pa.RecordBatch) -> Items:
+        if not batch.num_rows:
+            return Items.empty(self._wanted)
         is_usual, times = self._usual(batch)
         if is_usual.all():
             return self._in_columns(batch, times)
@@ -59,7 +61,12 @@ class TableReader:
         """Which rows can be read in columns, and the times of these."""
         nobody = np.zeros(batch.num_rows, np.bool_), np.zeros(batch.num_rows, np.int64)
         columns = dict(zip(batch.schema.names, batch.columns, strict=True))
-        if self._wanted.data or "data" in columns or not columns.keys() >= {*REQUIRED}:
+        if (
+            self._limits.nesting < 1
+            or self._wanted.data
+            or "data" in columns
+            or not columns.keys() >= {*REQUIRED}
+        ):
             return nobody
         data = [name for name in columns if name not in CONTEXT_NAMES and name != POSITION]
         if not all(_is_simple(columns[name].type) for name in data):
@@ -138,7 +145,7 @@ def row_lines(batch: pa.RecordBatch) -> list[bytes]:
     """Rows of a table as the lines that they could have been."""
     return [
         json_row({name: value for name, value in row.items() if name != POSITION})
-        for row in batch.to_pylist()
+        for row in rows_of(batch)
     ]
 
 
@@ -165,7 +172,8 @@ def _times(column: pa.Array) -> tuple[Array, Array]:
     """Times in microseconds, and which rows have one."""
     if pa.types.is_timestamp(column.type):
         kept = column.cast(pa.timestamp("us", tz=column.type.tz), safe=False).cast(pa.int64())
-        return np.asarray(kept.fill_null(0)), np.asarray(column.is_valid())
+        is_known = np.asarray(column.is_valid()) & np.asarray(known_instants(column))
+        return np.asarray(kept.fill_null(0)), is_known
     if not pa.types.is_string(column.type):
         return np.zeros(len(column), np.int64), np.zeros(len(column), np.bool_)
     texts: Sequence[str] = column.fill_null("").to_pylist()

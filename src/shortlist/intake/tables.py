@@ -10,11 +10,14 @@ from math import isfinite
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pyarrow
+import pyarrow.compute as pc
 import pyarrow.parquet
 
 from shortlist.intake.json_text import NotJson, parse_text
 from shortlist.model.policy import POLICIES
+from shortlist.model.times import END_OF_TIME, parse_time
 
 JSON_CELLS = ("policy", "norm", "at_least", "profile", "prefers")
 """Columns that may hold an object or a list as JSON text."""
@@ -28,6 +31,12 @@ WINDOWED = frozenset(
 CONTEXT_COLUMNS = frozenset(
     ("id", "source", "time", "type", "specversion", "expirytime", "audience", "replaces", "data")
 )
+
+SECONDS = {"s": 1, "ms": 10**3, "us": 10**6, "ns": 10**9}
+"""How many of each unit a second has."""
+DAY = 24 * 60 * 60
+FIRST, LAST = parse_time("0001-01-01T00:00:00Z") // 10**6, END_OF_TIME // 10**6
+"""The first second that can be written, and the one behind the last."""
 
 
 class NotATable(ValueError):
@@ -83,9 +92,46 @@ def json_row(row: Mapping[str, Any]) -> bytes:
     return json.dumps(_json_value(row), ensure_ascii=False).encode()
 
 
+def rows_of(table: pyarrow.Table | pyarrow.RecordBatch) -> list[dict[str, Any]]:
+    """Rows as Python has them; instants that RFC 3339 cannot write are texts that say so.
+
+    >>> late = pyarrow.array([0, 2**62], pyarrow.timestamp("us"))
+    >>> rows_of(pyarrow.table({"time": late}))[1]
+    {'time': '4611686018427387904 us since 1970'}
+    """
+    beyond: list[tuple[int, str, str]] = []
+    for at, name in enumerate(table.schema.names):
+        column = table.column(at)
+        if not pyarrow.types.is_timestamp(column.type):
+            continue
+        is_known = known_instants(column)
+        if pc.all(is_known).as_py() is False:
+            kept = pc.if_else(is_known, column, None)
+            for place in np.flatnonzero(~np.asarray(is_known)).tolist():
+                number = column[place].value
+                beyond.append((place, name, f"{number} {column.type.unit} since 1970"))
+            table = table.set_column(at, name, kept)
+    rows: list[dict[str, Any]] = table.to_pylist()
+    for place, name, text in beyond:
+        rows[place][name] = text
+    return rows
+
+
+def known_instants(column: pyarrow.Array | pyarrow.ChunkedArray) -> pyarrow.Array:
+    """Which timestamps are null or can be written; on the first day and the last other zones than
+    UTC may write a year that is none."""
+    kind = column.type
+    day = 0 if kind.tz in (None, "UTC") else DAY
+    lowest, end = (SECONDS[kind.unit] * second for second in (FIRST + day, LAST - day))
+    numbers = column.cast(pyarrow.int64())
+    lowest, end = max(lowest, -(2**63)), min(end, 2**63 - 1)
+    is_known = pc.and_(pc.greater_equal(numbers, lowest), pc.less(numbers, end))
+    return pc.fill_null(is_known, True)
+
+
 def _rows(file: Path) -> list[dict[str, Any]]:
     try:
-        rows: list[dict[str, Any]] = pyarrow.parquet.read_table(file).to_pylist()
+        rows = rows_of(pyarrow.parquet.read_table(file))
     except (OSError, ValueError, pyarrow.ArrowException) as error:
         raise NotATable(_one_line(error)) from None
     return rows

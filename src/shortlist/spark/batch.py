@@ -55,7 +55,7 @@ if TYPE_CHECKING:
 BUCKET_BITS = 16
 """The largest earlier time is worked out in buckets of 2^16 positions."""
 ALIVE = "expiry is null or expiry > time"
-MAY_BE_COMMAND = '"(' + "|".join(VERBS) + ')"|\\\\\\\\u'
+MAY_BE_COMMAND = '"(' + "|".join(VERBS) + ')"|\\\\u'
 """Lines that are commands name one, perhaps with escaped letters."""
 
 
@@ -101,11 +101,15 @@ class Batch:
         columns = ("position", "line", "reason")
         unread = self._items.where(f"kind = {REJECT}").select(*columns)
         turned_away = self._admitted.where(f"kind = {REJECT}").select(*columns)
+        found = unread.union(turned_away)
         if self._lines.tabular:
-            turned_away = self._with_lines(turned_away)
+            # rows that were read in columns have no line yet
+            has_line = "coalesce(line, '') <> ''"
+            lacking = found.where(f"not ({has_line})")
+            found = found.where(has_line).union(self._with_lines(lacking))
         refused = [(each.position, each.line, each.reason) for each in self._changes.refusals]
         schema = "position bigint, line string, reason string"
-        return unread.union(turned_away).union(self._spark.createDataFrame(refused, schema))
+        return found.union(self._spark.createDataFrame(refused, schema))
 
     @cached_property
     def explanations(self) -> DataFrame:
