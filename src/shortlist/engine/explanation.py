@@ -17,7 +17,7 @@ from shortlist.matching.values import Reader
 from shortlist.model.delivery import Delivery
 from shortlist.model.publication import Publication
 from shortlist.model.subscription import Subscription
-from shortlist.model.times import format_time
+from shortlist.model.times import format_time, parse_time
 from shortlist.scoring.candidates import Candidate, ScoreTooLow
 from shortlist.scoring.expression import Uncomputable
 from shortlist.selection.audience import Inducement, Nomination
@@ -91,7 +91,8 @@ class Explainer:
             self._explanations.append(_refused(publication, None, "no shortlist matches"))
 
     def taken(self, deliveries: Sequence[Delivery]) -> list[Document]:
-        """The explanations since the last call, with the promotions that came later among them."""
+        """The explanations since the last call, in order of time, then the promotions."""
+        self._explanations.sort(key=lambda explanation: parse_time(explanation["time"]))
         for delivery in deliveries:
             asked = self._question.shortlist in (None, delivery.shortlist)
             promoted = delivery.cause == "promotion"
