@@ -116,9 +116,24 @@ class Batch:
         """A JSON document for each match and each promotion, in the column `explanation`."""
         from pyspark.sql import functions as F  # noqa: N812
 
-        explained = self._selected(lambda share: Select(share=share, explain=True))
+        explained = self._telling._selected(lambda share: Select(share=share, explain=True))
         field = F.get_json_object("note", "$.explanation").alias("explanation")
         return explained.select(field).where("explanation is not null")
+
+    @cached_property
+    def _telling(self) -> Batch:
+        """The same batch with all data of publications, which reasons need."""
+        if self._wanted.data:
+            return self
+        return Batch(
+            self._lines,
+            self._registry,
+            self._settings,
+            commands=self._has_commands,
+            shards=self._shards,
+            with_data=True,
+            keep=self._keep,
+        )
 
     def counts(self) -> dict[str, Any]:
         """Publications and matches of the whole batch, and deliveries by cause."""
@@ -190,6 +205,9 @@ class Batch:
         """Lets go of what was kept."""
         while self._kept:
             self._kept.pop().unpersist()
+        telling = self.__dict__.pop("_telling", self)
+        if telling is not self:
+            telling.release()
 
     @cached_property
     def _wanted(self) -> Wanted:
