@@ -262,7 +262,7 @@ def test_status_says_what_a_saved_state_holds(tmp_path, uneven):
     state, changes = tmp_path / "state", tmp_path / "changes"
     engine.process(items[:150])
     state.write_bytes(engine.snapshot())
-    engine.process(items[150:])
+    engine.process(items[150:], last=True)
     changes.write_bytes(engine.changes())
     done = shortlist("status", state, changes)
     assert (done.returncode, done.stderr) == (0, f"warning: {WARNING}\n")

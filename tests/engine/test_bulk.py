@@ -9,6 +9,7 @@ from shortlist.engine.replay import read_items
 from shortlist.engine.saved import Saved
 from shortlist.intake.files import registry_from_documents
 from shortlist.matching.scan import Scan
+from shortlist.model.command import Heartbeat
 from shortlist.model.publication import Publication
 from shortlist.model.settings import Settings
 from tests.strategies import SECOND, cuts, drawn, registries, registry, seeded, timeline, timelines
@@ -122,10 +123,11 @@ def test_changes_hold_only_the_sets_that_they_need():
         Publication(id=f"p{n}", source="s", time=n, position=n, data={"n": n % 50})
         for n in range(51)
     ]
-    engine.process(one[:50])
+    # what comes last waits until time has passed it
+    engine.process([*one[:50], Heartbeat(time=50, position=50)])
     assert Saved.of_bytes(engine.snapshot()).tables["sets"].num_rows == 50
     assert "sets" not in Saved.of_bytes(engine.changes()).tables
-    engine.process(one[50:])
+    engine.process([*one[50:], Heartbeat(time=51, position=51)])
     assert Saved.of_bytes(engine.changes()).tables["sets"].num_rows == 1
 
 
