@@ -153,7 +153,7 @@ class NaiveSelecting:
         return True
 
     def publish(self, publication):
-        read = self.matching.read(publication)
+        read = self.matching.values.of(publication)
         candidates = self.matching.candidates(publication, read)
         candidates = self.audience(publication, read, candidates)
         for candidate in candidates:

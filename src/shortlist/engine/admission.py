@@ -86,10 +86,12 @@ class Admission:
     ['n1']
     """
 
-    def __init__(self, registry: Registry, settings: Settings) -> None:
+    def __init__(
+        self, registry: Registry, settings: Settings, *, waits_for_ties: bool = True
+    ) -> None:
         self._settings = settings
         self.vocabulary = registry.vocabulary
-        self.ordering = Ordering(settings.lateness)
+        self.ordering = Ordering(settings.lateness, waits_for_ties=waits_for_ties)
         self.duplicates = Duplicates(settings.dedup)
         self.roster = Roster(registry.vocabulary, settings.limits)
         self._inducements = Inducements(registry.vocabulary, settings.limits)

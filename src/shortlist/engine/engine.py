@@ -62,7 +62,7 @@ class Engine:
         question: Question | None = None,
     ) -> None:
         registry, settings = registry or Registry(), settings or Settings()
-        self.admission = Admission(registry, settings)
+        self.admission = Admission(registry, settings, waits_for_ties=False)
         self.observer: Observer | None = None
         self._shard: Shard | PlainShard
         self._explainer: Explainer | None = None
@@ -130,13 +130,10 @@ class Engine:
         >>> prompt = Settings(lateness=0)
         >>> engine = Engine(settings=prompt)
         >>> before = engine.snapshot()
-        >>> news = [Publication(id=f"n{n}", source="cinema", time=n, position=n) for n in (1, 2)]
-        >>> _ = engine.process(news)
-        >>> again = Engine.restore(before, prompt, [engine.changes()])
-        >>> again.process([Publication(id="n2", source="cinema", time=3, position=3)]).rejects
-        []
-        >>> again.process([], last=True).rejects
-        [Reject(position=3, reason='duplicate')]
+        >>> some = [Publication(id="n1", source="cinema", time=0, position=1)]
+        >>> _ = engine.process(some)
+        >>> Engine.restore(before, prompt, [engine.changes()]).process(some).rejects
+        [Reject(position=1, reason='duplicate')]
         """
         return self._saves.changes()
 

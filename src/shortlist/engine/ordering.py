@@ -39,11 +39,13 @@ class Ordering:
     before it, or to the same instant.
 
     An item is late if its time is before the largest time at earlier positions, less `lateness`.
-    With unlimited lateness (None) nothing is passed on before the end.
+    With unlimited lateness (None) nothing is passed on before the end. One that does not wait for
+    ties passes an item on at once that only another of the same instant can come behind.
     """
 
-    def __init__(self, lateness: int | None) -> None:
+    def __init__(self, lateness: int | None, *, waits_for_ties: bool = True) -> None:
         self._lateness = lateness
+        self._waits_for_ties = waits_for_ties
         self.latest: int | None = None
         """The largest time of an item that was not late."""
         self.waiting: Items | None = None
@@ -76,7 +78,8 @@ class Ordering:
         if last:
             self.waiting = None
             return in_order(every)
-        is_past = every.times < (LONG_AGO if self.reached is None else self.reached)
+        reached = LONG_AGO if self.reached is None else self.reached
+        is_past = every.times < reached if self._waits_for_ties else every.times <= reached
         self.waiting = every.kept(~is_past)
         return in_order(every.kept(is_past))
 

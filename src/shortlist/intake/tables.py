@@ -4,7 +4,7 @@ import json
 from base64 import b64encode
 from collections.abc import Iterable, Mapping
 from dataclasses import fields
-from datetime import datetime
+from datetime import UTC, datetime
 from decimal import Decimal
 from math import isfinite
 from pathlib import Path
@@ -155,7 +155,8 @@ def _json_value(cell: Any) -> Any:
         case list():
             return [_json_value(part) for part in cell]
         case datetime():
-            return cell.isoformat() if cell.tzinfo else f"{cell.isoformat()}Z"
+            utc = cell.astimezone(UTC).replace(tzinfo=None) if cell.tzinfo else cell
+            return f"{utc.isoformat(timespec='microseconds')}Z"
         case Decimal():
             return float(cell)
         case bytes():
