@@ -130,7 +130,7 @@ def test_rows_of_tables_are_the_lines_of_a_batch(spark, tmp_path):
             "rooms": pa.array([1, 255, None], pa.uint8()),
             "kind": pa.array(["a", "b", "a"]).dictionary_encode(),
             "data": [{"city": "Oslo", "tags": ["x", None]}, {"city": None, "tags": []}, None],
-            "scores": pa.array([[("a", 1)], [], None], pa.map_(pa.string(), pa.int64())),
+            "scores": pa.array([[("a", 1)], [("b", 2)], None], pa.map_(pa.string(), pa.int64())),
         }
     )
     second = pa.table({"id": ["p4"] * 5, "position": [7] * 5, "photo": [b"\x00\xff"] * 5})
