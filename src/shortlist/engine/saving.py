@@ -21,7 +21,9 @@ from shortlist.intake.reading import items_of
 from shortlist.intake.written import Known, item_document, publication_document, registry_document
 from shortlist.matching.blocks import Longs
 from shortlist.model.items import COMMAND, Items, Wanted
+from shortlist.selection.bank.publications import PUBLICATION
 
+NO_PUBLICATIONS = pa.RecordBatch.from_pylist([], PUBLICATION)
 ACCEPTED = pa.schema({"time": pa.int64(), "source": pa.string(), "publication": pa.string()})
 
 
@@ -76,8 +78,8 @@ class Saving:
         ]
         made, known = items_of(commands, Wanted())
         deque(self._shard.run(made, known), maxlen=0)  # what they led to was delivered then
-        if "publications" in tables:
-            self._shard.selecting.publications.restore(tables["publications"], document["serials"])
+        held = tables["publications"] if "publications" in tables else NO_PUBLICATIONS
+        self._shard.selecting.publications.restore(held, document["serials"])
         load_banks(self._shard.selecting, self._names, tables)
         counts = dict(document["counts"])
         self._shard.matching.census.mismatches.clear()
