@@ -78,7 +78,7 @@ class Saving:
         ]
         made, known = items_of(commands, Wanted())
         deque(self._shard.run(made, known), maxlen=0)  # what they led to was delivered then
-        held = tables["publications"] if "publications" in tables else NO_PUBLICATIONS
+        held = tables.get("publications", NO_PUBLICATIONS)
         self._shard.selecting.publications.restore(held, document["serials"])
         load_banks(self._shard.selecting, self._names, tables)
         counts = dict(document["counts"])
