@@ -6,10 +6,8 @@ from hypothesis import strategies as st
 
 from shortlist.engine.engine import Engine, Result
 from shortlist.engine.replay import read_items
-from shortlist.engine.saved import Saved
 from shortlist.intake.files import registry_from_documents
 from shortlist.matching.scan import Scan
-from shortlist.model.command import Heartbeat
 from shortlist.model.publication import Publication
 from shortlist.model.settings import Settings
 from tests.strategies import SECOND, cuts, drawn, registries, registry, seeded, timeline, timelines
@@ -22,18 +20,12 @@ def plain(made, settings, items):
 def in_bulk(made, settings, batches, saved):
     """Batch after batch; `saved` says after each whether the state is taken out and in again."""
     engine, total = Engine(made, settings), Result()
-    base, changes = engine.snapshot(), []
     for number, batch in enumerate([*batches, []]):
         result = engine.process(batch, last=number == len(batches))
         total.deliveries += result.deliveries
         total.rejects += result.rejects
-        how = saved(number)
-        if how == "snapshot":
-            base, changes = engine.snapshot(), []
-        elif how == "changes":
-            changes.append(engine.changes())
-        if how:
-            engine = Engine.restore(base, settings, changes)
+        if saved(number):
+            engine = Engine.restore(engine.snapshot(), settings)
     return total
 
 
@@ -54,7 +46,7 @@ def test_the_same_deliveries_whatever_the_batches_and_saves(part):
             made,
             settings,
             cuts(pick, items),
-            saved=lambda number, pick=pick: pick([None, None, "snapshot", "changes", "changes"]),
+            saved=lambda number, pick=pick: pick([False, False, True]),
         )
         assert everything_of(found) == everything_of(expected), seed
 
@@ -64,7 +56,7 @@ def test_drawn_ones_shrink(document, lines, data):
     made, settings = registry_from_documents(document), Settings(lateness=0)
     items, _ = read_items(made, lines, settings)
     batches = data.draw(drawn(cuts)(items))
-    found = in_bulk(made, settings, batches, saved=lambda number: None)
+    found = in_bulk(made, settings, batches, saved=lambda number: False)
     assert everything_of(found) == everything_of(plain(made, settings, items))
 
 
@@ -99,36 +91,8 @@ def test_shortlists_with_the_same_chain_keep_apart(chain):
             for number, time in enumerate(times)
         ]
         settings = Settings(lateness=0)
-        found = in_bulk(made, settings, cuts(pick, items), saved=lambda number: None)
+        found = in_bulk(made, settings, cuts(pick, items), saved=lambda number: False)
         assert everything_of(found) == everything_of(plain(made, settings, items)), seed
-
-
-def test_changes_hold_only_the_sets_that_they_need():
-    chain = [
-        {"kind": "window", "k": 1, "window": "5s"},
-        {"kind": "novelty", "rate": 1, "period": 3},
-    ]
-    document = {
-        "shortlists": [
-            {"id": f"l{number}", "subscriber": "u", "policy": chain} for number in range(50)
-        ],
-        "subscriptions": [
-            {"id": f"l{number}.{name}", "shortlist": f"l{number}", "where": f"n = {number}"}
-            for number in range(50)
-            for name in "ab"
-        ],
-    }
-    engine = Engine(registry_from_documents(document), Settings(lateness=0))
-    one = [
-        Publication(id=f"p{n}", source="s", time=n, position=n, data={"n": n % 50})
-        for n in range(51)
-    ]
-    # what comes last waits until time has passed it
-    engine.process([*one[:50], Heartbeat(time=50, position=50)])
-    assert Saved.of_bytes(engine.snapshot()).tables["sets"].num_rows == 50
-    assert "sets" not in Saved.of_bytes(engine.changes()).tables
-    engine.process([*one[50:], Heartbeat(time=51, position=51)])
-    assert Saved.of_bytes(engine.changes()).tables["sets"].num_rows == 1
 
 
 AGES = "99999999999999d"
@@ -166,5 +130,5 @@ def test_extreme_settings(policy):
         for n in range(40)
     ]
     batches = [items[:9], items[9:20], items[20:]]
-    found = in_bulk(made, settings, batches, saved=lambda number: "changes")
+    found = in_bulk(made, settings, batches, saved=lambda number: True)
     assert everything_of(found) == everything_of(plain(made, settings, items))

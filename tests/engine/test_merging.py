@@ -194,7 +194,7 @@ def test_parts_hold_nothing_that_they_do_not_need():
                 columns = [table.column(field) for table in rows if field in table.schema.names]
                 referred = {number for column in columns for number in column.to_pylist()} - {-1}
                 assert len(rows_of(kept, name)) == len(referred), seed
-            live = {made["id"] for made in kept.document["registry"]["subscriptions"]}
+            live = {made["id"] for made in kept.registry["subscriptions"]}
             for table in rows:
                 if "subscription" in table.schema.names:
                     names = table.column("subscription").dictionary.to_pylist()
@@ -292,16 +292,7 @@ def test_advertisements_stay_with_everybody():
     engine = Engine(registry_from_documents(document | {"advertisements": [advertisement]}))
     parts = [part(saved(engine), lambda name, one=one: name == one) for one in "ab"]
     for each in [*parts, joined(parts)]:
-        assert [made["id"] for made in each.document["registry"]["advertisements"]] == ["ad"]
-
-
-def test_only_snapshots_are_cut_and_joined():
-    engine = Engine(in_window("a"), PROMPT)
-    engine.snapshot()
-    changes = Saved.of_bytes(engine.changes())
-    for cut in (lambda: part(changes, lambda name: True), lambda: joined([changes])):
-        with pytest.raises(UnusableState, match="expected a snapshot, found changes"):
-            cut()
+        assert [made["id"] for made in each.registry["advertisements"]] == ["ad"]
 
 
 def test_waiting_publications_go_along_and_waiting_commands_do_not():

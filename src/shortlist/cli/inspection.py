@@ -109,16 +109,13 @@ def status(
     snapshot: Annotated[
         Path | None, typer.Argument(help="What `Engine.snapshot` gave, in place of a log.")
     ] = None,
-    changes: Annotated[
-        list[Path] | None, typer.Argument(help="What `Engine.changes` gave since, in order.")
-    ] = None,
     *,
     log: Annotated[str | None, LOG_OPTION] = None,
     as_json: AsJson = False,
 ) -> None:
     """Say how a deployment is doing, or what a saved state holds."""
     if snapshot is not None:
-        _saved_status(snapshot, changes or [], as_json)
+        _saved_status(snapshot, as_json)
     elif log is not None:
         _live_status(log, as_json)
     else:
@@ -140,11 +137,11 @@ def _live_status(url: str, as_json: bool) -> None:
     warn(found["warnings"])
 
 
-def _saved_status(snapshot: Path, changes: list[Path], as_json: bool) -> None:
+def _saved_status(snapshot: Path, as_json: bool) -> None:
     with errors():
-        saved = [path.read_bytes() for path in [snapshot, *changes]]
-        engine = Engine.restore(saved[0], changes=saved[1:])
-    found = engine.status() | {"counts": engine.counts, "bytes saved": sum(map(len, saved))}
+        saved = snapshot.read_bytes()
+        engine = Engine.restore(saved)
+    found = engine.status() | {"counts": engine.counts, "bytes saved": len(saved)}
     if as_json:
         print(json.dumps(found))
         return

@@ -28,11 +28,11 @@ class Names(NamedTuple):
     subscription_number: Callable[[str], int]
 
 
-def bank_tables(selecting: BankSelecting, names: Names, *, only_changes: bool) -> Tables:
-    """What shortlists hold, or those of them that have changed since the last call."""
+def bank_tables(selecting: BankSelecting, names: Names) -> Tables:
+    """What shortlists hold."""
     tables = {}
     for depth, kind, bank in _banks(selecting):
-        places = _touched(bank) if only_changes else np.flatnonzero(bank.arenas[0].heads["is_open"])
+        places = np.flatnonzero(bank.arenas[0].heads["is_open"])
         if not places.size:
             continue
         shortlists = names.shortlists(selecting.levels[depth].owners(kind, places))
@@ -40,7 +40,6 @@ def bank_tables(selecting: BankSelecting, names: Names, *, only_changes: bool) -
             heads = {name: arena.heads[name][places] for name in _fields(arena.heads)}
             tables[f"{depth} {kind} {number} heads"] = _table(heads, shortlist=shortlists)
             tables[f"{depth} {kind} {number} rows"] = _rows_table(arena, places, selecting, names)
-            arena.heads["touched"] = 0
     sets = held_numbers(tables, "matched")
     if sets.size:
         tables["sets"] = _sets_table(selecting.sets.subset(sets), sets, names)
@@ -68,7 +67,6 @@ def load_banks(
             arena.load(
                 np.array(places, np.int64), columns, _rows(arena, rows, selecting, names, kept)
             )
-            arena.heads["touched"] = 0
 
 
 def held_serials(tables: Mapping[str, pa.RecordBatch]) -> Longs:
@@ -87,12 +85,6 @@ def _banks(selecting: BankSelecting) -> Iterator[tuple[int, str, Bank]]:
     for depth, level in enumerate(selecting.levels):
         for kind, bank in level.banks.items():
             yield depth, kind, bank
-
-
-def _touched(bank: Bank) -> Longs:
-    is_touched = [arena.heads["touched"] for arena in bank.arenas]
-    size = min(touched.size for touched in is_touched)
-    return np.flatnonzero(np.any([touched[:size] for touched in is_touched], axis=0))
 
 
 def _fields(heads: Records) -> list[str]:

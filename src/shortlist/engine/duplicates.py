@@ -15,8 +15,6 @@ class Duplicates:
         self._span = span
         self._accepted: dict[tuple[str, str], int] = {}
         self._oldest: deque[tuple[int, tuple[str, str]]] = deque()
-        self.news: deque[tuple[int, str, str]] | None = None
-        """What was accepted since somebody began to keep count: time, source and publication."""
 
     def is_repeated(self, source: str, publication: str, time: int) -> bool:
         accepted = self._accepted.get((source, publication))
@@ -26,10 +24,6 @@ class Duplicates:
         key = (source, publication)
         self._accepted[key] = time
         self._oldest.append((time, key))
-        if self.news is not None:
-            self.news.append((time, source, publication))
-            while time - self.news[0][0] >= self._span:
-                self.news.popleft()
         while self._oldest and time - self._oldest[0][0] >= self._span:
             accepted, old = self._oldest.popleft()
             if self._accepted.get(old) == accepted:

@@ -1,6 +1,6 @@
 """The engine: a batch of timeline items in, deliveries and rejects out."""
 
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -9,7 +9,7 @@ import numpy as np
 from shortlist.engine.admission import Admission, Admitted
 from shortlist.engine.explanation import Explainer, Question
 from shortlist.engine.plain import PlainShard
-from shortlist.engine.saved import Saved, UnusableState
+from shortlist.engine.saved import Saved
 from shortlist.engine.saving import Saving
 from shortlist.engine.shard import Observer, Shard
 from shortlist.engine.status import status
@@ -120,42 +120,24 @@ class Engine:
         """Everything that `restore` needs to go on as if nothing had happened."""
         return self._saves.snapshot()
 
-    def changes(self) -> bytes:
-        """What has happened since the last snapshot or the last changes.
+    @classmethod
+    def restore(cls, snapshot: bytes, settings: Settings | None = None) -> "Engine":
+        """The engine that a snapshot was taken of.
 
-        In proportion to what is different now, not to what is kept: shortlists that nothing came to
-        take no room.
+        Raises `UnusableState` where that is not what the bytes are.
 
         >>> from shortlist.model.publication import Publication
         >>> prompt = Settings(lateness=0)
         >>> engine = Engine(settings=prompt)
-        >>> before = engine.snapshot()
         >>> some = [Publication(id="n1", source="cinema", time=0, position=1)]
         >>> _ = engine.process(some)
-        >>> Engine.restore(before, prompt, [engine.changes()]).process(some).rejects
+        >>> Engine.restore(engine.snapshot(), prompt).process(some).rejects
         [Reject(position=1, reason='duplicate')]
-        """
-        return self._saves.changes()
-
-    @classmethod
-    def restore(
-        cls,
-        snapshot: bytes,
-        settings: Settings | None = None,
-        changes: Sequence[bytes] = (),
-    ) -> "Engine":
-        """The engine that a snapshot was taken of, and what has changed since, in order.
-
-        Raises `UnusableState` where that is not what the bytes are.
         """
         limits = (settings or Settings()).limits
         saved = Saved.of_bytes(snapshot)
-        if "registry" not in saved.document:
-            raise UnusableState("expected a snapshot, found changes")
-        engine = cls(registry_from_documents(saved.document["registry"], limits), settings)
+        engine = cls(registry_from_documents(saved.registry, limits), settings)
         engine._saves.load(saved)
-        for each in changes:
-            engine._saves.load(Saved.of_bytes(each))
         return engine
 
     @property

@@ -137,6 +137,7 @@ class Matching(LiveRegistry):
 
     def __init__(self, vocabulary: Vocabulary, limits: Limits, *, finds: bool = True) -> None:
         super().__init__(vocabulary, limits)
+        self.finds = finds
         self._finder = Finder(vocabulary, limits) if finds else None
         self._numbered: Numbered = self._finder or FoundElsewhere()
         self.shortlists = Numbers()

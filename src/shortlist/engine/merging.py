@@ -4,13 +4,10 @@ from collections import Counter
 from collections.abc import Callable, Sequence
 from typing import Any
 
-from shortlist.engine.saved import Saved, UnusableState
+from shortlist.engine.saved import Saved, UnusableState, packed
 from shortlist.engine.table_merging import PUBLICATIONS, cut_tables, joined_tables
 
 Document = dict[str, Any]
-
-FIRST = 0
-"""The number of a state that no engine has saved: changes of another chain never follow it."""
 
 
 def part(saved: Saved, keep: Callable[[str], bool]) -> Saved:
@@ -24,14 +21,14 @@ def part(saved: Saved, keep: Callable[[str], bool]) -> Saved:
     >>> from shortlist.intake.files import registry_from_documents
     >>> registry = registry_from_documents({"subscriptions": [{"id": "a"}, {"id": "b"}]})
     >>> second = part(Saved.of_bytes(Engine(registry).snapshot()), lambda name: name == "b")
-    >>> [made["id"] for made in second.document["registry"]["subscriptions"]]
+    >>> [made["id"] for made in second.registry["subscriptions"]]
     ['b']
     """
     if any("id" not in item for _, item in saved.document.get("waiting", ())):
         raise UnusableState("expected a state in which no commands wait, found some")
-    registry = registry_part(_registry(saved), keep)
-    document = {"registry": registry, "number": FIRST, "counts": {"other_type": {}}}
-    return Saved(saved.document | document, cut_tables(saved.tables, keep))
+    registry = packed(registry_part(saved.registry, keep))
+    document = saved.document | {"counts": {"other_type": {}}}
+    return Saved(registry, document, cut_tables(saved.tables, keep))
 
 
 def registry_part(registry: Document, keep: Callable[[str], bool]) -> Document:
@@ -51,7 +48,7 @@ def joined(parts: Sequence[Saved]) -> Saved:
     >>> from shortlist.intake.files import registry_from_documents
     >>> both = [Saved.of_bytes(Engine(registry_from_documents(document)).snapshot())
     ...         for document in ({"subscriptions": [{"id": name}]} for name in "ab")]
-    >>> [made["id"] for made in joined(both).document["registry"]["subscriptions"]]
+    >>> [made["id"] for made in joined(both).registry["subscriptions"]]
     ['a', 'b']
     """
     tables = joined_tables([part.tables for part in parts])
@@ -59,21 +56,13 @@ def joined(parts: Sequence[Saved]) -> Saved:
     waiting = {position: item for each in documents for position, item in each.get("waiting", ())}
     known = [each["latest"] for each in documents if each.get("latest") is not None]
     document = {
-        "registry": _joined_registries([_registry(part) for part in parts]),
-        "number": FIRST,
         "serials": tables[PUBLICATIONS.name].num_rows if PUBLICATIONS.name in tables else 0,
         "counts": _added([each["counts"] for each in documents]),
         "latest": max(known, default=None),
         "waiting": [*waiting.items()],
     }
-    return Saved(document, tables)
-
-
-def _registry(saved: Saved) -> Document:
-    if "registry" not in saved.document:
-        raise UnusableState("expected a snapshot, found changes")
-    registry: Document = saved.document["registry"]
-    return registry
+    registry = packed(_joined_registries([part.registry for part in parts]))
+    return Saved(registry, document, tables)
 
 
 def _joined_registries(registries: Sequence[Document]) -> Document:

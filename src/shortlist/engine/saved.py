@@ -9,7 +9,7 @@ from typing import Any
 import orjson
 import pyarrow as pa
 
-VERSION = 3
+VERSION = 4
 MAGIC = b"shortlist state "
 PARTS = pa.schema({"name": pa.string(), "content": pa.large_binary()})
 SMALL = pa.ipc.IpcWriteOptions(compression="lz4")
@@ -22,24 +22,36 @@ class UnusableState(ValueError):
 
 @dataclass(frozen=True, slots=True)
 class Saved:
-    """A snapshot, or what has changed since one.
+    """A snapshot.
 
-    >>> saved = Saved({"latest": 7}, {"counts": pa.record_batch({"n": [1, 2]})})
+    >>> saved = Saved(packed({}), {"latest": 7}, {"counts": pa.record_batch({"n": [1, 2]})})
     >>> again = Saved.of_bytes(saved.to_bytes())
-    >>> again.document["latest"], again.tables["counts"].to_pydict()
-    (7, {'n': [1, 2]})
-    >>> Saved.of_bytes(b"shortlist state 4\\n")
+    >>> again.registry, again.document["latest"], again.tables["counts"].to_pydict()
+    ({}, 7, {'n': [1, 2]})
+    >>> Saved.of_bytes(b"shortlist state 5\\n")
     Traceback (most recent call last):
     ...
-    shortlist.engine.saved.UnusableState: expected a state of version 3, found 4
+    shortlist.engine.saved.UnusableState: expected a state of version 4, found 5
     """
 
-    document: dict[str, Any]
+    packed_registry: bytes
+    document: dict[str, Any] = field(default_factory=dict)
+    """All that is neither the registry nor in tables."""
     tables: Mapping[str, pa.RecordBatch] = field(default_factory=dict)
+
+    @property
+    def registry(self) -> Any:
+        """The document of the registry, which is unpacked for each who asks."""
+        try:
+            return _unpacked(self.packed_registry)
+        except (ValueError, zlib.error) as error:
+            raise UnusableState(
+                f"expected a whole registry, found a damaged one: {error}"
+            ) from None
 
     def to_bytes(self) -> bytes:
         tables = {name: _stream(table, SMALL) for name, table in self.tables.items()}
-        parts = {"document": zlib.compress(_json(self.document), 1), **tables}
+        parts = {"registry": self.packed_registry, "document": packed(self.document), **tables}
         batch = pa.record_batch([[*parts], [*parts.values()]], schema=PARTS)
         return MAGIC + f"{VERSION}\n".encode() + _stream(batch, PLAIN)
 
@@ -55,17 +67,29 @@ class Saved:
         try:
             named, contents = _table(rest).columns
             parts = dict(zip(named.to_pylist(), contents, strict=True))
-            document = json.loads(zlib.decompress(parts.pop("document").as_py()))
-            return cls(document, {name: _table(part.as_buffer()) for name, part in parts.items()})
+            registry = parts.pop("registry").as_py()
+            document = _unpacked(parts.pop("document").as_py())
+            tables = {name: _table(part.as_buffer()) for name, part in parts.items()}
+            return cls(registry, document, tables)
         except (pa.ArrowException, OSError, KeyError, ValueError, zlib.error) as error:
             raise UnusableState(f"expected a whole state, found a damaged one: {error}") from None
 
 
-def _json(document: dict[str, Any]) -> bytes:
+def packed(document: dict[str, Any]) -> bytes:
+    """A document as few bytes.
+
+    >>> len(packed({"ids": ["s1"] * 1000})) < 100
+    True
+    """
     try:
-        return orjson.dumps(document)
+        content = orjson.dumps(document)
     except TypeError:  # a whole number of more than 64 bits, of a publication that waits
-        return json.dumps(document).encode()
+        content = json.dumps(document).encode()
+    return zlib.compress(content, 1)
+
+
+def _unpacked(content: bytes) -> Any:
+    return json.loads(zlib.decompress(content))
 
 
 def _stream(batch: pa.RecordBatch, options: pa.ipc.IpcWriteOptions) -> bytes:

@@ -108,8 +108,8 @@ class Shard:
         self._kinds = Table([("kind", "i1")])
         self.offered = NOBODY
         """The shortlists that the last publications came to."""
-        self.carried_out: list[Command] | None = None
-        """The commands that have changed the registry, since somebody wants to know."""
+        self.changes = 0
+        """How many commands have changed the registry."""
         for command in registry_commands(registry):
             tell(self, command, self.matching.roster)
             self.matching.apply(command)
@@ -232,12 +232,6 @@ class Shard:
         hashed = shortlist_texts(ids.to_pylist())
         return Receiving(ids, self._subscribers.taken(who), hashed, places)
 
-    @property
-    def is_touched(self) -> bool:
-        """Whether anything is different since it was saved."""
-        arenas = self.selecting.arenas()
-        return bool(self.carried_out) or any(arena.heads["touched"].any() for arena in arenas)
-
     def objects(self, placed: Placements) -> Iterator[Delivery]:
         """Placements one by one."""
         columns = (column.tolist() for column in placed)
@@ -261,8 +255,8 @@ class Shard:
     def _carry_out(self, command: Command) -> None:
         name = self.matching.roster.shortlist_of(command)
         self.matching.apply(command)
-        if self.carried_out is not None and not isinstance(command, Retract | Heartbeat):
-            self.carried_out.append(command)
+        if not isinstance(command, Retract | Heartbeat):
+            self.changes += 1
         if isinstance(command, Update) and name is not None:
             self._note(self.matching.roster.shortlists[name])
 

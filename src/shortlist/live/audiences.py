@@ -8,7 +8,7 @@ import pyarrow as pa
 from shortlist.engine.matching import NOMINATIONS, Matching
 from shortlist.engine.stages import CHOSEN, Choose
 from shortlist.live.cache import Cache
-from shortlist.live.files import Files
+from shortlist.live.files import Files, Stored
 from shortlist.live.manifest import Chain
 from shortlist.live.matching_part import MatchingPart
 from shortlist.live.registry_state import of_shard
@@ -31,7 +31,7 @@ class Inquiry:
     """Before the batch."""
     following: str
     """The token of the registry after the batch."""
-    items: str
+    items: Stored
     limits: Limits
 
 
@@ -43,7 +43,7 @@ def nominated(inquiry: Inquiry) -> str:
     if part is None:
         concerns = of_shard(inquiry.shard, inquiry.shards)
         part = MatchingPart(inquiry.registry, files, inquiry.limits, concerns, Matching)
-    items = Items.of_table(of_bytes(files.read(inquiry.items)))
+    items = Items.of_table(of_bytes(files.read(inquiry.items.name)))
     has_reach = np.asarray(items.batch.column("reach").is_valid())
     some = items.kept(has_reach | (items.kinds == COMMAND))
     named = [part.matching.nominations(block) for block in part.steps(some)]

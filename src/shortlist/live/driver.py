@@ -14,7 +14,7 @@ from shortlist.engine.stages import Read
 from shortlist.intake.reading import LineReader
 from shortlist.live.files import Files
 from shortlist.live.laps import Laps
-from shortlist.live.manifest import Chain, Manifest, Stored
+from shortlist.live.manifest import Chain, Input, Manifest
 from shortlist.live.outlets import ForeignEntries, Outlet, put_out
 from shortlist.live.plans import PlanSetting, choose
 from shortlist.live.registers import MANIFEST, Registers, committed
@@ -197,11 +197,10 @@ class Driver:
             return chain
         if chain.is_long():
             content = registry_state(self._admission.registry())
-            snapshot = Stored(self._files.write("registry", content), len(content))
-            return Chain(token=token, snapshot=snapshot)
+            return Chain(token=token, snapshot=self._files.store("registry", content))
         commands = found.items.kept(found.items.kinds == COMMAND).batch
         content = to_bytes(pa.table({name: commands.column(name) for name in COMMANDS.names}))
-        return chain.changed(token, Stored(self._files.write("commands", content), len(content)))
+        return chain.followed(token, Input(items=self._files.store("commands", content)))
 
     def _written_refusals(self, refusals: pa.Table) -> tuple[str, ...]:
         if not refusals.num_rows:
@@ -255,7 +254,7 @@ def begin(registers: Registers, files: Files, registry: Registry, shards: int) -
 
 
 def _first_chain(files: Files, kind: str, content: bytes) -> Chain:
-    return Chain(token=uuid.uuid4().hex, snapshot=Stored(files.write(kind, content), len(content)))
+    return Chain(token=uuid.uuid4().hex, snapshot=files.store(kind, content))
 
 
 def _waiting(items: Items) -> pa.Table:

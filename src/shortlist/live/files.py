@@ -3,8 +3,9 @@
 import os
 import time
 import uuid
-from collections.abc import Container
+from collections.abc import Container, Mapping
 from pathlib import Path
+from typing import NamedTuple
 
 
 def make_durable(folder: Path) -> None:
@@ -14,6 +15,16 @@ def make_durable(folder: Path) -> None:
         os.fsync(opened)
     finally:
         os.close(opened)
+
+
+class Stored(NamedTuple):
+    """A file, and how large it is."""
+
+    name: str
+    size: int
+
+    def renamed(self, names: Mapping[str, str]) -> "Stored":
+        return self._replace(name=names[self.name])
 
 
 class Files:
@@ -47,6 +58,10 @@ class Files:
             raise
         make_durable(self.folder)
         return name
+
+    def store(self, kind: str, content: bytes) -> Stored:
+        """As `write`, for those who keep sizes in mind."""
+        return Stored(self.write(kind, content), len(content))
 
     def read(self, name: str) -> bytes:
         return self.path(name).read_bytes()

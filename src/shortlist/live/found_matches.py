@@ -1,13 +1,13 @@
 """Scored matches on their way from the lanes that find them to the shards that select."""
 
 from collections.abc import Callable, Iterable, Sequence
-from typing import NamedTuple
 
 import numpy as np
 import pyarrow as pa
 
 from shortlist.engine.matching import Matching
 from shortlist.live.files import Files
+from shortlist.live.manifest import Piece
 from shortlist.live.tables import of_bytes, to_bytes
 from shortlist.matching.blocks import Ints, Longs
 from shortlist.model.items import Items
@@ -24,19 +24,6 @@ MATCHES = pa.schema(
     }
 )
 """Pairs of publications and subscriptions."""
-
-
-class Piece(NamedTuple):
-    """A part of a file: what one lane found for one shard."""
-
-    file: str
-    start: int
-    size: int
-
-    def read(self, files: Files) -> pa.Table:
-        with files.path(self.file).open("rb") as file:
-            file.seek(self.start)
-            return of_bytes(file.read(self.size))
 
 
 class Outgoing:
@@ -80,7 +67,7 @@ class Incoming:
     """What the lanes found for a shard, in order of position."""
 
     def __init__(self, pieces: Iterable[Piece], files: Files) -> None:
-        table = _together([MATCHES.empty_table(), *(piece.read(files) for piece in pieces)])
+        table = _together([MATCHES.empty_table(), *(_read(piece, files) for piece in pieces)])
         positions, subscriptions, *degrees = (column.chunk(0) for column in table.columns)
         order = np.argsort(positions.to_numpy(), kind="stable")
         self.positions: Longs = positions.to_numpy()[order]
@@ -98,6 +85,12 @@ class Incoming:
         codes, inverse = np.unique(self._codes[which], return_inverse=True)
         numbers = np.array([number(self._names[code]) for code in codes.tolist()], np.int32)
         return Arrivals(places, numbers[inverse], *(column[which] for column in self._degrees))
+
+
+def _read(piece: Piece, files: Files) -> pa.Table:
+    with files.path(piece.file).open("rb") as file:
+        file.seek(piece.start)
+        return of_bytes(file.read(piece.size))
 
 
 def _together(tables: Sequence[pa.Table]) -> pa.Table:

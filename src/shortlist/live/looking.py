@@ -18,10 +18,12 @@ def looked_at(
 ) -> tuple[Shortlist, list[Entry]]:
     """A shortlist, and what it shows just before the instant that the deployment has reached.
 
-    The shard is restored without its index: nothing is to be matched.
+    Nothing is restored but this shortlist.
     """
     chain = manifest.shards[shard_of(shortlist, len(manifest.shards))]
-    shard = KeptShard.restore(chain, files, limits, finds=False).shard
+    shard = KeptShard.restore(
+        chain, files, limits, lambda name: name in (None, shortlist), is_whole=False
+    ).shard
     known = shard.matching.roster.shortlists.get(shortlist)
     if known is None:
         raise NoSuchShortlist(f"there is no live shortlist {shortlist!r}")

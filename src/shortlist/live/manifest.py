@@ -1,55 +1,91 @@
 """The manifest: what a deployment has read, holds and has delivered, committed in one step."""
 
+import json
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from typing import Any, NamedTuple
 
 from pydantic import TypeAdapter
 
-FORMAT = 1
-MOST_CHANGES = 128
-"""Changes behind a snapshot: more would take long to restore."""
+from shortlist.live.files import Stored
+
+FORMAT = 2
+MOST_BATCHES = 128
+"""Behind a snapshot: more would make manifests long."""
 MOST_IN_ALL = 2048
 LEAST_BYTES = 2**20
-"""Changes up to this size never ask for a snapshot by themselves."""
+"""Batches up to this size never ask for a snapshot by themselves."""
 
 
-class Stored(NamedTuple):
-    """A file, and how large it is."""
+class Piece(NamedTuple):
+    """A part of a file."""
 
-    name: str
+    file: str
+    start: int
     size: int
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class Input:
+    """What a batch gives to a shard: the same input leads to the same state again."""
+
+    items: Stored
+    chosen: str | None = None
+    """Whom publishers with an audience reach."""
+    matches: tuple[Piece, ...] | None = None
+    """What lanes found for the shard; None where it matches for itself."""
+    replacing: tuple[int, ...] = ()
+    """The positions of publications that take others back, where lanes match."""
+
+    @property
+    def files(self) -> Iterator[str]:
+        yield self.items.name
+        if self.chosen is not None:
+            yield self.chosen
+        for piece in self.matches or ():
+            yield piece.file
+
+    def renamed(self, names: Mapping[str, str]) -> "Input":
+        """The same in other files."""
+        return replace(
+            self,
+            items=self.items.renamed(names),
+            chosen=None if self.chosen is None else names[self.chosen],
+            matches=self.matches
+            and tuple(piece._replace(file=names[piece.file]) for piece in self.matches),
+        )
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Chain:
-    """A state: a snapshot, and the changes since, in order."""
+    """A state: a snapshot, and what was taken in since, in order."""
 
     token: str
     """Tells this state from every other one that somebody may have in memory."""
     snapshot: Stored
-    changes: tuple[Stored, ...] = ()
+    inputs: tuple[Input, ...] = ()
+    until: int | None = None
+    """Everything that is due before this instant has happened."""
 
-    def changed(self, token: str, change: Stored) -> "Chain":
-        return replace(self, token=token, changes=(*self.changes, change))
+    def followed(self, token: str, taken: Input) -> "Chain":
+        return replace(self, token=token, inputs=(*self.inputs, taken))
 
     @property
     def size(self) -> int:
-        return self.snapshot.size + sum(change.size for change in self.changes)
+        return self.snapshot.size + sum(taken.items.size for taken in self.inputs)
 
     def is_long(self, shards: int = 1) -> bool:
-        """Whether it is time for a new snapshot: the work that it takes is then at most as much as
-        that for the changes was. Of many shards none may have many changes: a manifest names all
-        of them."""
-        changed = sum(change.size for change in self.changes)
-        is_large = changed > max(self.snapshot.size, LEAST_BYTES)
-        return is_large or len(self.changes) >= min(MOST_CHANGES, max(8, MOST_IN_ALL // shards))
+        """Whether it is time for a new snapshot: it is then as large as what was taken in, which
+        somebody who restores this would take in again. Of many shards none may have many inputs: a
+        manifest names all of them."""
+        is_large = self.size > self.snapshot.size + max(self.snapshot.size, LEAST_BYTES)
+        return is_large or len(self.inputs) >= min(MOST_BATCHES, max(8, MOST_IN_ALL // shards))
 
     @property
     def files(self) -> Iterator[str]:
         yield self.snapshot.name
-        for change in self.changes:
-            yield change.name
+        for taken in self.inputs:
+            yield from taken.files
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -119,13 +155,11 @@ class Manifest:
 
     @classmethod
     def of_bytes(cls, content: bytes) -> "Manifest":
-        """Raises `ValueError` where it is none, or of a later version."""
-        manifest = MANIFEST.validate_json(content)
-        if manifest.format > FORMAT:
-            raise ValueError(
-                f"expected a manifest of format {FORMAT} or before, found {manifest.format}"
-            )
-        return manifest
+        """Raises `ValueError` where it is none, or of another version."""
+        found = json.loads(content)["format"]
+        if found != FORMAT:
+            raise ValueError(f"expected a manifest of format {FORMAT}, found {found}")
+        return MANIFEST.validate_json(content)
 
     @property
     def files(self) -> Iterator[str]:
@@ -144,15 +178,12 @@ class Manifest:
     def renamed(self, names: Mapping[str, str]) -> "Manifest":
         """The same state in other files."""
 
-        def file(stored: Stored) -> Stored:
-            return stored._replace(name=names[stored.name])
-
         def chain(known: Chain) -> Chain:
-            changes = tuple(map(file, known.changes))
-            return replace(known, snapshot=file(known.snapshot), changes=changes)
+            inputs = tuple(taken.renamed(names) for taken in known.inputs)
+            return replace(known, snapshot=known.snapshot.renamed(names), inputs=inputs)
 
         def segments(known: tuple[Segment, ...]) -> tuple[Segment, ...]:
-            return tuple(replace(segment, file=file(segment.file)) for segment in known)
+            return tuple(replace(one, file=one.file.renamed(names)) for one in known)
 
         return replace(
             self,

@@ -8,11 +8,11 @@ from functools import partial
 import numpy as np
 
 from shortlist.live.cache import Cache
-from shortlist.live.files import Files
-from shortlist.live.found_matches import Outgoing, Piece
+from shortlist.live.files import Files, Stored
+from shortlist.live.found_matches import Outgoing
 from shortlist.live.keys import Key
 from shortlist.live.lane import Lane
-from shortlist.live.manifest import Chain
+from shortlist.live.manifest import Chain, Piece
 from shortlist.live.matching_part import MatchingPart
 from shortlist.live.tables import of_bytes
 from shortlist.model.items import COMMAND, Items
@@ -37,7 +37,7 @@ class MatchWork:
     """Before the batch."""
     following: str
     """The token of the registry after the batch."""
-    items: str
+    items: Stored
     limits: Limits
 
     def state(self, token: str) -> str:
@@ -80,7 +80,7 @@ def match(work: MatchWork) -> Found:
 
 def _items(work: MatchWork, files: Files) -> Items:
     """All commands, and the publications that may be this lane's."""
-    items = Items.of_table(of_bytes(files.read(work.items)))
+    items = Items.of_table(of_bytes(files.read(work.items.name)))
     is_command = items.kinds == COMMAND
     if work.key is not None:
         return items

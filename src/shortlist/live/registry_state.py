@@ -1,11 +1,10 @@
 """The registry of a deployment as files: the admission's own, and each shard's part of it."""
 
 from collections.abc import Callable, Iterator
-from typing import Any
 
 from shortlist.engine.arrow import rows
 from shortlist.engine.merging import registry_part
-from shortlist.engine.saved import Saved
+from shortlist.engine.saved import Saved, packed
 from shortlist.intake.files import registry_from_documents
 from shortlist.intake.lines import ItemReader
 from shortlist.intake.written import registry_document
@@ -23,7 +22,7 @@ Concerns = Callable[[str | None], bool]
 
 def registry_state(registry: Registry) -> bytes:
     """The whole registry, for the admission."""
-    return Saved({"registry": registry_document(registry)}).to_bytes()
+    return Saved(packed(registry_document(registry))).to_bytes()
 
 
 def replay_registry(
@@ -31,13 +30,14 @@ def replay_registry(
 ) -> tuple[Registry, Iterator[Command]]:
     """The registry as it was when it was last written whole, and the commands that were carried
     out since; of both only what concerns somebody."""
-    document = Saved.of_bytes(files.read(chain.snapshot.name)).document["registry"]
+    document = Saved.of_bytes(files.read(chain.snapshot.name)).registry
     registry = registry_from_documents(registry_part(document, concerns), limits)
     reader = ItemReader(registry.vocabulary, limits.for_what_was_read())
 
     def commands() -> Iterator[Command]:
-        for change in chain.changes:
-            for position, shortlist, line in rows(of_bytes(files.read(change.name)).to_batches()):
+        for taken in chain.inputs:
+            lines = of_bytes(files.read(taken.items.name))
+            for position, shortlist, line in rows(lines.to_batches()):
                 if concerns(shortlist):
                     command = reader.line(line, position)
                     assert isinstance(command, Command)
@@ -57,18 +57,10 @@ def empty_shards(registry: Registry, shards: int) -> list[bytes]:
     >>> from shortlist.intake.files import registry_from_documents
     >>> some = registry_from_documents({"subscriptions": [{"id": f"s{n}"} for n in range(9)]})
     >>> states = [Saved.of_bytes(content) for content in empty_shards(some, 2)]
-    >>> [len(state.document["registry"]["subscriptions"]) for state in states]
+    >>> [len(state.registry["subscriptions"]) for state in states]
     [5, 4]
     """
     document = registry_document(registry)
     parts = (registry_part(document, of_shard(shard, shards)) for shard in range(shards))
-    return [Saved(_nothing_yet(part)).to_bytes() for part in parts]
-
-
-def _nothing_yet(registry: dict[str, Any]) -> dict[str, Any]:
-    return {
-        "registry": registry,
-        "number": 0,
-        "serials": 0,
-        "counts": {"other_type": {}},
-    }
+    nothing = {"serials": 0, "counts": {"other_type": {}}}
+    return [Saved(packed(part), nothing).to_bytes() for part in parts]

@@ -9,7 +9,7 @@ from pathlib import Path
 
 from shortlist.engine.merging import joined, part
 from shortlist.live.files import Files
-from shortlist.live.manifest import Chain, Manifest, Output, Stored
+from shortlist.live.manifest import Chain, Manifest, Output
 from shortlist.live.registers import MANIFEST, Registers, committed, has_deployment
 from shortlist.live.registry_state import of_shard
 from shortlist.live.shard import KeptShard
@@ -136,9 +136,11 @@ def _check_output(log: Log, manifest: Manifest) -> None:
 def _rescaled(
     chains: Sequence[Chain], files: Files, shards: int, limits: Limits
 ) -> Iterator[Chain]:
-    olds = [KeptShard.restore(chain, files, limits).snapshot() for chain in chains]
+    olds = [
+        KeptShard.restore(chain, files, limits, of_shard(shard, len(chains))).snapshot()
+        for shard, chain in enumerate(chains)
+    ]
     for shard in range(shards):
         state = joined([part(old, of_shard(shard, shards)) for old in olds])
-        content = state.to_bytes()
-        snapshot = Stored(files.write("snapshot", content), len(content))
+        snapshot = files.store("snapshot", state.to_bytes())
         yield Chain(token=uuid.uuid4().hex, snapshot=snapshot)

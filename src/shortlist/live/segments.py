@@ -12,7 +12,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from shortlist.live.files import Files
-from shortlist.live.manifest import Segment, Stored
+from shortlist.live.manifest import Segment
 from shortlist.live.tables import joined, of_bytes, to_bytes
 
 FAN = 16
@@ -55,5 +55,5 @@ class Segments:
 
     def _written(self, rows: pa.Table, tier: int) -> Segment:
         content = to_bytes(rows)
-        file = Stored(self.files.write(self.kind, content), len(content))
+        file = self.files.store(self.kind, content)
         return Segment(file=file, last=pc.max(rows.column("time")).as_py(), tier=tier)

@@ -2,6 +2,7 @@
 
 import json
 import uuid
+from collections import deque
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from typing import Any
@@ -11,6 +12,7 @@ import pyarrow as pa
 
 from shortlist.engine.arrow import Row, rows
 from shortlist.engine.deliveries import DELIVERIES
+from shortlist.engine.merging import part
 from shortlist.engine.mirror import Mirror
 from shortlist.engine.saved import Saved
 from shortlist.engine.saving import Saving
@@ -19,12 +21,13 @@ from shortlist.intake.files import registry_from_documents
 from shortlist.intake.roster import BEFORE_ALL_TIME
 from shortlist.live.cache import Cache
 from shortlist.live.files import Files
-from shortlist.live.found_matches import Incoming, Piece
-from shortlist.live.manifest import Chain, Stored
-from shortlist.live.registry_state import of_shard
+from shortlist.live.found_matches import Incoming
+from shortlist.live.manifest import Chain, Input
+from shortlist.live.registry_state import Concerns, of_shard
 from shortlist.live.tables import DEPARTED, of_bytes, table_of, to_bytes
 from shortlist.model.items import COMMAND, Items
 from shortlist.model.settings import Limits
+from shortlist.selection.bank.offers import Placements
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -37,13 +40,9 @@ class Work:
     chain: Chain
     until: int | None
     """Everything that is due before this instant happens."""
-    items: str | None = None
-    chosen: str | None = None
-    """Whom publishers with an audience reach."""
-    matches: tuple[Piece, ...] | None = None
-    """What lanes found for the shard; None where it matches for itself."""
-    replacing: tuple[int, ...] = ()
-    """The positions of publications that take others back, where lanes match."""
+    taken: Input | None = None
+    finds: bool = True
+    """Whether the shard matches for itself."""
     limits: Limits
     with_data: bool = False
     with_departures: bool = False
@@ -53,7 +52,7 @@ class Work:
     @property
     def kind(self) -> str:
         """Which kind of engine does it."""
-        finds = "finding" if self.matches is None else "told"
+        finds = "finding" if self.finds else "told"
         return f"{finds}, mirrored" if self.with_departures else finds
 
 
@@ -71,26 +70,60 @@ class Done:
 
 
 class KeptShard:
-    """A shard, with what saves it."""
+    """A shard, with what saves it; of some shortlists only, where somebody looks at these."""
 
-    def __init__(self, snapshot: Saved, limits: Limits, *, finds: bool = True) -> None:
-        registry = registry_from_documents(snapshot.document["registry"], limits)
+    def __init__(
+        self, snapshot: Saved, limits: Limits, concerns: Concerns, *, finds: bool = True
+    ) -> None:
+        registry = registry_from_documents(snapshot.registry, limits)
         self.shard = Shard(registry, limits, finds=finds)
+        self.mirror: Mirror | None = None
+        self._concerns = concerns
         self._saving = Saving(self.shard)
         self._saving.load(snapshot)
-        for arena in self.shard.selecting.arenas():
-            arena.heads["touched"] = 0
-        self.mirror: Mirror | None = None
 
     @classmethod
     def restore(
-        cls, chain: Chain, files: Files, limits: Limits, *, finds: bool = True
+        cls,
+        chain: Chain,
+        files: Files,
+        limits: Limits,
+        concerns: Concerns,
+        *,
+        finds: bool = True,
+        is_whole: bool = True,
     ) -> "KeptShard":
-        """As the files say; one that does not find matches is told them."""
-        kept = cls(Saved.of_bytes(files.read(chain.snapshot.name)), limits, finds=finds)
-        for change in chain.changes:
-            kept._saving.load(Saved.of_bytes(files.read(change.name)))
-        return kept
+        """As the files say: what was taken in since the snapshot leads to the same state again.
+
+        One that does not find matches is told them. If it is not to be whole, there is nothing in
+        it but what concerns somebody.
+        """
+        saved = Saved.of_bytes(files.read(chain.snapshot.name))
+        if not is_whole:
+            saved = part(saved, concerns)
+        is_told = all(taken.matches is not None for taken in chain.inputs)
+        kept = cls(saved, limits, concerns, finds=finds or not is_told)
+        for taken in chain.inputs:
+            deque(kept.run(taken, files), maxlen=0)  # what it led to was delivered then
+        if chain.until is not None:
+            kept.shard.due(chain.until)
+        return kept if finds or is_told else cls(kept.snapshot(), limits, concerns, finds=False)
+
+    def run(
+        self, taken: Input | None, files: Files, until: int | None = None
+    ) -> Iterator[Placements]:
+        """Takes in what a batch has for the shard; then everything happens that is due."""
+        if taken is None:
+            return self.shard.run(Items.empty(), until=until, observer=self.mirror)
+        is_told = taken.matches is not None and not self.shard.matching.finds
+        found = Incoming(taken.matches or (), files) if is_told else None
+        return self.shard.run(
+            self._items(taken, files, found),
+            chosen=_chosen(taken, files),
+            found=found,
+            until=until,
+            observer=self.mirror,
+        )
 
     def follow(self, since: int | None) -> None:
         """From now on what leaves shortlists is noted; nothing since an instant has happened."""
@@ -104,21 +137,31 @@ class KeptShard:
             time, position, shortlist = change.order
             yield time, position, shortlist, line
 
-    def save(self, chain: Chain, files: Files, shards: int) -> Chain:
-        """Writes what has changed; the chain with that behind it, or as it is if nothing has."""
-        if not self.shard.is_touched:
-            return chain
-        token = uuid.uuid4().hex
-        if chain.is_long(shards):
-            content = self._saving.snapshot()
-            snapshot = Stored(files.write("snapshot", content), len(content))
-            return Chain(token=token, snapshot=snapshot)
-        content = self._saving.changes()
-        return chain.changed(token, Stored(files.write("changes", content), len(content)))
-
     def snapshot(self) -> Saved:
         """All of it."""
         return Saved.of_bytes(self._saving.snapshot())
+
+    def save(self, chain: Chain, taken: Input, files: Files, shards: int) -> Chain:
+        """The chain with one more input; a new snapshot is written where it would be long."""
+        token = uuid.uuid4().hex
+        if chain.is_long(shards):
+            return Chain(token=token, snapshot=files.store("snapshot", self._saving.snapshot()))
+        return chain.followed(token, taken)
+
+    def _items(self, taken: Input, files: Files, found: Incoming | None) -> Items:
+        """The items that concern a shard: of publications, those that match something, if known."""
+        items = Items.of_table(of_bytes(files.read(taken.items.name)))
+        is_command = items.kinds == COMMAND
+        concerns = np.ones(len(items), np.bool_)
+        if is_command.any():
+            named = items.values("shortlist")
+            concerns[is_command] = [
+                self._concerns(named[at]) for at in np.flatnonzero(is_command).tolist()
+            ]
+        if found is not None:
+            some = np.append(found.positions, np.array(taken.replacing, np.int64))
+            concerns &= is_command | np.isin(items.positions, some)
+        return items.kept(concerns)
 
 
 SHARDS: Cache[KeptShard] = Cache()
@@ -131,28 +174,24 @@ def run(work: Work) -> Done:
     key = f"{work.folder} {work.shard}"
     kept = SHARDS.take(key, f"{work.chain.token} {work.kind}")
     if kept is None:
-        finds = work.matches is None
-        kept = KeptShard.restore(work.chain, files, work.limits, finds=finds)
+        concerns = of_shard(work.shard, work.shards)
+        kept = KeptShard.restore(work.chain, files, work.limits, concerns, finds=work.finds)
     if work.with_departures:
         kept.follow(work.since)
     shard, before = kept.shard, kept.shard.tallies
-    found = None if work.matches is None else Incoming(work.matches, files)
-    placements = shard.run(
-        _items(work, files, found),
-        chosen=_chosen(work, files),
-        found=found,
-        until=work.until,
-        observer=kept.mirror,
-    )
+    placements = kept.run(work.taken, files, work.until)
     made = (shard.deliveries(placed, work.with_data) for placed in placements if placed.scores.size)
     deliveries = pa.Table.from_batches(made, DELIVERIES)
     delivered = files.write("deliveries", to_bytes(deliveries)) if deliveries.num_rows else None
     left = table_of(kept.departures(work.with_data), DEPARTED)
     departures = files.write("departures", to_bytes(left)) if left.num_rows else None
-    chain = kept.save(work.chain, files, work.shards)
-    if departures is not None and chain.token == work.chain.token:
-        # what has left is told once: a shard that has told it is in another state
+    chain = work.chain
+    if work.taken is not None:
+        chain = kept.save(chain, work.taken, files, work.shards)
+    elif delivered or departures:
+        # what was due is told once: a shard that has told it is in another state
         chain = replace(chain, token=uuid.uuid4().hex)
+    chain = replace(chain, until=work.until)
     counts = shard.tallies
     counts.subtract(before)
     SHARDS.put(key, f"{chain.token} {work.kind}", kept)
@@ -167,27 +206,10 @@ def run(work: Work) -> Done:
     )
 
 
-def _items(work: Work, files: Files, found: Incoming | None) -> Items:
-    """The items that concern a shard: of publications, those that match something, if known."""
-    if work.items is None:
-        return Items.empty()
-    items = Items.of_table(of_bytes(files.read(work.items)))
-    is_command = items.kinds == COMMAND
-    concerns = np.ones(len(items), np.bool_)
-    if is_command.any():
-        own = of_shard(work.shard, work.shards)
-        named = items.values("shortlist")
-        concerns[is_command] = [own(named[at]) for at in np.flatnonzero(is_command).tolist()]
-    if found is not None:
-        some = np.append(found.positions, np.array(work.replacing, np.int64))
-        concerns &= is_command | np.isin(items.positions, some)
-    return items.kept(concerns)
-
-
-def _chosen(work: Work, files: Files) -> dict[int, list[str]]:
+def _chosen(taken: Input, files: Files) -> dict[int, list[str]]:
     """The shortlists that publishers reach, by position of the publication."""
     chosen: dict[int, list[str]] = {}
-    if work.chosen is not None:
-        for position, shortlist in rows(of_bytes(files.read(work.chosen)).to_batches()):
+    if taken.chosen is not None:
+        for position, shortlist in rows(of_bytes(files.read(taken.chosen)).to_batches()):
             chosen.setdefault(position, []).append(shortlist)
     return chosen

@@ -13,9 +13,9 @@ from shortlist.engine.admission import Admitted
 from shortlist.engine.matching import NOMINATIONS
 from shortlist.engine.shard import OTHER_TYPE
 from shortlist.live.audiences import Inquiry, nominated, reached
-from shortlist.live.files import Files
+from shortlist.live.files import Files, Stored
 from shortlist.live.laps import Laps
-from shortlist.live.manifest import Manifest
+from shortlist.live.manifest import Input, Manifest
 from shortlist.live.matching_stage import Matched, MatchWork, gathered, match
 from shortlist.live.plans import Choice
 from shortlist.live.poison import (
@@ -104,7 +104,7 @@ class _Batch:
         following = uuid.uuid4().hex if found.commands else registry.token
         passed = None
         if len(items):
-            passed = self.tasks.files.write("items", to_bytes(_for_shards(items)))
+            passed = self.tasks.files.store("items", to_bytes(_for_shards(items)))
         chosen = self._chosen(items, passed, following)
         matched = self._matched(passed, following)
         self.laps.lap("matching")
@@ -115,7 +115,9 @@ class _Batch:
             done[0] = replace(done[0], counts=dict(Counter(done[0].counts) + Counter(other)))
         return done, following
 
-    def _works(self, passed: str | None, chosen: str | None, matched: Matched | None) -> list[Work]:
+    def _works(
+        self, passed: Stored | None, chosen: str | None, matched: Matched | None
+    ) -> list[Work]:
         chains = self.manifest.shards
         return [
             Work(
@@ -124,10 +126,8 @@ class _Batch:
                 shards=len(chains),
                 chain=chain,
                 until=self.found.until,
-                items=passed,
-                chosen=chosen,
-                matches=None if matched is None else matched.by_shard[shard],
-                replacing=() if matched is None else matched.replacing,
+                finds=matched is None,
+                taken=passed and _input(passed, chosen, matched, shard),
                 limits=self.tasks.limits,
                 with_data=self.tasks.with_data,
                 with_departures=self.tasks.with_departures,
@@ -136,7 +136,7 @@ class _Batch:
             for shard, chain in enumerate(chains)
         ]
 
-    def _chosen(self, items: Items, passed: str | None, following: str) -> str | None:
+    def _chosen(self, items: Items, passed: Stored | None, following: str) -> str | None:
         """Whom publishers with an audience reach, as a file."""
         if passed is None or items.batch.column("reach").null_count == len(items):
             return None
@@ -156,7 +156,7 @@ class _Batch:
         named = (of_bytes(files.read(name)) for name in self.tasks.tried(nominated, inquiries))
         return files.write("chosen", to_bytes(reached(joined(named, NOMINATIONS))))
 
-    def _matched(self, passed: str | None, following: str) -> Matched | None:
+    def _matched(self, passed: Stored | None, following: str) -> Matched | None:
         """What lanes find, where shards do not match for themselves."""
         choice, shards = self.choice, len(self.manifest.shards)
         if choice.plan == "replicate":
@@ -178,6 +178,13 @@ class _Batch:
             for lane in range(choice.lanes)
         ]
         return gathered(self.tasks.tried(match, works))
+
+
+def _input(items: Stored, chosen: str | None, matched: Matched | None, shard: int) -> Input:
+    if matched is None:
+        return Input(items=items, chosen=chosen)
+    pieces, replacing = matched.by_shard[shard], matched.replacing
+    return Input(items=items, chosen=chosen, matches=pieces, replacing=replacing)
 
 
 def _for_shards(items: Items) -> pa.Table:
