@@ -8,7 +8,7 @@ from shortlist.intake.lines import ItemReader
 from shortlist.model.command import Command
 from shortlist.model.items import COMMAND, Items
 
-BLOCK = 2048
+BLOCK = 8192
 """Publications that are matched together at most: as many as a mask has bits."""
 
 

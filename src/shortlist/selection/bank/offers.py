@@ -39,6 +39,11 @@ class Offers(NamedTuple):
     def kept(self, which: Bools | Longs | slice) -> "Offers":
         return Offers._make(column[which] for column in self)
 
+    def aligned(self) -> "Offers":
+        """The same as kernels want them."""
+        columns = zip(self, NO_OFFERS, strict=True)
+        return Offers._make(np.require(each, like.dtype, ["C", "W"]) for each, like in columns)
+
     def placed(self, which: Bools | Longs, ranks: Ints | None = None) -> "Placements":
         """Some of them, as they come; without ranks, they have none."""
         places = self.places[which]

@@ -20,10 +20,11 @@ from shortlist.selection.bank.arena import Arena
 from shortlist.selection.bank.banks import bank_kind, bank_of_kind
 from shortlist.selection.bank.base import Bank, Expectant
 from shortlist.selection.bank.kept_sets import KeptSets
-from shortlist.selection.bank.offers import NO_PLACEMENTS, Offers, Placements
+from shortlist.selection.bank.offers import NEVER, NO_PLACEMENTS, Offers, Placements
 from shortlist.selection.bank.publications import Publications
 from shortlist.selection.bank.tables import Table
 from shortlist.selection.bank.world import Subscriptions, World
+from shortlist.selection.kernels.parting import parted
 
 
 class Stage(NamedTuple):
@@ -49,19 +50,20 @@ class Level:
             self._owners[kind] = Table([("shortlist", "i4")])
         place = self.banks[kind].open(shortlist, policy)
         self._owners[kind].put(place, shortlist=number)
-        self._stages.put(number, bank=1 + [*self.banks].index(kind), place=place)
+        self._stages.put(number, bank=[*self.banks].index(kind), place=place)
         return Stage(kind, place)
 
     def arrive(self, offers: Offers, sets: MatchSets) -> Placements:
         """Offers to shortlists by number, all of which have a policy here."""
-        stages = self._stages.records[offers.places]
-        placed = [NO_PLACEMENTS]
-        for number, (kind, bank) in enumerate(self.banks.items(), start=1):
-            is_here = stages["bank"] == number
-            if is_here.any():
-                here = offers._replace(places=stages["place"])
-                here = here if is_here.all() else here.kept(is_here)
+        ends = np.empty(len(self.banks), np.int64)
+        banks, places = (self._stages[name][offers.places] for name in ("bank", "place"))
+        offers = parted(offers.aligned(), banks, places, ends)
+        placed, first = [NO_PLACEMENTS], 0
+        for (kind, bank), end in zip(self.banks.items(), ends.tolist(), strict=True):
+            if first < end:
+                here = offers.kept(slice(first, end))
                 placed.append(self.owned(kind, bank.arrive(here, sets)))
+            first = end
         return Placements.joined(placed)
 
     def told(self, tell: Callable[[Bank], Placements]) -> Placements:
@@ -138,9 +140,12 @@ class BankSelecting:
     def publish(self, publications: Items, combined: Combined, sets: MatchSets) -> Placements:
         """Publications appear, in order, with the shortlists that match them."""
         first = self.publications.add(publications)
+        times = publications.times[combined.publications]
         offers = self._offers(
             combined.publications + np.int32(first),
-            None,
+            times,
+            times,
+            publications.numbers("expiry", NEVER)[combined.publications],
             places=combined.shortlists,
             scores=combined.scores,
             named=combined.named,
@@ -235,9 +240,12 @@ class BankSelecting:
 
     def _passed(self, placed: Placements) -> Offers:
         """What one level placed, as the next one takes it."""
+        facts = self.publications.facts[placed.publications]
         return self._offers(
             placed.publications,
             placed.times,
+            facts["time"],
+            facts["expiry"],
             places=placed.places,
             scores=placed.scores,
             named=placed.named,
@@ -246,15 +254,15 @@ class BankSelecting:
             matched=placed.matched,
         )
 
-    def _offers(self, publications: Ints, times: Longs | None, **columns: Any) -> Offers:
-        """Offers, with what is known of publications and subscriptions; without times, those at
-        which publications appeared."""
-        facts = self.publications.facts[publications]
+    def _offers(
+        self, publications: Ints, times: Longs, appeared: Longs, expiries: Longs, **columns: Any
+    ) -> Offers:
+        """Offers, with what is known of subscriptions."""
         return Offers(
             publications=publications,
-            times=facts["time"] if times is None else times,
-            appeared=facts["time"],
-            expiries=facts["expiry"],
+            times=times,
+            appeared=appeared,
+            expiries=expiries,
             refreshes=self._world.subscriptions.refreshes()[columns["named"]],
             **columns,
         )

@@ -9,7 +9,7 @@ from shortlist.model.policy import Fresh, Span, Window
 from shortlist.scoring.match_sets import MatchSets
 from shortlist.selection.bank.arena import Fields
 from shortlist.selection.bank.base import Expectations
-from shortlist.selection.bank.offers import NEVER, NO_OFFERS, Offers, Placements
+from shortlist.selection.bank.offers import NEVER, Offers, Placements
 from shortlist.selection.bank.sliding import SlidingBank, placements_of
 from shortlist.selection.kernels import window as kernels
 from shortlist.selection.kernels import window_runs
@@ -100,15 +100,11 @@ class WindowBank(SlidingBank):
 
     def _arrive(self, offers: Offers, keys: Floats) -> Placements:
         arena = self._arena
-        columns = [
-            np.require(column, like.dtype, ["C", "W"])
-            for column, like in zip(offers, NO_OFFERS, strict=True)
-        ]
         arena.rows, placed = window_runs.arrive(
             arena.heads,
             arena.rows,
             arena.tail,
-            Offers(*columns),
+            offers.aligned(),
             np.require(keys, np.float64, ["C", "W"]),
             self._piece,
             *self._watched,

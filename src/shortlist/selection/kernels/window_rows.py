@@ -101,23 +101,27 @@ def write_rows(
     head: Any, rows: Records, offers: Offers, keys: Floats, which: Longs, earlier: int
 ) -> None:
     """Makes rows of some offers to a place; the first offer is its match after the earlier ones."""
-    times, expiries, publications = offers.times, offers.expiries, offers.publications
-    named, matched = offers.named, offers.matched
-    possibilities, necessities = offers.possibilities, offers.necessities
-    scores, appeared = offers.scores, offers.appeared
     for row in range(which.size):
-        offer, new = which[row], rows[row]
-        full_life = full_life_of(times[offer], head.span)
-        new.key = keys[offer]
-        new.end = min(full_life, expiries[offer])
-        new.publication = publications[offer]
-        new.subscription = named[offer]
-        new.possibility = np.uint32(np.rint(possibilities[offer] * DEGREES))
-        new.necessity = np.uint32(np.rint(necessities[offer] * DEGREES))
-        new.matched = matched[offer]
-        new.marks = LASTING if expiries[offer] >= full_life else 0
-        write_push(rows, row, earlier + offer + 1 + head.count)
-        write_score(rows, row, scores[offer], appeared[offer])
+        write_row(head, rows, row, offers, keys, which[row], earlier)
+
+
+@njit(cache=True)
+def write_row(
+    head: Any, rows: Records, row: int, offers: Offers, keys: Floats, offer: int, earlier: int
+) -> None:
+    """Makes a row of an offer."""
+    new = rows[row]
+    full_life = full_life_of(offers.times[offer], head.span)
+    new.key = keys[offer]
+    new.end = min(full_life, offers.expiries[offer])
+    new.publication = offers.publications[offer]
+    new.subscription = offers.named[offer]
+    new.possibility = np.uint32(np.rint(offers.possibilities[offer] * DEGREES))
+    new.necessity = np.uint32(np.rint(offers.necessities[offer] * DEGREES))
+    new.matched = offers.matched[offer]
+    new.marks = LASTING if offers.expiries[offer] >= full_life else 0
+    write_push(rows, row, earlier + offer + 1 + head.count)
+    write_score(rows, row, offers.scores[offer], offers.appeared[offer])
 
 
 @njit(cache=True)
@@ -130,16 +134,25 @@ def outranks(rows: Records, row: int, key: float, publication: int) -> bool:
 @njit(cache=True)
 def enter(heads: Records, rows: Records, tail: Longs, place: int, new: Any) -> Records:
     """Puts a row among those of a place; the answer is the rows, as of `with_room`."""
+    rows, row = make_gap(heads, rows, tail, place, new.key, new.publication)
+    rows[row] = new
+    return rows
+
+
+@njit(cache=True)
+def make_gap(
+    heads: Records, rows: Records, tail: Longs, place: int, key: float, publication: int
+) -> tuple[Records, int]:
+    """The rows, as of `with_room`, and which of them is free for a publication with a key."""
     rows = with_room(rows, heads, tail, place, heads[place].length + 1)
     head = heads[place]
     row = head.start + head.length
-    while row > head.start and not outranks(rows, row - 1, new.key, new.publication):
+    while row > head.start and not outranks(rows, row - 1, key, publication):
         rows[row] = rows[row - 1]
         row -= 1
-    rows[row] = new
     head.length += 1
     head.touched = 1
-    return rows
+    return rows, row
 
 
 @njit(cache=True)

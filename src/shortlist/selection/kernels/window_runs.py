@@ -11,7 +11,7 @@ from numba import njit
 
 from shortlist.matching.arrays import Floats, Longs
 from shortlist.selection.bank.offers import Offers
-from shortlist.selection.kernels.arena import Records, with_room
+from shortlist.selection.kernels.arena import TAKEN, Records, with_room
 from shortlist.selection.kernels.chances import judge, judge_until, stride_of
 from shortlist.selection.kernels.largest import first_not_under
 from shortlist.selection.kernels.outbox import NOBODY, PLACED
@@ -21,10 +21,14 @@ from shortlist.selection.kernels.window_rows import (
     enter,
     is_there,
     leave,
+    make_gap,
     merged_by_rank,
+    write_row,
     write_rows,
 )
 
+FEW = 16
+"""A run of no more offers is played one by one: looking ahead would take longer."""
 SLACK = 8
 """Rows may grow by so many, and by a part of so many, before they are pruned again."""
 
@@ -50,16 +54,14 @@ def arrive(
     breakpoints: Floats,
 ) -> tuple[Records, Records]:
     """The rows after all offers came, and the placements."""
-    most, longest, k = keys.size, 0, 1
-    first = 0
+    longest, first = 0, 0
     while first < keys.size:
-        place, stop = offers.places[first], run_end(offers.places, first)
-        most += heads[place].length
+        stop = run_end(offers.places, first)
         longest = max(longest, stop - first)
-        k = max(k, heads[place].k)
         first = stop
+    most = keys.size + tail[TAKEN]
     outbox = Outbox(np.empty(most, PLACED), np.zeros(1, np.int64), offsets, breakpoints)
-    arrivals = Arrivals(offers, keys, sweep_for(min(k, longest)), np.empty(longest, np.int64))
+    arrivals = Arrivals(offers, keys, sweep_for(longest), np.empty(longest, np.int64))
     first = 0
     while first < keys.size:
         stop = run_end(offers.places, first)
@@ -101,6 +103,10 @@ def play_run(
     place = arrivals.offers.places[first]
     head = heads[place]
     while first < stop:
+        if stop - first <= FEW:
+            rows, first = play_few(heads, rows, tail, arrivals, first, stop, outbox)
+            if first == stop:
+                break
         advance_place(heads, rows, place, times[first], outbox)
         judge_until(heads, rows, place, times[first])
         end = min(stop, _until_judgement(heads, place, times, first, stop))
@@ -113,6 +119,35 @@ def play_run(
             judge(heads, rows, place, head.matches, times[end - 1])
         first = end
     return rows
+
+
+@njit(cache=True)
+def play_few(
+    heads: Records,
+    rows: Records,
+    tail: Longs,
+    arrivals: Arrivals,
+    first: int,
+    stop: int,
+    outbox: Outbox,
+) -> tuple[Records, int]:
+    """Offers of a place one by one, up to the first at which something else happens, too."""
+    offers, keys = arrivals.offers, arrivals.keys
+    place = offers.places[first]
+    head = heads[place]
+    while first < stop and head.allowed == 0.0:
+        now, publication = offers.times[first], offers.publications[first]
+        if head.next_due <= now or head.next_push <= head.matches + 1:
+            break
+        rows, row = make_gap(heads, rows, tail, place, keys[first], publication)
+        write_row(head, rows, row, offers, keys, first, head.matches - first)
+        if head.count > 0:
+            head.matches += 1
+        if row < head.start + head.k:
+            fill(heads, rows, place, now, publication, outbox)
+        prune_if_grown(heads, rows, place, now, head.matches)
+        first += 1
+    return rows, first
 
 
 @njit(cache=True)
