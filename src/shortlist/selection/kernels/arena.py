@@ -58,7 +58,7 @@ def with_room(rows: Records, heads: Records, tail: Longs, place: int, needed: in
 @njit(cache=True)
 def padded(length: int) -> int:
     """Some more than so many rows, so that the next one seldom has to move them."""
-    return length + length // 16 + 1
+    return length + length // 8 + 4
 
 
 @njit(cache=True)

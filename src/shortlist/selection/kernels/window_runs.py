@@ -11,7 +11,7 @@ from numba import njit
 
 from shortlist.matching.arrays import Floats, Longs
 from shortlist.selection.bank.offers import Offers
-from shortlist.selection.kernels.arena import TAKEN, Records, with_room
+from shortlist.selection.kernels.arena import TAKEN, Records, padded, with_room
 from shortlist.selection.kernels.chances import judge, judge_until, stride_of
 from shortlist.selection.kernels.largest import first_not_under
 from shortlist.selection.kernels.outbox import NOBODY, PLACED
@@ -139,6 +139,9 @@ def play_few(
         now, publication = offers.times[first], offers.publications[first]
         if head.next_due <= now or head.next_push <= head.matches + 1:
             break
+        if head.length == head.capacity:
+            prune(heads, rows, place, now, head.matches)
+            rows = with_room(rows, heads, tail, place, padded(head.length))
         rows, row = make_gap(heads, rows, tail, place, keys[first], publication)
         write_row(head, rows, row, offers, keys, first, head.matches - first)
         if head.count > 0:
@@ -276,10 +279,15 @@ def _matches_at(heads: Records, place: int, times: Longs, first: int, stop: int,
 def prune_if_grown(heads: Records, rows: Records, place: int, now: int, matches: int) -> None:
     head = heads[place]
     if head.length > head.pruned + head.pruned // SLACK + SLACK:
-        head.length = undominated(
-            rows, head.start, head.length, head.k, head.count > 0, now, matches
-        )
-        head.pruned = head.length
+        prune(heads, rows, place, now, matches)
+
+
+@njit(cache=True)
+def prune(heads: Records, rows: Records, place: int, now: int, matches: int) -> None:
+    """Lets go what can never come among the k best."""
+    head = heads[place]
+    head.length = undominated(rows, head.start, head.length, head.k, head.count > 0, now, matches)
+    head.pruned = head.length
 
 
 @njit(cache=True)
