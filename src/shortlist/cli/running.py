@@ -60,7 +60,7 @@ def up(
     changes: Annotated[
         bool, typer.Option(help="Also tell what leaves shortlists (`watch --changes`).")
     ] = False,
-    at_most: Annotated[int, typer.Option(min=1, help="Lines in a micro-batch.")] = 10_000,
+    at_most: Annotated[int, typer.Option(min=1, help="Lines in a micro-batch.")] = 40_000,
     heartbeat: Annotated[
         str, typer.Option(help="Silence after which time is written down, or off.")
     ] = "500ms",

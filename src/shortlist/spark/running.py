@@ -51,7 +51,7 @@ class Wanted:
     plan: PlanSetting = "replicate"
     with_data: bool = False
     with_departures: bool = False
-    at_most: int = 10_000
+    at_most: int = 40_000
     """Lines in a micro-batch."""
     heartbeat: int | None = 500_000
     """Microseconds of silence after which time is written down; None: never."""
