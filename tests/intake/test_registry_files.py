@@ -430,8 +430,8 @@ def test_a_broken_cell_of_a_table(tmp_path):
         "subscriptions.parquet: subscription 's1': policy.k: expected a whole number of at least 1,"
         " found 0",
         "subscriptions.parquet: subscription 's2': policy: expected an object with a kind "
-        "(everything, top-k, window, novelty, fresh, diverse), or a list of them, "
-        "found '{\"kind\": ', "
+        "(everything, top-k, window, novelty, fresh, diverse, digest, quiet, cap), "
+        "or a list of them, found '{\"kind\": ', "
         "which is not JSON: column 9: Expecting value",
     ]
 

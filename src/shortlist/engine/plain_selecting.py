@@ -43,10 +43,10 @@ class PlainSelecting:
             self.open(shortlist)
             return deliveries
         self._shortlists[shortlist.id] = shortlist
-        selecting.change(shortlist.policy)
+        changed = selecting.change(shortlist.policy, time)
         if subscription is not None:
             selecting.refresh(subscription.id, subscription.refresh)
-        return deliveries
+        return deliveries + self._deliveries(shortlist.id, changed)
 
     def retract(self, source: str, publication: str, time: int) -> list[Delivery]:
         """A publication leaves every shortlist at an instant, after all that is due before."""
