@@ -576,7 +576,9 @@ class NaiveQuiet(NaiveDigest):
     """What arrives within [from, to) waits until they end."""
 
     def due(self, since):
-        ends = [end for begin, end in quiet_hours_around(self.policy, since) if begin <= since < end]
+        ends = [
+            end for begin, end in quiet_hours_around(self.policy, since) if begin <= since < end
+        ]
         return ends[0] if ends else None
 
 

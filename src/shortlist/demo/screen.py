@@ -19,7 +19,8 @@ from shortlist.demo.stories import Story, Told
 from shortlist.demo.tables import CITY
 from shortlist.measures.traffic import traffic_saved
 from shortlist.model.durations import format_duration
-from shortlist.model.policy import Novelty, Policy, Span, TopK, Window
+from shortlist.model.policy import Novelty, Policy, TopK, Window
+from shortlist.model.spans import Span
 from shortlist.model.subscription import Subscription, Weights
 
 

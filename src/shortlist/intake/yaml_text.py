@@ -99,8 +99,9 @@ def _text(loader: _Loader, node: yaml.Node) -> Any:
 
 def _whole(loader: _Loader, node: yaml.Node) -> Any:
     """18:00 is a time of day, not 1080."""
-    is_clock = ":" in str(node.value)
-    return loader.construct_yaml_str(node) if is_clock else loader.construct_yaml_int(node)
+    if isinstance(node, yaml.ScalarNode) and ":" not in node.value:
+        return loader.construct_yaml_int(node)
+    return loader.construct_yaml_str(node)
 
 
 def _refused(_: _Loader, node: yaml.Node) -> Any:

@@ -39,10 +39,10 @@ def _zone(value: str) -> str:
 
 
 def _every(value: object) -> Span | str:
-    if isinstance(value, Span) or value in ("day", "week"):
-        return value  # type: ignore[return-value]
+    if isinstance(value, Span):
+        return value
     if isinstance(value, str):
-        return Span(parse_duration(value))
+        return value if value in ("day", "week") else Span(parse_duration(value))
     raise ValueError("neither a day, nor a week, nor a duration")
 
 

@@ -160,13 +160,9 @@ def _offsets(zone: str, stretch: int) -> tuple[Longs, Longs]:
     changes, offsets = [], [_offset(zone, first)]
     for second in range(first, after, LOOK_EVERY):
         later = second + LOOK_EVERY
-        while (found := _offset(zone, later)) != offsets[-1]:
-            change = _first_with_another(zone, second, later, offsets[-1])
-            changes.append(change)
-            offsets.append(_offset(zone, change))
-            second = change
-            if offsets[-1] == found:
-                break
+        if _offset(zone, later) != offsets[-1]:
+            changes.append(_first_with_another(zone, second, later, offsets[-1]))
+            offsets.append(_offset(zone, later))
     return np.array(changes, np.int64) * SECOND, np.array(offsets, np.int64) * SECOND
 
 

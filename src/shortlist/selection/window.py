@@ -10,8 +10,9 @@ from typing import Any
 from sortedcontainers import SortedKeyList
 
 from shortlist.model.delivery import Cause
-from shortlist.model.policy import Diverse, Fresh, Span, Window
+from shortlist.model.policy import Diverse, Fresh, Window
 from shortlist.model.publication import Publication
+from shortlist.model.spans import Span
 from shortlist.scoring.candidates import Candidate
 from shortlist.selection.base import Outcome, Placement, Remark, Shown, Standing, outranked
 from shortlist.selection.domination import undominated

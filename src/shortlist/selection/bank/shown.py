@@ -30,13 +30,15 @@ class Contents(NamedTuple):
     """The match that pushes them out of a count window, or `NEVER`."""
     windowed: Bools
     """Whether they leave with a window, if they do not expire."""
+    waiting: Bools
+    """Whether they wait to be delivered yet; their ranks are as if they were now."""
 
     @classmethod
     def joined(cls, some: Sequence["Contents"]) -> "Contents":
         return cls._make(np.concatenate(columns) for columns in zip(*some, strict=True))
 
 
-KINDS = ["i4", "i4", "f8", "i4", "f8", "f8", "i8", "i8", "i8", "?"]
+KINDS = ["i4", "i4", "f8", "i4", "f8", "f8", "i8", "i8", "i8", "?", "?"]
 NO_CONTENTS = Contents._make(np.empty(0, kind) for kind in KINDS)
 
 
@@ -58,6 +60,7 @@ def valid_rows(arena: Arena, places: Longs, now: int) -> Contents:
         ends=rows["end"],
         pushes=np.full(rows.size, NEVER),
         windowed=np.zeros(rows.size, np.bool_),
+        waiting=np.zeros(rows.size, np.bool_),
     )
 
 
@@ -79,6 +82,7 @@ def window_rows(arena: Arena, places: Longs, limits: Sequence[str], now: int) ->
         ends=rows["end"],
         pushes=rows["push"] if arena.holds("push") else np.full(rows.size, NEVER),
         windowed=np.ones(rows.size, np.bool_),
+        waiting=np.zeros(rows.size, np.bool_),
     )
 
 
