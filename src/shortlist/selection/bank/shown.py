@@ -86,6 +86,33 @@ def window_rows(arena: Arena, places: Longs, limits: Sequence[str], now: int) ->
     )
 
 
+def waiting_rows(arena: Arena, places: Longs, now: int) -> Contents:
+    """What is shown of rows in any order that wait: the k best, as if they were released now."""
+    heads = arena.heads[places]
+    rows = arena.rows[arena.rows_of_all(places)]
+    owners = np.repeat(np.arange(places.size), heads["length"])
+    is_there = (rows["end"] > now) & (heads["next_due"][owners] > now)
+    rows, owners = rows[is_there], owners[is_there]
+    best_first = np.lexsort((-rows["publication"], -rows["key"], owners))
+    rows, owners = rows[best_first], owners[best_first]
+    steps = _steps(owners)
+    is_first = steps < heads["k"][owners]
+    rows, owners, steps = rows[is_first], owners[is_first], steps[is_first]
+    return Contents(
+        places=places[owners],
+        publications=rows["publication"],
+        scores=rows["key"],
+        named=rows["subscription"],
+        possibilities=rows["possibility"] / DEGREES,
+        necessities=rows["necessity"] / DEGREES,
+        ranks=1 + steps,
+        ends=np.minimum(rows["end"], heads["next_due"][owners]),
+        pushes=np.full(rows.size, NEVER),
+        windowed=np.zeros(rows.size, np.bool_),
+        waiting=np.ones(rows.size, np.bool_),
+    )
+
+
 def _first_rows(
     arena: Arena, places: Longs, limits: Sequence[str], now: int
 ) -> tuple[Records, Longs]:
