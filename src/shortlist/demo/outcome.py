@@ -16,7 +16,7 @@ from shortlist.model.spans import Span
 
 WINDOWS = {Span: "window by time", int: "window by count", type(None): "window over all"}
 NOVELTIES = ("novelty, threshold", "novelty, sampling", "novelty, random")
-POLICY_NAMES = ("everything", "top-k", *WINDOWS.values(), *NOVELTIES)
+POLICY_NAMES = ("everything", "top-k", *WINDOWS.values(), *NOVELTIES, "digest", "chain")
 
 
 class PolicyCount(NamedTuple):

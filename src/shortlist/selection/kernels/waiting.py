@@ -8,9 +8,9 @@ from typing import NamedTuple
 import numpy as np
 from numba import njit
 
-from shortlist.matching.arrays import Ints, Longs
+from shortlist.matching.arrays import Bools, Ints, Longs
 from shortlist.selection.bank.offers import NEVER, Offers
-from shortlist.selection.kernels.arena import Records, with_room
+from shortlist.selection.kernels.arena import OWNED, TAKEN, Records, padded, with_room
 from shortlist.selection.kernels.outbox import NOBODY, of_others, put_out
 from shortlist.selection.kernels.periods import Tables, end_of_period
 from shortlist.selection.kernels.skyband import packed
@@ -36,6 +36,71 @@ class Outbox(NamedTuple):
 
 
 @njit(cache=True)
+def admit(
+    heads: Records, places: Ints, times: Longs, calendars: Ints, tables: Tables
+) -> tuple[int, Bools]:
+    """Which offers wait, up to the first one before which something is due at its place; how many
+    that is about. Whoever calls lets them enter later."""
+    waits = np.zeros(places.size, np.bool_)
+    for offer in range(places.size):
+        head, now = heads[places[offer]], times[offer]
+        if head.next_due <= now:
+            return offer, waits[:offer]
+        if head.next_due == NEVER:
+            end = end_of_period(tables, calendars[places[offer]], now)
+            if end <= now:
+                continue
+            head.next_due = end
+        head.touched = 1
+        waits[offer] = True
+    return places.size, waits
+
+
+@njit(cache=True)
+def enter_all(heads: Records, rows: Records, tail: Longs, offers: Offers) -> Records:
+    """Lets offers enter, one after the other; the answer is the rows, as of `with_room`."""
+    for offer in range(offers.places.size):
+        rows = _enter(heads, rows, tail, offers.places[offer], offers, offer)
+    return rows
+
+
+@njit(cache=True)
+def merged(heads: Records, rows: Records, tail: Longs, offers: Offers) -> Records:
+    """The same for very many offers: all rows in a new array, place by place."""
+    firsts = np.zeros(heads.size + 1, np.int64)
+    for place in offers.places:
+        firsts[place + 1] += 1
+    total = 0
+    for place in range(heads.size):
+        if heads[place].capacity > 0 or firsts[place + 1] > 0:
+            total += padded(heads[place].length + firsts[place + 1])
+        firsts[place + 1] += firsts[place]
+    order = np.empty(offers.places.size, np.int64)
+    filled = firsts.copy()
+    for offer in range(offers.places.size):
+        place = offers.places[offer]
+        order[filled[place]] = offer
+        filled[place] += 1
+    made = np.empty(total + max(total // 16, heads.size), rows.dtype)
+    start = 0
+    for place in range(heads.size):
+        head = heads[place]
+        more = firsts[place + 1] - firsts[place]
+        if head.capacity == 0 and more == 0:
+            continue
+        for at in range(head.length):
+            made[start + at] = rows[head.start + at]
+        for at in range(more):
+            _write(made, start + head.length + at, offers, order[firsts[place] + at])
+        head.start = start
+        head.length += more
+        head.capacity = padded(head.length)
+        start += head.capacity
+    tail[TAKEN] = tail[OWNED] = start
+    return made
+
+
+@njit(cache=True)
 def arrive(
     heads: Records,
     rows: Records,
@@ -50,7 +115,7 @@ def arrive(
         place, now = offers.places[offer], offers.times[offer]
         if heads[place].next_due <= now:
             _release(heads, rows, place, heads[place].next_due, outbox)
-        if heads[place].length == 0:
+        if heads[place].next_due == NEVER:
             end = end_of_period(tables, calendars[place], now)
             if end <= now:
                 _pass_on(offers, offer, outbox)
@@ -62,18 +127,12 @@ def arrive(
 
 @njit(cache=True)
 def release_before(
-    heads: Records, rows: Records, places: Longs, befores: Longs, outbox: Outbox
+    heads: Records, rows: Records, places: Longs, before: int, outbox: Outbox
 ) -> None:
-    """What is due in some places, in each before an instant of its own."""
-    for place, before in zip(places, befores):  # noqa: B905 (numba's zip is never strict)
+    """What is due in some places before an instant."""
+    for place in places:
         if heads[place].next_due < before:
             _release(heads, rows, place, heads[place].next_due, outbox)
-
-
-@njit(cache=True)
-def release_now(heads: Records, rows: Records, place: int, now: int, outbox: Outbox) -> None:
-    """All that waits at a place goes before its time."""
-    _release(heads, rows, place, now, outbox)
 
 
 @njit(cache=True)
@@ -118,7 +177,16 @@ def _enter(
         head.length = packed(rows, head.start, stays)
     rows = with_room(rows, heads, tail, place, heads[place].length + 1, SPARE)
     head = heads[place]
-    new = rows[head.start + head.length]
+    _write(rows, head.start + head.length, offers, offer)
+    head.length += 1
+    head.touched = 1
+    return rows
+
+
+@njit(cache=True)
+def _write(rows: Records, row: int, offers: Offers, offer: int) -> None:
+    """Makes a row of an offer."""
+    new = rows[row]
     new.key = offers.scores[offer]
     new.end = offers.expiries[offer]
     new.publication = offers.publications[offer]
@@ -127,9 +195,6 @@ def _enter(
     new.necessity = np.uint32(np.rint(offers.necessities[offer] * DEGREES))
     new.matched = offers.matched[offer]
     new.marks = 0
-    head.length += 1
-    head.touched = 1
-    return rows
 
 
 @njit(cache=True)
