@@ -61,14 +61,17 @@ class WaitingBank:
         )
         tables = self._timetables.covering(int(offers.times.min()), int(offers.times.max()))
         calendars, heads = self._calendars["calendar"], self._arena.heads
-        count, waits = kernels.admit(heads, offers.places, offers.times, calendars, tables)
-        first = offers.kept(slice(count))
+        is_early = heads["next_due"][offers.places] > offers.times
+        early = offers if is_early.all() else offers.kept(is_early)
+        count, waits = kernels.admit(heads, early.places, early.times, calendars, tables)
+        early = early.kept(slice(count))
         if waits.any():
-            self._put_in_box(first if waits.all() else first.kept(waits))
-        placed = NO_PLACEMENTS if waits.all() else first.placed(~waits)
+            self._put_in_box(early if waits.all() else early.kept(waits))
+        placed = NO_PLACEMENTS if waits.all() else early.placed(~waits)
         if count == offers.places.size:
             return placed
-        rest, arena = offers.kept(slice(count, None)), self._entered()
+        is_early[np.flatnonzero(is_early)[count:]] = False
+        rest, arena = offers.kept(~is_early), self._entered()
         outbox = self._outbox(np.unique(rest.places), more=rest.places.size)
         arena.rows = kernels.arrive(
             arena.heads, arena.rows, arena.tail, rest, calendars, tables, outbox

@@ -88,12 +88,16 @@ def merged(heads: Records, rows: Records, tail: Longs, offers: Offers) -> Record
         more = firsts[place + 1] - firsts[place]
         if head.capacity == 0 and more == 0:
             continue
-        for at in range(head.length):
-            made[start + at] = rows[head.start + at]
+        kept = 0
+        for row in range(head.start, head.start + head.length):
+            # whoever has expired makes room
+            if more == 0 or rows[row].end > offers.times[order[firsts[place]]]:
+                made[start + kept] = rows[row]
+                kept += 1
         for at in range(more):
-            _write(made, start + head.length + at, offers, order[firsts[place] + at])
+            _write(made, start + kept + at, offers, order[firsts[place] + at])
         head.start = start
-        head.length += more
+        head.length = kept + more
         head.capacity = padded(head.length)
         start += head.capacity
     tail[TAKEN] = tail[OWNED] = start
