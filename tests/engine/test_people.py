@@ -5,6 +5,7 @@ import json
 import pytest
 
 from shortlist.engine.engine import Engine
+from shortlist.engine.explanation import Question
 from shortlist.engine.replay import read_items, replay
 from shortlist.intake.documents import POLICY
 from shortlist.intake.files import registry_from_documents
@@ -242,3 +243,59 @@ def test_the_daily_best_at_six_nothing_at_night_at_most_three_a_week():
         "p23#None @03-02T17:00 promotion",
         "p33#None @03-03T17:00 promotion",
     ]
+
+
+def reasons(policy, *items, **question):
+    """Explanations as texts: `time name reason`."""
+    registry = registry_from_documents(
+        {
+            "shortlists": [{"id": "list", "subscriber": "you", "policy": policy}],
+            "subscriptions": [{"id": "s", "shortlist": "list", "score": "x"}],
+        }
+    )
+    lines = [json.dumps({"time": f"2026-{time}", **item}) for time, item in items]
+    return [
+        f"{each['time'][8:16]} {each['publication']} {each['reason']}"
+        for each in replay(registry, lines, question=Question(**question)).explanations
+    ]
+
+
+def test_reasons_of_a_digest():
+    items = [
+        ("03-02T10:00:00Z", flat("a", 1)),
+        ("03-02T11:00:00Z", flat("b", 2)),
+        ("03-02T12:00:00Z", flat("c", 3)),
+        ("03-02T13:00:00Z", flat("d", 9, expirytime="2026-03-02T14:00:00Z")),
+        ("03-02T15:00:00Z", flat("e", 9)),
+        ("03-02T16:00:00Z", {"retract": {"source": "ads", "id": "e"}}),
+    ]
+    assert [line for line in reasons(DIGEST, *items) if " waits " not in line] == [
+        "02T14:00 d it expired while it waited",
+        "02T16:00 e its publisher took it back while it waited",
+        "02T17:00 a 2 better ones in the digest",
+        "02T17:00 b released: it had waited",
+        "02T17:00 c released: it had waited",
+    ]
+    assert reasons(DIGEST, *items, publication="a") == [
+        "02T10:00 a waits until 18:00 in Europe/Oslo",
+        "02T17:00 a 2 better ones in the digest",
+    ]
+
+
+def test_reasons_of_quiet_hours_and_caps():
+    news = ("03-02T23:00:00Z", flat("a", 1)), ("03-02T23:30:00Z", flat("b", 2))
+    gone = ("03-03T01:00:00Z", {"unsubscribe": "s"})
+    assert reasons(NIGHT, news[0], gone) == [
+        "02T23:00 a waits until 07:00 in Europe/Oslo",
+        "03T01:00 a its subscription was cancelled while it waited",
+    ]
+    best = {**NIGHT, "k": 1}
+    assert reasons(best, *news, publication="a")[1:] == ["03T06:00 a a better one waited"]
+    cap = {"kind": "cap", "most": 1, "per": "day", "zone": "Europe/Oslo"}
+    assert reasons(cap, *news) == [
+        "02T23:00 a delivered at arrival",
+        "02T23:30 b 1 since midnight in Europe/Oslo",
+    ]
+    assert reasons([WINDOW_POLICIES[0], NIGHT], *news)[-1] == (
+        "03T06:00 b released: it had waited, or better ones left"
+    )
