@@ -32,10 +32,12 @@ class WaitingSelector:
         self._shortlist = shortlist
         self._waiting: list[Held] = []
         self._due = 0
+        self._last_arrival = 0
         self._most = FEW
         self._remark: Remark = nobody_listens
 
     def arrive(self, candidate: Candidate, now: int) -> Outcome:
+        self._last_arrival = now
         placements = self.settle(now)
         period = period_at(self._calendar, now)
         if period is None:
@@ -85,7 +87,7 @@ class WaitingSelector:
         return []
 
     def above(self, candidate: Candidate) -> list[Standing]:
-        ranked = [held.candidate for held in self._ranked(candidate.publication.time)]
+        ranked = [held.candidate for held in self._ranked(self._last_arrival)]
         if candidate not in ranked:
             return []
         better = ranked[: ranked.index(candidate)][: self._policy.k]
