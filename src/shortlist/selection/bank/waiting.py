@@ -127,7 +127,10 @@ class WaitingBank:
         return _placements(outbox)
 
     def _put_in_box(self, offers: Offers) -> None:
-        self._inbox.append(offers)
+        # of the rest there is nothing in rows
+        self._inbox.append(
+            offers._replace(appeared=NO_OFFERS.appeared, refreshes=NO_OFFERS.refreshes)
+        )
         self._in_box += offers.places.size
         if self._in_box > max(MOST_IN_BOX, self._arena.tail[OWNED]):
             self._entered()
