@@ -4,16 +4,19 @@ import json
 
 from shortlist.model.aspects import Aspect
 from shortlist.model.policy import (
+    Cap,
     Chain,
+    Digest,
     Diverse,
     Everything,
     Fresh,
     Novelty,
-    Span,
+    Quiet,
     TopK,
     Window,
 )
 from shortlist.model.publication import Publication
+from shortlist.model.spans import Span
 from shortlist.scoring.candidates import Candidate
 from shortlist.scoring.combine import ScoredMatch
 from shortlist.selection.records import numbered, restored
@@ -70,6 +73,31 @@ def diverse(pick):
     )
 
 
+RHYTHMS = [
+    *({"every": Span(span)} for span in range(1, 9)),
+    {"every": "day"},
+    {"every": "day", "at": "01:00", "zone": "Europe/Oslo"},
+    {"every": "week", "on": "thu"},
+]
+"""In Oslo it was one o'clock at the epoch, and a Thursday."""
+HOURS = [("23:00", "00:00"), ("00:00", "23:59"), ("12:00", "11:00"), ("00:00", "12:00")]
+
+
+def digest(pick):
+    return Digest(k=pick([1, 2, 3, 4, None]), **pick(RHYTHMS))
+
+
+def quiet(pick):
+    begin, end = pick(HOURS)
+    days = pick([("mon", "tue", "wed", "thu", "fri", "sat", "sun"), ("thu",), ("wed", "fri")])
+    return Quiet(from_=begin, to=end, days=days, k=pick([1, 2, None]))
+
+
+def cap(pick):
+    rhythm = dict(pick(RHYTHMS))
+    return Cap(most=pick([1, 2, 3, 4]), per=rhythm.pop("every"), **rhythm)
+
+
 SINGLE_POLICIES = {
     Everything: everything,
     TopK: top_k,
@@ -77,6 +105,9 @@ SINGLE_POLICIES = {
     Novelty: novelty,
     Fresh: fresh,
     Diverse: diverse,
+    Digest: digest,
+    Quiet: quiet,
+    Cap: cap,
 }
 
 
@@ -129,12 +160,12 @@ def through_json(state):
     return restored(json.loads(text), publications.__getitem__)
 
 
-def calls(pick, most=30, scale=1):
+def calls(pick, most=30, scale=1, origin=0):
     """Calls in order of time: arrivals, cancellations, retractions, the mere passing of time.
 
-    All but the last come at multiples of `scale`.
+    All but the last come at multiples of `scale` around an origin.
     """
-    made, time = [], scale * pick(range(-9, 9))
+    made, time = [], origin + scale * pick(range(-9, 9))
     arrived = [("s", "nothing")]
     for position in range(pick(range(most))):
         time += scale * pick([0, 0, 0, 1, 1, 2, 3, 7])

@@ -182,12 +182,25 @@ DIVERSE_POLICIES: list[dict[str, Any]] = [
     {"kind": "diverse", "k": k, "window": window, "over": over, "weight": weight}
     for k, window, over, weight in product([2, 1, 3], ["3s", "10s", 4, None], OVERS, [0.5, 0, 0.9])
 ]
+PEOPLE_POLICIES: list[dict[str, Any]] = [
+    *(
+        {"kind": "digest", "every": every, "k": k}
+        for every, k in product(["2s", "5s", "500ms", "day"], [2, 1, 3, None])
+    ),
+    *(
+        {"kind": "quiet", "from": "23:00", "to": to, "zone": zone, "k": k}
+        for to, zone, k in product(["00:01", "00:00"], ["UTC", "Africa/Abidjan"], [2, None])
+    ),
+    *({"kind": "cap", "most": most, "per": per} for most, per in product([1, 2, 3], ["3s", "day"])),
+]
 FIRST_POLICIES: list[dict[str, Any]] = [
     {"kind": "window", "k": 2, "window": "5s"},
     {"kind": "window", "k": 2, "window": 3},
     {"kind": "fresh", "k": 2, "window": "10s", "half_life": "2s"},
     {"kind": "diverse", "k": 2, "window": "5s", "over": {"mood": None, "price": 4}},
     {"kind": "novelty", "rate": 0.7, "period": 3},
+    {"kind": "digest", "k": 3, "every": "2s"},
+    {"kind": "quiet", "from": "23:30", "to": "00:01"},
 ]
 LATER_POLICIES: list[dict[str, Any]] = [
     {"kind": "window", "k": 1, "window": "3s"},
@@ -195,11 +208,14 @@ LATER_POLICIES: list[dict[str, Any]] = [
     {"kind": "novelty", "rate": 0.5, "period": 4, "mode": "eager"},
     {"kind": "diverse", "k": 2, "window": 4, "over": {"size": 2}, "weight": 0.9},
     {"kind": "everything"},
+    {"kind": "digest", "k": 2, "every": "3s"},
+    {"kind": "cap", "most": 2, "per": "5s"},
 ]
 CHAINS = [
     [first, *later]
     for first, later in product(
-        FIRST_POLICIES, [[], *([policy] for policy in LATER_POLICIES), LATER_POLICIES[:3]]
+        FIRST_POLICIES,
+        [[], *([policy] for policy in LATER_POLICIES), LATER_POLICIES[:3], LATER_POLICIES[-2:]],
     )
 ]
 ORDINAL_POLICIES: list[list[Any]] = [
@@ -210,7 +226,7 @@ ORDINAL_POLICIES: list[list[Any]] = [
     NOVELTY_POLICIES,
 ]
 """To these only the order of scores matters."""
-POLICIES = [*ORDINAL_POLICIES, FRESH_POLICIES, DIVERSE_POLICIES, CHAINS]
+POLICIES = [*ORDINAL_POLICIES, FRESH_POLICIES, DIVERSE_POLICIES, PEOPLE_POLICIES, CHAINS]
 SHORTLIST_IDS = ["A", "B", "Ć"]
 OWN_IDS = ["x", "y"]
 ADVERTISEMENT_IDS = ["ad1", "ad2"]

@@ -6,17 +6,20 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from shortlist.model.policy import Novelty, SinglePolicy, TopK
+from shortlist.model.policy import Cap, Digest, Novelty, Quiet, SinglePolicy, TopK
 from shortlist.progress import Steps
 from shortlist.selection.bank.base import Bank
+from shortlist.selection.bank.cap import CapBank
 from shortlist.selection.bank.novelty import NoveltyBank
 from shortlist.selection.bank.preferential import PreferentialBank
+from shortlist.selection.bank.waiting import WaitingBank
 
 from .crowds import SECOND, Crowd, choose, choose_plainly, placed_pairs
 from .report import Report
 from .timing import timed
 
 HOUR = 3600 * SECOND
+OSLO = "Europe/Oslo"
 FEW = 2_000
 """Shortlists that have a plain selector beside the bank."""
 
@@ -33,7 +36,11 @@ SETTINGS: Mapping[str, Setting] = {
     "top-k, refresh": Setting(PreferentialBank, TopK(k=5, refresh=HOUR)),
     "novelty, rate": Setting(NoveltyBank, Novelty(rate=0.2, period=10)),
     "novelty, interval": Setting(NoveltyBank, Novelty(rate=0.2, period=10, measure="interval")),
+    "digest": Setting(WaitingBank, Digest(k=5, every="day", at="18:00", zone=OSLO)),
+    "quiet": Setting(WaitingBank, Quiet(from_="02:00", to="03:00", k=5, zone=OSLO)),
+    "cap": Setting(CapBank, Cap(most=5, per="day", zone=OSLO)),
 }
+"""At the epoch it is one o'clock in Oslo: quiet hours begin and end while matches come."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -78,6 +85,14 @@ class CrowdFigures:
             bytes_per_shortlist=sum(arena.nbytes for arena in bank.arenas) / crowd.shortlists,
             opened_per_second=crowd.shortlists / open_seconds,
         )
+        if chosen.due:
+            self.report.add(
+                "due",
+                policy=name,
+                shortlists=crowd.shortlists,
+                deliveries=chosen.due,
+                core_seconds=chosen.due_seconds,
+            )
 
 
 def _opened(bank: Bank, policy: SinglePolicy, count: int) -> None:

@@ -69,11 +69,14 @@ class Chosen:
     matches: int = 0
     deliveries: int = 0
     seconds: float = 0.0
+    due: int = 0
+    """What was released when the last period was over."""
+    due_seconds: float = 0.0
     first: list[Placements] = field(default_factory=list)
 
 
 def choose(bank: Bank, crowd: Crowd, few: int) -> Chosen:
-    """All offers of a crowd come to a bank; drawing them does not count."""
+    """All offers of a crowd come to a bank, then what is due happens; drawing does not count."""
     chosen = Chosen()
     for offers in crowd.blocks():
         placed, seconds = core_timed(partial(bank.arrive, offers, NO_SETS))
@@ -81,6 +84,9 @@ def choose(bank: Bank, crowd: Crowd, few: int) -> Chosen:
         chosen.deliveries += placed.places.size
         chosen.seconds += seconds
         chosen.first.append(placed.kept(placed.places < few))
+    placed, chosen.due_seconds = core_timed(partial(bank.advance, NEVER))
+    chosen.due = placed.places.size
+    chosen.first.append(placed.kept(placed.places < few))
     return chosen
 
 
@@ -104,6 +110,11 @@ def choose_plainly(policy: SinglePolicy, crowd: Crowd, few: int) -> tuple[int, L
         ]
 
     rows, seconds = core_timed(chosen)
+    rows += [
+        (place, placed.candidate.publication.position)
+        for place in range(few)
+        for placed in selectors[place].advance(NEVER)
+    ]
     return len(arrivals), np.array(sorted(rows)), seconds
 
 

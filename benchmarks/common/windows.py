@@ -8,7 +8,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from shortlist.matching.blocks import Block, Bools, Floats, Ints, Longs
-from shortlist.model.policy import Span, Window
+from shortlist.model.policy import Window
+from shortlist.model.spans import Span
 from shortlist.model.subscription import Subscription
 from shortlist.scoring.bulk import BulkScores
 from shortlist.scoring.combined import UNSET

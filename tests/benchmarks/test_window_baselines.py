@@ -11,7 +11,8 @@ from benchmarks.common.streams import FILE, MEASURED, Stream, clustered, streams
 from benchmarks.common.window_baselines import best_at_arrival, candidate_list, sorted_list
 from benchmarks.common.window_figures import differences, played
 from benchmarks.common.windows import cell_scores, keys_of
-from shortlist.model.policy import Span, Window
+from shortlist.model.policy import Window
+from shortlist.model.spans import Span
 
 SECOND = 1_000_000
 STREAMS = [

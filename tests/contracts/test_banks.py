@@ -78,7 +78,7 @@ def published(pick, time, position):
 
 def smaller(policy):
     """The same with settings that let a shortlist keep what it holds, if there are any."""
-    if getattr(policy, "k", 1) > 1:
+    if (getattr(policy, "k", None) or 1) > 1:
         policy = replace(policy, k=policy.k - 1)
     return WRITTEN.dump_python(policy, mode="json")
 

@@ -106,7 +106,7 @@ def test_every_policy_in_every_form_is_used(registry):
 def test_forty_readers_already_use_every_kind_of_policy():
     registry = registry_from_documents(registry_document(40))
     kinds = {each.policy.kind for each in all_shortlists(registry).values()}
-    assert kinds == {"everything", "top-k", "window", "novelty"}
+    assert kinds == {"everything", "top-k", "window", "novelty", "digest", "chain"}
 
 
 def test_every_norm_combination_and_score_is_used(registry):

@@ -63,7 +63,8 @@ def result_of(entry: Entry, field: str, vocabulary: object) -> str:
 def drawn(text: str) -> tuple[str, str]:
     """The last row of a drawing, and what it should be, both with single spaces.
 
-    The first line is the policy; `seconds` are the columns. `topics`, if there are any, are the
+    The first line is the policy; `seconds` are the columns, or the `clock` in UTC, which goes on to
+    the next day where it would go back. `topics`, if there are any, are the
     subscriptions that match. A cell of `arrives` is a publication: its name (letters), the score
     that it carries (a number) and `!` with the second at which it expires; or `-NAME` cancels a
     subscription. A cell of `delivers` is `name#rank`, with `+` where it is a promotion, or for a
@@ -71,7 +72,7 @@ def drawn(text: str) -> tuple[str, str]:
     """
     first, *rows = text.strip().splitlines()
     cells = {row.split()[0]: row.split()[1:] for row in rows}
-    seconds = [float(cell) for cell in cells["seconds"]]
+    seconds = [float(cell) for cell in cells.get("seconds", ())] or [*_by_clock(cells["clock"])]
     subscriptions = cells.get("topics", ["all"] * len(seconds))
     scored = any(re.search(r"\d", cell) for cell in cells["arrives"])
     lines = []
@@ -91,10 +92,29 @@ def _arrival(cell: str, second: float, topic: str) -> str:
     described, _, expiry = cell.partition("!")
     name = described.rstrip("0123456789.")
     score = described[len(name) :]
-    more = {"expirytime": _time(float(expiry))} if expiry else {}
+    more = {"expirytime": _time(_second(expiry, second))} if expiry else {}
     data = {"topic": topic, **({"score": float(score)} if score else {})}
     publication = name if score else described
     return json.dumps({**json.loads(_line(publication, second, data)), **more})
+
+
+def _by_clock(cells: list[str]) -> Iterator[float]:
+    """Seconds since noon."""
+    before = -float("inf")
+    for cell in cells:
+        before = _second(cell, before)
+        yield before
+
+
+def _second(cell: str, before: float) -> float:
+    """A second, or that at which the clock next shows something, not before another one."""
+    if ":" not in cell:
+        return float(cell)
+    hours, minutes = map(float, cell.split(":"))
+    second = 3600 * (hours - 12) + 60 * minutes
+    while second < before:
+        second += 86_400
+    return second
 
 
 def _one_shortlist(policy: object, topics: set[str], scored: bool) -> Registry:

@@ -21,7 +21,6 @@ from shortlist.model.publication import Publication
 from shortlist.model.settings import Limits, Settings
 from shortlist.selection.base import Shown
 from shortlist.selection.chain import ChainSelector
-from shortlist.selection.everything import EverythingSelector
 from tests.strategies import SECOND
 
 TICK = SECOND // 2
@@ -71,6 +70,7 @@ def facts(entry):
         entry.necessity,
         entry.rank,
         entry.until,
+        entry.waiting,
     )
 
 
@@ -164,6 +164,15 @@ class Reflection:
                 shown[key_of(made.publication)] = made.publication
 
 
+def showing_at(policy):
+    """The place in a chain of the policy whose content is shown."""
+    return [
+        place
+        for place, each in enumerate(policies_of(policy))
+        if not isinstance(each, Everything) and not each.looks_through
+    ][-1]
+
+
 class PlainReflection:
     """The same told by comparing what is shown before and after everything that happens."""
 
@@ -192,7 +201,9 @@ class PlainReflection:
     def _present(self, now):
         selector = self.halves.selecting.selector
         return {
-            name: {key_of(one.publication): one for one in selector(name).shown(now)}
+            name: {
+                key_of(one.publication): one for one in selector(name).shown(now) if not one.waiting
+            }
             for name in showing_in(self.halves)
         }
 
@@ -217,7 +228,7 @@ class PlainReflection:
                     self._returned.add((name, key))
 
     def _reason(self, time, item, name, policy, key, one):
-        last = [each for each in policies_of(policy) if not isinstance(each, Everything)][-1]
+        last = policies_of(policy)[showing_at(policy)]
         until = getattr(one, "until", None)
         if until is not None and until <= time:
             expires = isinstance(last, TopK) or until == self._known[key].expiry
@@ -241,7 +252,6 @@ class PlainReflection:
         """The matches that a count window has not seen pushed out."""
         selecting = self.halves.selecting.selector(name)
         if isinstance(selecting, ChainSelector):
-            *_, selecting = (
-                each for each in selecting._policies if not isinstance(each, EverythingSelector)
-            )
+            policy = live_in(self.halves)[name].policy
+            selecting = selecting._policies[showing_at(policy)]
         return {key_of(held.candidate.publication) for held in selecting._recent}

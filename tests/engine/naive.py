@@ -12,15 +12,19 @@ from math import floor, log2
 from typing import NamedTuple
 
 from shortlist.model.policy import (
+    Cap,
     Chain,
+    Digest,
     Diverse,
     Everything,
     Fresh,
     Novelty,
-    Span,
+    Quiet,
     TopK,
     Window,
 )
+from shortlist.model.spans import Span
+from tests.engine.naive_calendar import boundaries_around, quiet_hours_around
 
 FOR_EVER = float("inf")
 MASK = (1 << 64) - 1
@@ -58,6 +62,9 @@ class NaiveEverything:
         return []
 
     def retract(self, source, publication, time):
+        return []
+
+    def change(self, policy, time):
         return []
 
     def finish(self):
@@ -121,8 +128,9 @@ class NaiveTopK:
             for other, (candidate, end) in enumerate(counting)
         )
 
-    def change(self, policy):
+    def change(self, policy, time):
         self.policy = policy
+        return []
 
     def finish(self):
         return []
@@ -167,8 +175,9 @@ class NaiveWindow:
         self.last_instant = min(self.last_instant, time - 1)
         return rows
 
-    def change(self, policy):
+    def change(self, policy, time):
         self.policy = policy
+        return []
 
     def is_hopeless(self, place, content):
         dominators = [
@@ -410,6 +419,9 @@ class NaiveNovelty:
     def finish(self):
         return []
 
+    def change(self, policy, time):
+        return []
+
     # What came before, as section 6 names it
 
     def matches_of(self, subscription, among):
@@ -486,6 +498,109 @@ class NaiveNovelty:
         return (splitmix64((start + t * GOLDEN) & MASK) >> 11) * 2.0**-53
 
 
+class NaiveDigest:
+    """What arrives at t waits until the first boundary B > t; then the k best are delivered."""
+
+    def __init__(self, policy, shortlist):
+        self.policy = policy
+        self.arrived = []  # candidates, each with the instant from which it waits
+        self.gone = set()  # places in `arrived`
+
+    def due(self, since):
+        """When what waits since an instant is released; None if it does not have to wait."""
+        return min(each for each in boundaries_around(self.policy, since) if each > since)
+
+    def arrive(self, candidate, now):
+        rows = self.settle(now)
+        self.arrived.append((candidate, now))
+        if self.due(now) is not None:
+            return rows
+        self.gone.add(len(self.arrived) - 1)
+        position, named = candidate.publication.position, candidate.named.subscription
+        return [*rows, Row(now, position, candidate.score, named, None, "arrival")]
+
+    def cancel(self, subscription, time):
+        rows = self.settle(time)
+        for place, (candidate, _) in enumerate(self.arrived):
+            if candidate.named.subscription == subscription:
+                self.gone.add(place)
+        return rows
+
+    def retract(self, source, publication, time):
+        rows = self.settle(time)
+        for place, (candidate, _) in enumerate(self.arrived):
+            if is_it(candidate.publication, source, publication):
+                self.gone.add(place)
+        return rows
+
+    def settle(self, time):
+        dues = {self.due(since): None for _, since in self.waiting()}
+        return [row for due in sorted(dues) if due <= time for row in self.release(due)]
+
+    def finish(self):
+        return self.settle(FOR_EVER)
+
+    def waiting(self):
+        return [each for place, each in enumerate(self.arrived) if place not in self.gone]
+
+    def change(self, policy, time):
+        """What waits does so from now on, by the new hours."""
+        self.policy = policy
+        self.arrived = [(candidate, time) for candidate, _ in self.waiting()]
+        self.gone = set()
+        return self.release(time) if self.arrived and self.due(time) is None else []
+
+    def release(self, now):
+        valid = []
+        for place, (candidate, since) in enumerate(self.arrived):
+            if place not in self.gone and self.due(since) in (None, now):
+                self.gone.add(place)
+                if candidate.publication.expiry is None or candidate.publication.expiry > now:
+                    valid.append(candidate)
+        valid.sort(key=lambda one: (one.score, one.publication.time, one.publication.position))
+        best = valid[::-1] if self.policy.k is None else valid[::-1][: self.policy.k]
+        return [
+            Row(
+                now,
+                candidate.publication.position,
+                candidate.score,
+                candidate.named.subscription,
+                rank,
+                "promotion",
+            )
+            for rank, candidate in enumerate(best, start=1)
+        ]
+
+
+class NaiveQuiet(NaiveDigest):
+    """What arrives within [from, to) waits until they end."""
+
+    def due(self, since):
+        ends = [
+            end for begin, end in quiet_hours_around(self.policy, since) if begin <= since < end
+        ]
+        return ends[0] if ends else None
+
+
+class NaiveCap(NaiveEverything):
+    """Passes while fewer than `most` have passed since the last boundary."""
+
+    def __init__(self, policy, shortlist):
+        self.policy = policy
+        self.passed = []
+
+    def arrive(self, candidate, now):
+        since = max(each for each in boundaries_around(self.policy, now) if each <= now)
+        if sum(time >= since for time in self.passed) >= self.policy.most:
+            return []
+        self.passed.append(now)
+        return super().arrive(candidate, now)
+
+    def change(self, policy, time):
+        self.policy = policy
+        return []
+
+
 class NaiveChain:
     """What one policy delivers is shown to the next, before that hears of anything else."""
 
@@ -518,9 +633,15 @@ class NaiveChain:
     def retract(self, source, publication, time):
         return self.told(lambda policy: policy.retract(source, publication, time))
 
-    def change(self, policy):
-        for naive, single in zip(self.policies, policy.policies, strict=True):
-            naive.change(single)
+    def change(self, policy, time):
+        """All of them have changed when something is released for that."""
+        found = []
+        for place in reversed(range(len(self.policies))):
+            flow = self.shown(self.policies[place].change(policy.policies[place], time))
+            for later in self.policies[place + 1 :]:
+                flow = self.passed(flow, later)
+            found += flow
+        return [row for row, _ in found]
 
     def refresh(self, subscription, span):
         for position, candidate in self.candidates.items():
@@ -576,6 +697,9 @@ NAIVE = {
     Novelty: NaiveNovelty,
     Fresh: NaiveFresh,
     Diverse: NaiveDiverse,
+    Digest: NaiveDigest,
+    Quiet: NaiveQuiet,
+    Cap: NaiveCap,
     Chain: NaiveChain,
 }
 

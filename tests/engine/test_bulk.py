@@ -109,6 +109,10 @@ EXTREMES = [
     {"kind": "fresh", "k": 2, "window": None, "half_life": AGES},
     {"kind": "diverse", "k": 10**9, "window": None, "over": {"y": None}},
     {"kind": "diverse", "k": 2, "window": 2**63, "over": {"x": 1e-300, "y": None}},
+    {"kind": "digest", "k": 2**63, "every": "5s"},
+    {"kind": "digest", "k": 2, "every": AGES},
+    {"kind": "quiet", "from": "00:00", "to": "23:59", "k": 10**19},
+    {"kind": "cap", "most": 2**63, "per": AGES},
 ]
 
 

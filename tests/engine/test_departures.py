@@ -36,7 +36,9 @@ def kept_by_client(client):
 
 def shown_by(halves, now):
     shown = {
-        name: {key_of(entry.publication) for entry in content(halves, name, now)}
+        name: {
+            key_of(entry.publication) for entry in content(halves, name, now) if not entry.waiting
+        }
         for name in showing_in(halves)
     }
     return {name: some for name, some in shown.items() if some}

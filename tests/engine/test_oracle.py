@@ -220,12 +220,12 @@ class NaiveSelecting:
         subscription, after = roster.updated(command)
         policy = self.policies[before.id]
         self.add(before.id, policy.settle(command.time))
-        if subscription is not None and isinstance(before.policy, Chain):
-            policy.refresh(subscription.id, subscription.refresh)
         if after is not None and not kept_by(before.policy, after.policy):
             self.open(after)
         elif after is not None and after.policy != before.policy:
-            policy.change(after.policy)
+            self.add(before.id, policy.change(after.policy, command.time))
+        if subscription is not None and isinstance(before.policy, Chain):
+            policy.refresh(subscription.id, subscription.refresh)
 
     def retract(self, source, publication, time):
         for name, policy in self.policies.items():

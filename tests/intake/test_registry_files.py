@@ -17,8 +17,9 @@ from shortlist.intake.files import (
 from shortlist.intake.roster import summary
 from shortlist.intake.written import registry_document
 from shortlist.model.aspects import Aspect
-from shortlist.model.policy import Chain, Diverse, Fresh, Novelty, Span
+from shortlist.model.policy import Chain, Diverse, Fresh, Novelty
 from shortlist.model.problem import InvalidRegistry
+from shortlist.model.spans import Span
 
 KEYS = "vocabulary, shortlists, subscriptions, advertisements"
 
@@ -430,8 +431,8 @@ def test_a_broken_cell_of_a_table(tmp_path):
         "subscriptions.parquet: subscription 's1': policy.k: expected a whole number of at least 1,"
         " found 0",
         "subscriptions.parquet: subscription 's2': policy: expected an object with a kind "
-        "(everything, top-k, window, novelty, fresh, diverse), or a list of them, "
-        "found '{\"kind\": ', "
+        "(everything, top-k, window, novelty, fresh, diverse, digest, quiet, cap), "
+        "or a list of them, found '{\"kind\": ', "
         "which is not JSON: column 9: Expecting value",
     ]
 

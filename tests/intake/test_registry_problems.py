@@ -6,7 +6,7 @@ from shortlist.intake.files import registry_from_documents
 from shortlist.model.problem import InvalidRegistry
 
 NAN, INFINITE, HUGE = float("nan"), float("inf"), 10**400
-KINDS = "everything, top-k, window, novelty, fresh, diverse"
+KINDS = "everything, top-k, window, novelty, fresh, diverse, digest, quiet, cap"
 POLICY = f"expected an object with a kind ({KINDS})"
 DURATION = "expected a duration above zero such as 500ms, 30s, 40m, 12h, 7d or PT40M"
 WINDOW = "expected a duration above zero such as 40m, a count of at least 1, or null for everything"

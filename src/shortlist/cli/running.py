@@ -142,6 +142,8 @@ class Screen:
             f"after {manifest.number:,} batches and {manifest.deliveries.end:,} deliveries; "
             f"plan {driver.choice.plan}: {driver.choice.why}"
         )
+        if driver.changed_zones is not None:
+            notes.print(driver.changed_zones)
         self._status.start()
         self._status.update("waiting for the first batch")
 

@@ -68,6 +68,7 @@ def _table(entries: list[Entry], data: list[Any] | None) -> Table:
         table.add_column("data")
     for number, entry in enumerate(entries):
         publication = entry.publication
+        until = "" if entry.until is None else format_time(entry.until)
         known = [] if data is None else [json.dumps(data[number], ensure_ascii=False)]
         table.add_row(
             str(entry.rank),
@@ -75,7 +76,7 @@ def _table(entries: list[Entry], data: list[Any] | None) -> Table:
             f"{entry.score:g}",
             entry.subscription or "",
             format_time(publication.time),
-            "" if entry.until is None else format_time(entry.until),
+            f"{'waits, ' if entry.waiting else ''}{until}",
             *known,
         )
     return table

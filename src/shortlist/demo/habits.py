@@ -12,7 +12,7 @@ class Wish(NamedTuple):
     """A shortlist to be: its policy, and what is asked for, part by part."""
 
     topic: str
-    policy: Mapping[str, Any]
+    policy: Mapping[str, Any] | Sequence[Mapping[str, Any]]
     asks: Mapping[str, Mapping[str, Any]]
     combine: str | None = None
     prefers: Sequence[Sequence[str]] = ()
@@ -26,6 +26,13 @@ NOVELTIES = tuple(
     )
 )
 EVERYTHING = {"kind": "everything"}
+ZONE = "Europe/Oslo"
+BEST_FIVE = {"kind": "digest", "k": 5, "every": "day", "at": "18:00", "zone": ZONE}
+BY_DAY = (
+    {"kind": "quiet", "from": "22:00", "to": "07:00", "zone": ZONE},
+    {"kind": "cap", "most": 20, "per": "day", "zone": ZONE},
+)
+"""Nothing at night, and at most twenty a day."""
 
 
 def top(k: int, **lasting: str) -> dict[str, Any]:
@@ -131,6 +138,7 @@ def best_rated(rng: random.Random, _: int) -> Wishes:
     where = f"cinema = '{rng.choice(CINEMAS)}' and genre = '{rng.choice(GENRES)}'"
     policy = best_of(rng.choice(("6h", "12h", "1d")), 3)
     yield Wish("films", policy, ask(where, score="rating - 1 / seats"))
+    yield Wish("tonight", BEST_FIVE, ask(where, score="rating"))
 
 
 def one_cinema(rng: random.Random, turn: int) -> Wishes:
@@ -153,6 +161,7 @@ def alarm(rng: random.Random, _: int) -> Wishes:
     stations = _neighbours(rng, STATIONS)
     where = f"station in {stations} and severity is very serious (necessity >= 0.6)"
     yield Wish("alarm", EVERYTHING, ask(where))
+    yield Wish("by day", BY_DAY, ask(f"station in {stations} and severity is serious"))
 
 
 def something_new(rng: random.Random, turn: int) -> Wishes:

@@ -8,14 +8,15 @@ from typing import Any, NamedTuple
 
 import pandas as pd
 
-from shortlist.model.policy import Everything, Novelty, Policy, Span, Window
+from shortlist.model.policy import Everything, Novelty, Policy, Window
 from shortlist.model.registry import Registry
 from shortlist.model.settings import Settings
 from shortlist.model.shortlist import Shortlist
+from shortlist.model.spans import Span
 
 WINDOWS = {Span: "window by time", int: "window by count", type(None): "window over all"}
 NOVELTIES = ("novelty, threshold", "novelty, sampling", "novelty, random")
-POLICY_NAMES = ("everything", "top-k", *WINDOWS.values(), *NOVELTIES)
+POLICY_NAMES = ("everything", "top-k", *WINDOWS.values(), *NOVELTIES, "digest", "chain")
 
 
 class PolicyCount(NamedTuple):

@@ -19,7 +19,8 @@ from shortlist.demo.stories import Story, Told
 from shortlist.demo.tables import CITY
 from shortlist.measures.traffic import traffic_saved
 from shortlist.model.durations import format_duration
-from shortlist.model.policy import Novelty, Policy, Span, TopK, Window
+from shortlist.model.policy import Cap, Chain, Digest, Novelty, Policy, Quiet, TopK, Window
+from shortlist.model.spans import Span
 from shortlist.model.subscription import Subscription, Weights
 
 
@@ -42,6 +43,14 @@ def policy_words(policy: Policy) -> str:
             return f"the {k} best of {whole}" + (" matches" if isinstance(span, int) else "")
         case Novelty(rate=rate, period=period):
             return f"{rate:.0%} of every {period} matches, the most novel"
+        case Digest(k=k, at=at, zone=zone):
+            return f"the {k} best of each day, at {at} in {zone}"
+        case Quiet(from_=begin, to=end, zone=zone):
+            return f"nothing from {begin} to {end} in {zone}"
+        case Cap(most=most, per=per):
+            return f"at most {most} a {per}"
+        case Chain(policies=policies):
+            return ", then ".join(map(policy_words, policies))
     return "whatever matches"
 
 

@@ -24,6 +24,8 @@ class Entry:
     rank: int
     until: int | None
     """When it leaves, if nothing happens before."""
+    waiting: bool = False
+    """Whether it waits to be delivered yet; its rank is as if it were now."""
 
     def document(self, with_data: bool = False) -> dict[str, Any]:
         """The JSON object that is shown."""
@@ -39,6 +41,8 @@ class Entry:
             "necessity": self.necessity,
             "until": None if self.until is None else format_time(self.until),
         }
+        if self.waiting:
+            document["waiting"] = True
         return document | {"data": publication.data} if with_data else document
 
 
@@ -66,7 +70,9 @@ def content(shard: Shard, shortlist: str, now: int) -> list[Entry]:
 def entries(shard: Shard, contents: Contents) -> Iterator[Entry]:
     """Columns as objects."""
     columns = (column.tolist() for column in contents)
-    for _, publication, score, named, high, low, rank, end, _, _ in zip(*columns, strict=True):
+    for _, publication, score, named, high, low, rank, end, _, _, waiting in zip(
+        *columns, strict=True
+    ):
         yield Entry(
             publication=shard.selecting.publications[publication],
             subscription=None if named < 0 else shard.matching.subscription(named).id,
@@ -75,4 +81,5 @@ def entries(shard: Shard, contents: Contents) -> Iterator[Entry]:
             necessity=None if math.isnan(low) else low,
             rank=rank,
             until=end if end < END_OF_TIME else None,
+            waiting=waiting,
         )

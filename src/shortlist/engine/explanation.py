@@ -15,6 +15,7 @@ from shortlist.matching.conditions import condition, predicates
 from shortlist.matching.predicates import Judgement, judge
 from shortlist.matching.values import Reader
 from shortlist.model.delivery import Delivery
+from shortlist.model.policy import Diverse, Fresh, Policy, Window, policies_of
 from shortlist.model.publication import Publication
 from shortlist.model.subscription import Subscription
 from shortlist.model.times import format_time, parse_time
@@ -24,6 +25,8 @@ from shortlist.selection.audience import Inducement, Nomination
 from shortlist.selection.base import Outcome
 
 Document = dict[str, Any]
+SLIDING = (Window, Fresh, Diverse)
+"""Policies that may promote what was outranked before."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -58,11 +61,19 @@ class Explainer:
         self._selecting = selecting
         self._of_a_shard = of_a_shard
         self._explanations: list[Document] = []
+        selecting.remark = self.dropped
 
     def turned_away(self, publication: Publication, reason: str) -> None:
         """A publication that nobody was asked about."""
         if self._question.is_about(publication):
             self._explanations.append(_refused(publication, self._question.shortlist, reason))
+
+    def dropped(self, time: int, candidate: Candidate, why: str) -> None:
+        """A publication that waited is not delivered, or waits once more."""
+        asked = self._question.shortlist in (None, candidate.shortlist)
+        if asked and self._question.is_about(candidate.publication):
+            explanation = _refused(candidate.publication, candidate.shortlist, why)
+            self._explanations.append({**explanation, "time": format_time(time)})
 
     def published(
         self,
@@ -97,7 +108,8 @@ class Explainer:
             asked = self._question.shortlist in (None, delivery.shortlist)
             promoted = delivery.cause == "promotion"
             if promoted and asked and self._question.is_about(delivery.publication):
-                self._explanations.append(_promotion(delivery))
+                policy = self._selecting.last_policy(delivery.shortlist)
+                self._explanations.append(_promotion(delivery, policy))
         explanations, self._explanations = self._explanations, []
         return explanations
 
@@ -203,8 +215,13 @@ def _refused(publication: Publication, shortlist: str | None, reason: str) -> Do
     return _heading(publication, shortlist, False, reason)
 
 
-def _promotion(delivery: Delivery) -> Document:
+def _promotion(delivery: Delivery, policy: Policy) -> Document:
+    policies = policies_of(policy)
     reason = "promoted: better ones left"
+    if any(each.waits for each in policies):
+        may_slide = any(isinstance(each, SLIDING) for each in policies)
+        also = ", or better ones left" if may_slide else ""
+        reason = f"released: it had waited{also}"
     return {
         **_heading(delivery.publication, delivery.shortlist, True, reason),
         "time": format_time(delivery.time),

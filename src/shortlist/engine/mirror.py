@@ -149,7 +149,7 @@ class Mirror:
             Return(time=now, shortlist=name, entry=entry)
             for name in {name for name, _ in self._returned}
             for entry in content(self._shard, name, now)
-            if (name, entry.publication.position) in self._returned
+            if not entry.waiting and (name, entry.publication.position) in self._returned
         ]
         changes: list[Change] = [*self._left.values(), *returned]
         self._changes += sorted(changes, key=lambda change: change.order)

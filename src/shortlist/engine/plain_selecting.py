@@ -4,11 +4,12 @@ from collections import Counter
 from collections.abc import Callable, Iterable
 
 from shortlist.model.delivery import Delivery
+from shortlist.model.policy import Policy
 from shortlist.model.policy_changes import kept_by
 from shortlist.model.shortlist import Shortlist
 from shortlist.model.subscription import Subscription
 from shortlist.scoring.candidates import Candidate
-from shortlist.selection.base import Outcome, Placement, Selector
+from shortlist.selection.base import Outcome, Placement, Remark, Selector, nobody_listens
 from shortlist.selection.policies import selector
 
 
@@ -18,11 +19,16 @@ class PlainSelecting:
     def __init__(self) -> None:
         self._shortlists: dict[str, Shortlist] = {}
         self._selectors: dict[str, Selector] = {}
+        self._last_policies: dict[str, Policy] = {}
+        self.remark: Remark = nobody_listens
+        """Hears why shortlists drop what had arrived before."""
         self.counts: Counter[str] = Counter()
 
     def open(self, shortlist: Shortlist) -> None:
         self._shortlists[shortlist.id] = shortlist
+        self._last_policies[shortlist.id] = shortlist.policy
         self._selectors[shortlist.id] = selector(shortlist)
+        self._selectors[shortlist.id].listen(self.remark)
 
     def close(self, shortlist: str, time: int) -> list[Delivery]:
         deliveries = self._deliveries(shortlist, self._selectors.pop(shortlist).settle(time))
@@ -43,10 +49,10 @@ class PlainSelecting:
             self.open(shortlist)
             return deliveries
         self._shortlists[shortlist.id] = shortlist
-        selecting.change(shortlist.policy)
+        changed = selecting.change(shortlist.policy, time)
         if subscription is not None:
             selecting.refresh(subscription.id, subscription.refresh)
-        return deliveries
+        return deliveries + self._deliveries(shortlist.id, changed)
 
     def retract(self, source: str, publication: str, time: int) -> list[Delivery]:
         """A publication leaves every shortlist at an instant, after all that is due before."""
@@ -62,6 +68,10 @@ class PlainSelecting:
     def advance(self, before: int) -> list[Delivery]:
         """Everything due before an instant, in every shortlist."""
         return self._told(lambda selecting: selecting.advance(before))
+
+    def last_policy(self, shortlist: str) -> Policy:
+        """Of a shortlist, even if that was closed since."""
+        return self._last_policies[shortlist]
 
     def selector(self, shortlist: str) -> Selector:
         return self._selectors[shortlist]

@@ -183,8 +183,7 @@ class Shard:
         number = self.matching.shortlists.number(shortlist.id)
         if kept_by(self.shortlist(number).policy, shortlist.policy):
             settled = self.selecting.settle(number, time)
-            self.selecting.change(number, shortlist, time)
-            return settled
+            return Placements.joined([settled, self.selecting.change(number, shortlist, time)])
         settled = self.selecting.close(number, time)
         self.selecting.open(number, shortlist)
         return settled

@@ -7,7 +7,7 @@ from shortlist.engine.departures import Reason
 from shortlist.engine.shard import Shard
 from shortlist.model.policy import shows
 from shortlist.model.publication import Publication
-from shortlist.selection.bank.contents import holders, shortlist_contents
+from shortlist.selection.bank.contents import holders, shortlist_contents, showing
 from shortlist.selection.bank.offers import NEVER, Placements
 from shortlist.selection.kernels.arena import Records
 
@@ -43,10 +43,12 @@ class Showing:
         return set(map(self._name, holders(self._shard.selecting, source, publication)))
 
     def shown(self, names: Iterable[str], now: int) -> Shown:
-        """What those shortlists show that are live and show anything."""
+        """What those shortlists show that are live and show anything, but for what waits."""
         live = self._shard.matching.roster.shortlists
         shown: Shown = {name: {} for name in names if name in live and shows(live[name].policy)}
-        contents = shortlist_contents(self._shard.selecting, map(self._number, shown), now)
+        contents = shortlist_contents(
+            self._shard.selecting, map(self._number, shown), now, with_waiting=False
+        )
         columns = (
             contents.places,
             contents.publications,
@@ -78,8 +80,8 @@ class Showing:
         """Whether so many matches have come that it is not in its count window any more."""
         if held.push == NEVER:
             return False
-        *_, last = self._heads(name)
-        return bool(held.push <= last["matches"])
+        (depth, _), *_ = showing(self._shard.selecting.stages[self._number(name)])
+        return bool(held.push <= [*self._heads(name)][depth]["matches"])
 
     def next_due(self, name: str) -> int:
         """When some policy of a shortlist has something to do, though nothing comes."""
@@ -90,7 +92,7 @@ class Showing:
     def _heads(self, name: str) -> Iterator[Records]:
         """What a shortlist's policies have in mind, one after the other."""
         stages = self._shard.selecting.stages[self._number(name)]
-        for level, (kind, place) in zip(self._shard.selecting.levels, stages, strict=False):
+        for level, (kind, place, _) in zip(self._shard.selecting.levels, stages, strict=False):
             yield level.banks[kind].arenas[0].heads[place]
 
     def _name(self, number: int) -> str:

@@ -31,7 +31,7 @@ def warnings(shard: Shard) -> Iterator[str]:
         shortlist = shard.shortlist(number)
         names = shard.matching.roster.members(shortlist.id)
         members = {name: shard.matching.number(name) for name in names}
-        for level, (kind, place) in zip(shard.selecting.levels, stages, strict=False):
+        for level, (kind, place, _) in zip(shard.selecting.levels, stages, strict=False):
             bank = level.banks[kind]
             if isinstance(bank, Cautious):
                 for warning in bank.warnings(place, members):

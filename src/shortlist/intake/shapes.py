@@ -112,7 +112,7 @@ def _found(expected: str, value: object) -> str:
 
 
 def _unknown(location: Location, noun: type) -> str:
-    known = [field.name for field in fields(_owner(location[:-1], noun))]
+    known = [field.name.rstrip("_") for field in fields(_owner(location[:-1], noun))]
     alike = get_close_matches(str(location[-1]), known, n=1, cutoff=0.75)
     hint = f"did you mean {alike[0]}?" if alike else f"expected only {', '.join(known)}"
     return f"is not a field that is known here; {hint}"

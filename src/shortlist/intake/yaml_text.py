@@ -9,6 +9,8 @@ from yaml.composer import Composer
 from shortlist.model.wording import shown
 
 MERGE = "tag:yaml.org,2002:merge"
+TEXT = "tag:yaml.org,2002:str"
+BOOLEAN = "tag:yaml.org,2002:bool"
 REFUSED = ("binary", "omap", "pairs", "set")
 UNFIT = (ValueError, LookupError, TypeError, AttributeError, ArithmeticError)
 """What explicit tags on values that do not fit them lead to, such as `!!int ""`."""
@@ -23,6 +25,8 @@ def parse_yaml(text: str) -> Any:
 
     >>> parse_yaml("released: 2026-03-01")
     {'released': '2026-03-01'}
+    >>> parse_yaml("{at: 18:00, on: fri}")
+    {'at': '18:00', 'on': 'fri'}
     >>> parse_yaml("rent: {type: number}\\nrent: {type: string}")
     Traceback (most recent call last):
     shortlist.intake.yaml_text.NotYaml: line 2, column 1: the key 'rent' stands twice in one mapping
@@ -80,6 +84,8 @@ def _mapping(loader: _Loader, node: yaml.Node) -> dict[Any, Any]:
             continue
         if not isinstance(key, yaml.ScalarNode):
             raise _error("expected a name as key", key)
+        if key.tag == BOOLEAN and key.value.lower() not in ("true", "false"):
+            key.tag = TEXT  # `on` is a name
         name = loader.construct_object(key)
         if name in seen:
             raise _error(f"the key {shown(name)} stands twice in one mapping", key)
@@ -91,6 +97,13 @@ def _text(loader: _Loader, node: yaml.Node) -> Any:
     return loader.construct_yaml_str(node)
 
 
+def _whole(loader: _Loader, node: yaml.Node) -> Any:
+    """18:00 is a time of day, not 1080."""
+    if isinstance(node, yaml.ScalarNode) and ":" not in node.value:
+        return loader.construct_yaml_int(node)
+    return loader.construct_yaml_str(node)
+
+
 def _refused(_: _Loader, node: yaml.Node) -> Any:
     raise _error(f"{node.tag.replace('tag:yaml.org,2002:', '!!')} has no place in a registry", node)
 
@@ -99,7 +112,12 @@ def _error(message: str, node: yaml.Node) -> yaml.MarkedYAMLError:
     return yaml.MarkedYAMLError(problem=message, problem_mark=node.start_mark)
 
 
-_CONSTRUCTORS = {"map": _mapping, "timestamp": _text, **dict.fromkeys(REFUSED, _refused)}
+_CONSTRUCTORS = {
+    "map": _mapping,
+    "timestamp": _text,
+    "int": _whole,
+    **dict.fromkeys(REFUSED, _refused),
+}
 for _name, _constructor in _CONSTRUCTORS.items():
     for _loader in (_Loader, _FastLoader):
         _loader.add_constructor(f"tag:yaml.org,2002:{_name}", _constructor)

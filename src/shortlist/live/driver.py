@@ -27,6 +27,7 @@ from shortlist.log.base import Moved
 from shortlist.model.items import COMMAND, Items, Wanted
 from shortlist.model.registry import Registry
 from shortlist.model.settings import Settings
+from shortlist.model.zones import database_version
 
 COLLECT_EVERY = 64
 """Batches between two looks for files that nobody needs."""
@@ -88,6 +89,17 @@ class Driver:
         self.choice = choose(plan, self._admission.registry(), shards, settings.limits)
         self._put_out()
         self._files.collect({*self.manifest.files}, RETENTION)
+
+    @property
+    def changed_zones(self) -> str | None:
+        """What whoever starts it should know, if it went by another tz database so far."""
+        before, now = self.manifest.tzdata, database_version()
+        if before in (None, now):
+            return None
+        return (
+            f"the tz database is {now} now, and was {before}: what waits is released when it was "
+            f"to be, later periods are those of {now}, and a replay may differ from what was"
+        )
 
     @property
     def subscriptions(self) -> int:
@@ -181,6 +193,7 @@ class Driver:
                 tuple(one.departures for one in done if one.departures is not None),
             ),
             counts=dict(counts),
+            tzdata=database_version(),
             settings={
                 "lateness": self._settings.lateness,
                 "dedup": self._settings.dedup,
@@ -248,6 +261,7 @@ def begin(registers: Registers, files: Files, registry: Registry, shards: int) -
         shards=tuple(
             _first_chain(files, "snapshot", state) for state in empty_shards(registry, shards)
         ),
+        tzdata=database_version(),
         committed=time.time_ns() // 1000,
     )
     registers.put(MANIFEST, manifest.to_bytes(), 0)

@@ -139,6 +139,8 @@ class Manifest:
     deliveries: Output = Output()
     rejects: Output = Output()
     departures: Output = Output()
+    tzdata: str | None = None
+    """The version of the tz database that it went by so far; None where none was written down."""
     settings: dict[str, Any] = field(default_factory=dict)
     counts: dict[str, Any] = field(default_factory=dict)
     checkpoint: str = ""

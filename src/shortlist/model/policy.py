@@ -18,13 +18,20 @@ from pydantic_core import CoreSchema, core_schema
 from shortlist.model.aspects import Aspects
 from shortlist.model.durations import format_duration, parse_duration
 from shortlist.model.fields import DOCUMENT, Duration, Positive, Share, Whole, expecting, unexpected
-
-
-@dataclass(frozen=True, slots=True)
-class Span:
-    """The length of a time window, kept apart from a count of publications."""
-
-    micros: int
+from shortlist.model.spans import Span
+from shortlist.model.wall_clock import (
+    MIDNIGHT,
+    UTC,
+    WEEK,
+    Days,
+    Every,
+    Moment,
+    OnDay,
+    OwnMoment,
+    OwnZone,
+    To,
+    Zone,
+)
 
 
 def _window(value: object) -> Span | int | None:
@@ -58,9 +65,15 @@ class _Kind:
 
     __slots__ = ()
     free: ClassVar[tuple[str, ...]] = ()
-    """The settings that may change while a shortlist keeps what it holds; only k may not grow."""
+    """The settings that may change while a shortlist keeps what it holds."""
+    may_grow: ClassVar[bool] = False
+    """Whether k may become larger, too."""
     shows: ClassVar[bool] = True
     """Whether a shortlist has a present content; else deliveries pass by."""
+    looks_through: ClassVar[bool] = False
+    """Whether a shortlist shows what the policies before this one show."""
+    waits: ClassVar[bool] = False
+    """Whether publications wait here, which is shown besides."""
     asks_for_matches: ClassVar[bool] = True
     """Whether it has to know all subscriptions that a publication matches; else one is enough, the
     one that a delivery would name."""
@@ -145,6 +158,77 @@ class Diverse(_Kind):
     weight: PartialShare = 0.5
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Digest(_Kind):
+    """What arrives waits; at each boundary the k best pass, and the others are dropped."""
+
+    __pydantic_config__: ClassVar[ConfigDict] = DOCUMENT
+    free: ClassVar[tuple[str, ...]] = ("k",)
+    may_grow: ClassVar[bool] = True
+    shows: ClassVar[bool] = False
+    looks_through: ClassVar[bool] = True
+    waits: ClassVar[bool] = True
+    asks_for_matches: ClassVar[bool] = False
+    kind: Literal["digest"] = "digest"
+    k: Positive | None = None
+    every: Every
+    at: OwnMoment = None
+    on: OnDay = None
+    zone: OwnZone = None
+
+    def __post_init__(self) -> None:
+        _say_defaults(self, self.every)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Quiet(_Kind):
+    """What arrives in quiet hours waits until they end; then the k best pass."""
+
+    __pydantic_config__: ClassVar[ConfigDict] = DOCUMENT
+    free: ClassVar[tuple[str, ...]] = ("k", "from_", "to", "days")
+    may_grow: ClassVar[bool] = True
+    shows: ClassVar[bool] = False
+    looks_through: ClassVar[bool] = True
+    waits: ClassVar[bool] = True
+    asks_for_matches: ClassVar[bool] = False
+    kind: Literal["quiet"] = "quiet"
+    from_: Annotated[Moment, Field(alias="from")]
+    to: To
+    zone: Zone = UTC
+    days: Days = WEEK
+    k: Positive | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Cap(_Kind):
+    """What arrives passes, while fewer than so many have since the last boundary."""
+
+    __pydantic_config__: ClassVar[ConfigDict] = DOCUMENT
+    free: ClassVar[tuple[str, ...]] = ("most",)
+    shows: ClassVar[bool] = False
+    looks_through: ClassVar[bool] = True
+    asks_for_matches: ClassVar[bool] = False
+    kind: Literal["cap"] = "cap"
+    most: Positive
+    per: Every
+    at: OwnMoment = None
+    on: OnDay = None
+    zone: OwnZone = None
+
+    def __post_init__(self) -> None:
+        _say_defaults(self, self.per)
+
+
+def _say_defaults(policy: Digest | Cap, every: Span | str) -> None:
+    """Puts defaults for what is not given, so that equal calendars are equal."""
+    if isinstance(every, Span):
+        return
+    defaults = {"at": MIDNIGHT, "on": WEEK[0] if every == "week" else None, "zone": UTC}
+    for name, value in defaults.items():
+        if getattr(policy, name) is None:
+            object.__setattr__(policy, name, value)
+
+
 POLICIES = {
     "everything": Everything,
     "top-k": TopK,
@@ -152,9 +236,13 @@ POLICIES = {
     "novelty": Novelty,
     "fresh": Fresh,
     "diverse": Diverse,
+    "digest": Digest,
+    "quiet": Quiet,
+    "cap": Cap,
 }
 SinglePolicy = Annotated[
-    Everything | TopK | Window | Novelty | Fresh | Diverse, Field(discriminator="kind")
+    Everything | TopK | Window | Novelty | Fresh | Diverse | Digest | Quiet | Cap,
+    Field(discriminator="kind"),
 ]
 
 
@@ -205,10 +293,12 @@ def policies_of(policy: Policy) -> tuple[SinglePolicy, ...]:
 
 
 def shows(policy: Policy) -> bool:
-    """Whether shortlists with a policy show anything; else deliveries pass by.
+    """Whether shortlists with a policy show anything but what waits; else deliveries pass by.
 
     >>> shows(Chain((TopK(k=3), Everything()))), shows(Everything())
     (True, False)
     """
     choosing = [each for each in policies_of(policy) if not isinstance(each, Everything)]
+    while choosing and choosing[-1].looks_through:
+        choosing.pop()
     return bool(choosing) and choosing[-1].shows

@@ -9,7 +9,8 @@ def kept_by(before: Policy, after: Policy) -> bool:
     """Whether a shortlist goes on with what it holds; else it starts over, empty.
 
     It goes on where the answer can be continued from that: with the same policy, a smaller k,
-    another `refresh` or `period` of `top-k` for what comes later, another `error` of `window`.
+    another `refresh` or `period` of `top-k` for what comes later, another `error` of `window`;
+    what waits goes on with another k, or in other quiet hours.
     The policies of a chain count one by one.
 
     >>> from shortlist.model.policy import Window
@@ -48,7 +49,7 @@ def _single_obstacle(before: SinglePolicy, after: SinglePolicy) -> str | None:
     for field in fields(before):
         old, new = getattr(before, field.name), getattr(after, field.name)
         if old != new and field.name not in before.free:
-            return f"{field.name} changes"
-        if field.name == "k" and new > old:
+            return f"{field.name.rstrip('_')} changes"
+        if field.name == "k" and not before.may_grow and new > old:
             return f"k grows from {old} to {new}"
     return None

@@ -1,5 +1,6 @@
 """The protocol of policies: candidates arrive, time passes, subscriptions and candidates go."""
 
+from collections.abc import Callable
 from typing import Any, NamedTuple, Protocol
 
 from shortlist.model.delivery import Cause
@@ -42,6 +43,8 @@ class Shown(NamedTuple):
     """Whether it leaves with a window, if it does not expire."""
     push: int | None = None
     """The match that pushes it out of a count window."""
+    waiting: bool = False
+    """Whether it waits to be delivered yet; its rank is as if it were now."""
 
 
 class Outcome(NamedTuple):
@@ -49,6 +52,14 @@ class Outcome(NamedTuple):
 
     placements: list[Placement]
     refusal: str | None = None
+
+
+Remark = Callable[[int, Candidate, str], None]
+"""Takes when a candidate that had arrived before was dropped, and why."""
+
+
+def nobody_listens(time: int, candidate: Candidate, why: str) -> None:
+    """The remark of whoever does not want to know."""
 
 
 class Selector(Protocol):
@@ -85,8 +96,8 @@ class Selector(Protocol):
         """A subscription has another `refresh` from now on."""
         ...
 
-    def change(self, policy: Any) -> None:
-        """The policy becomes another one that keeps what is held; nothing is due now."""
+    def change(self, policy: Any, time: int) -> list[Placement]:
+        """The policy becomes another one that keeps what is held; nothing was due by then."""
         ...
 
     def above(self, candidate: Candidate) -> list[Standing]:
@@ -104,6 +115,10 @@ class Selector(Protocol):
     def shown(self, now: int) -> list[Shown]:
         """What is on the shortlist once all that is due at or before an instant has happened, the
         best first."""
+        ...
+
+    def listen(self, remark: Remark) -> None:
+        """Somebody wants to know why what has arrived is dropped later."""
         ...
 
     def state(self) -> Any:
@@ -142,8 +157,8 @@ class ArrivalSelector:
     def refresh(self, subscription: str, span: int | None) -> None:
         pass
 
-    def change(self, policy: Any) -> None:
-        pass
+    def change(self, policy: Any, time: int) -> list[Placement]:
+        return []
 
     def above(self, candidate: Candidate) -> list[Standing]:
         return []
@@ -156,3 +171,6 @@ class ArrivalSelector:
 
     def shown(self, now: int) -> list[Shown]:
         return []
+
+    def listen(self, remark: Remark) -> None:
+        pass

@@ -4,18 +4,40 @@ from collections.abc import Callable, Sequence
 from dataclasses import replace
 from typing import Any
 
-from shortlist.model.policy import Chain
+from shortlist.model.policy import Chain, Everything, SinglePolicy
 from shortlist.scoring.candidates import Candidate
-from shortlist.selection.base import Outcome, Placement, Selector, Shown, Standing
-from shortlist.selection.everything import EverythingSelector
+from shortlist.selection.base import (
+    Outcome,
+    Placement,
+    Remark,
+    Selector,
+    Shown,
+    Standing,
+    nobody_listens,
+)
 
 
 class ChainSelector:
     """Each policy hears of an event after what the one before delivers at it has come."""
 
-    def __init__(self, policies: Sequence[Selector]) -> None:
-        self._policies = policies
+    def __init__(self, policies: Sequence[SinglePolicy], selectors: Sequence[Selector]) -> None:
+        self._policies = selectors
         self._reached: tuple[Selector, Candidate] | None = None
+        self._remark: Remark = nobody_listens
+        choosing = [
+            (policy, selecting)
+            for policy, selecting in zip(policies, selectors, strict=True)
+            if not isinstance(policy, Everything)
+        ]
+        self._showing: list[Selector] = []
+        """Those that say what is shown: the last one that chooses, and whom it looks through."""
+        self._last = selectors[0]
+        """The one whose own content is shown."""
+        for policy, selecting in reversed(choosing):
+            self._last = selecting
+            self._showing.insert(0, selecting)
+            if not policy.looks_through:
+                break
 
     def arrive(self, candidate: Candidate, now: int) -> Outcome:
         placements, refusal = self.advance(now), None
@@ -23,12 +45,14 @@ class ChainSelector:
         for number, policy in enumerate(self._policies, start=1):
             passed = []
             for coming in flow:
+                if coming.cause == "promotion":
+                    passed += self._come(number, coming)
+                    continue
                 outcome = _come(policy, coming)
                 passed += outcome.placements
-                if coming.cause == "arrival":
-                    self._reached = policy, _candidate(coming)
-                    if outcome.refusal is not None:
-                        refusal = f"policy {number}: {outcome.refusal}"
+                self._reached = policy, _candidate(coming)
+                if outcome.refusal is not None:
+                    refusal = f"policy {number}: {outcome.refusal}"
             flow = passed
         return Outcome(placements + flow, refusal)
 
@@ -48,9 +72,15 @@ class ChainSelector:
         for policy in self._policies:
             policy.refresh(subscription, span)
 
-    def change(self, policy: Chain) -> None:
-        for selecting, single in zip(self._policies, policy.policies, strict=True):
-            selecting.change(single)
+    def change(self, policy: Chain, time: int) -> list[Placement]:
+        """The last one first, so that what is released for that goes by the new policies."""
+        placements: list[Placement] = []
+        for number in range(len(self._policies), 0, -1):
+            flow = self._policies[number - 1].change(policy.policies[number - 1], time)
+            for later in range(number + 1, len(self._policies) + 1):
+                flow = [placed for coming in flow for placed in self._come(later, coming)]
+            placements += flow
+        return placements
 
     def above(self, candidate: Candidate) -> list[Standing]:
         if self._reached is None:
@@ -66,7 +96,12 @@ class ChainSelector:
         return self._last.matches()
 
     def shown(self, now: int) -> list[Shown]:
-        return self._last.shown(now)
+        return [one for policy in self._showing for one in policy.shown(now)]
+
+    def listen(self, remark: Remark) -> None:
+        self._remark = remark
+        for number, policy in enumerate(self._policies, start=1):
+            policy.listen(_of_policy(number, remark))
 
     def state(self) -> Any:
         return [policy.state() for policy in self._policies]
@@ -75,18 +110,28 @@ class ChainSelector:
         for policy, remembered in zip(self._policies, state, strict=True):
             policy.restore(remembered)
 
-    @property
-    def _last(self) -> Selector:
-        """The last one that chooses, if any does."""
-        choosing = [each for each in self._policies if not isinstance(each, EverythingSelector)]
-        return [*self._policies[:1], *choosing][-1]
-
     def _tell(self, tell: Callable[[Selector], list[Placement]]) -> list[Placement]:
         flow: list[Placement] = []
-        for policy in self._policies:
-            passed = [placed for coming in flow for placed in _come(policy, coming).placements]
+        for number, policy in enumerate(self._policies, start=1):
+            passed = [placed for coming in flow for placed in self._come(number, coming)]
             flow = passed + tell(policy)
         return flow
+
+    def _come(self, number: int, coming: Placement) -> list[Placement]:
+        """What a policy of this number places when something comes behind its arrival."""
+        outcome = _come(self._policies[number - 1], coming)
+        if outcome.refusal is not None:
+            self._remark(coming.time, coming.candidate, f"policy {number}: {outcome.refusal}")
+        return outcome.placements
+
+
+def _of_policy(number: int, remark: Remark) -> Remark:
+    """Says which policy a remark is about."""
+
+    def told(time: int, candidate: Candidate, why: str) -> None:
+        remark(time, candidate, f"policy {number}: {why}")
+
+    return told
 
 
 def _come(policy: Selector, coming: Placement) -> Outcome:

@@ -73,8 +73,9 @@ class PreferentialSelector(ArrivalSelector):
                 self._keep(kept)
         return []
 
-    def change(self, policy: TopK) -> None:
+    def change(self, policy: TopK, time: int) -> list[Placement]:
         self._policy = policy
+        return []
 
     def above(self, candidate: Candidate) -> list[Standing]:
         better = self._valid[: min(self._policy.k, self._valid.bisect_key_left(-candidate.score))]

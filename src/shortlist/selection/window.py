@@ -10,10 +10,11 @@ from typing import Any
 from sortedcontainers import SortedKeyList
 
 from shortlist.model.delivery import Cause
-from shortlist.model.policy import Diverse, Fresh, Span, Window
+from shortlist.model.policy import Diverse, Fresh, Window
 from shortlist.model.publication import Publication
+from shortlist.model.spans import Span
 from shortlist.scoring.candidates import Candidate
-from shortlist.selection.base import Outcome, Placement, Shown, Standing, outranked
+from shortlist.selection.base import Outcome, Placement, Remark, Shown, Standing, outranked
 from shortlist.selection.domination import undominated
 from shortlist.selection.records import candidate_record, recorded_candidate
 
@@ -123,8 +124,9 @@ class WindowSelector:
         for held in self._ranked:
             held.refresh(subscription, span)
 
-    def change(self, policy: Window | Fresh | Diverse) -> None:
+    def change(self, policy: Window | Fresh | Diverse, time: int) -> list[Placement]:
         self._k = policy.k
+        return []
 
     def above(self, candidate: Candidate) -> list[Standing]:
         chosen = [held.candidate for held in self._chosen()]
@@ -153,6 +155,9 @@ class WindowSelector:
             if held.delivered
         )
         return [one for one in shown if one.until is None or one.until > now]
+
+    def listen(self, remark: Remark) -> None:
+        pass  # what is outranked may still come back
 
     def state(self) -> Any:
         kept = self._recent if self._count is not None else self._ranked

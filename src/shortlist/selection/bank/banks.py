@@ -4,11 +4,13 @@ from collections.abc import Callable
 
 from shortlist.model.policy import SinglePolicy
 from shortlist.selection.bank.base import Bank
+from shortlist.selection.bank.cap import CapBank
 from shortlist.selection.bank.diverse import DiverseBank
 from shortlist.selection.bank.fresh import CountFreshBank, FreshBank
 from shortlist.selection.bank.novelty import NoveltyBank
 from shortlist.selection.bank.plain import PlainBank
 from shortlist.selection.bank.preferential import PreferentialBank
+from shortlist.selection.bank.waiting import WaitingBank
 from shortlist.selection.bank.window import CountWindowBank, WindowBank
 from shortlist.selection.bank.world import World
 
@@ -21,6 +23,9 @@ BANKS: dict[str, Callable[[World], Bank]] = {
     "counted fresh": lambda world: CountFreshBank(),
     "diverse": lambda world: DiverseBank(world.publications),
     "counted diverse": lambda world: DiverseBank(world.publications),
+    "digest": lambda world: WaitingBank(),
+    "quiet": lambda world: WaitingBank(),
+    "cap": lambda world: CapBank(),
 }
 """Those that are faster than plain selectors; counted ones are for count windows."""
 

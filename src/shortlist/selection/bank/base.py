@@ -69,8 +69,8 @@ class Bank(Protocol):
         due before in any shortlist."""
         ...
 
-    def change(self, place: int, policy: Any, time: int) -> None:
-        """A shortlist gets another policy that keeps what is held; nothing is due now."""
+    def change(self, place: int, policy: Any, time: int) -> Placements:
+        """A shortlist gets another policy that keeps what is held; nothing was due by then."""
         ...
 
     def cancel(self, place: int, subscription: int, time: int) -> Placements:
@@ -98,8 +98,8 @@ class ArrivalBank:
     def retract(self, publication: int, time: int) -> Placements:
         return NO_PLACEMENTS
 
-    def change(self, place: int, policy: Any, time: int) -> None:
-        pass
+    def change(self, place: int, policy: Any, time: int) -> Placements:
+        return NO_PLACEMENTS
 
     def cancel(self, place: int, subscription: int, time: int) -> Placements:
         return NO_PLACEMENTS

@@ -7,7 +7,8 @@ import numpy as np
 
 from shortlist.matching.blocks import Ints, Longs
 from shortlist.model.aspects import Aspect
-from shortlist.model.policy import Diverse, Span
+from shortlist.model.policy import Diverse
+from shortlist.model.spans import Span
 from shortlist.scoring.match_sets import MatchSets
 from shortlist.selection.bank.arena import Fields
 from shortlist.selection.bank.offers import NEVER, NO_OFFERS, NO_PLACEMENTS, Offers, Placements
@@ -66,9 +67,9 @@ class DiverseBank(SlidingBank):
             placed.append(_placements(outbox))
         return Placements.joined(placed)
 
-    def change(self, place: int, policy: Diverse, time: int) -> None:
+    def change(self, place: int, policy: Diverse, time: int) -> Placements:
         self._arena.heads["k"][place] = min(policy.k, MOST)
-        self.cancel(place, NOBODY, time)
+        return self.cancel(place, NOBODY, time)
 
     def cancel(self, place: int, subscription: int, time: int) -> Placements:
         arena, outbox = self._arena, self._outbox(np.array([place]))

@@ -100,18 +100,19 @@ class PlainBank:
         return self._told([place], lambda selector: selector.settle(time))
 
     def retract(self, publication: int, time: int) -> Placements:
-        placements, known = self.advance(time), self._world.publications[publication]
-        holders = self.arenas[0].holders("publication", publication)
-        later = self._told(
-            holders.tolist(), lambda selector: selector.retract(known.source, known.id, time)
+        known = self._world.publications[publication]
+        heads = self.arenas[0].heads
+        is_concerned = (heads["is_open"] == 1) & (heads["next_due"] <= time)
+        is_concerned[self._held.holders("publication", publication)] = True
+        return self._told(
+            np.flatnonzero(is_concerned).tolist(),
+            lambda selector: selector.retract(known.source, known.id, time),
         )
-        return Placements.joined([placements, later])
 
-    def change(self, place: int, policy: SinglePolicy, time: int) -> None:
-        self._seat(place).selector.change(policy)
-        self._note(place)
+    def change(self, place: int, policy: SinglePolicy, time: int) -> Placements:
         shortlist, _ = self._settings[place]
         self._settings[place] = shortlist, policy
+        return self._told([place], lambda selector: selector.change(policy, time))
 
     def cancel(self, place: int, subscription: int, time: int) -> Placements:
         name = self._world.subscriptions.name(subscription)
@@ -225,6 +226,7 @@ class PlainBank:
                 NEVER if one.until is None else one.until,
                 NEVER if one.push is None else one.push,
                 one.in_window,
+                one.waiting,
             )
 
 

@@ -57,10 +57,11 @@ class PreferentialBank(ArrivalBank):
         retract(arena.rows, arena.heads, arena.holders("publication", publication), publication)
         return NO_PLACEMENTS
 
-    def change(self, place: int, policy: TopK, time: int) -> None:
+    def change(self, place: int, policy: TopK, time: int) -> Placements:
         for name, value in _settings(policy).items():
             self._arena.heads[name][place] = value
         shorten(self._arena.rows, self._arena.heads, place)
+        return NO_PLACEMENTS
 
     def shown(self, places: Longs, now: int) -> Contents:
         return valid_rows(self._arena, places, now)

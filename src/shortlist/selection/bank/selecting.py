@@ -31,7 +31,9 @@ class Stage(NamedTuple):
     """Where one policy of a shortlist is carried out; its level is its place in the chain."""
 
     kind: str
+    """Of the bank."""
     place: int
+    policy: type[SinglePolicy]
 
 
 class Level:
@@ -51,7 +53,7 @@ class Level:
         place = self.banks[kind].open(shortlist, policy)
         self._owners[kind].put(place, shortlist=number)
         self._stages.put(number, bank=[*self.banks].index(kind), place=place)
-        return Stage(kind, place)
+        return Stage(kind, place, type(policy))
 
     def arrive(self, offers: Offers, sets: MatchSets) -> Placements:
         """Offers to shortlists by number, all of which have a policy here."""
@@ -113,12 +115,20 @@ class BankSelecting:
         """Everything that is due at or before an instant happens, in one shortlist."""
         return self._told(number, lambda bank, place: bank.settle(place, time))
 
-    def change(self, number: int, shortlist: Shortlist, time: int) -> None:
-        """A shortlist gets another policy that keeps what is held; nothing is due now."""
-        for level, (kind, place), policy in zip(
-            self.levels, self.stages[number], _choosy(shortlist), strict=False
-        ):
-            level.banks[kind].change(place, policy, time)
+    def change(self, number: int, shortlist: Shortlist, time: int) -> Placements:
+        """A shortlist gets another policy that keeps what is held; nothing was due by then.
+
+        The last one first, so that what is released for that goes by the new policies.
+        """
+        found, stages, policies = [NO_PLACEMENTS], self.stages[number], _choosy(shortlist)
+        for depth in reversed(range(len(stages))):
+            level, (kind, place, _) = self.levels[depth], stages[depth]
+            changed = level.banks[kind].change(place, policies[depth], time)
+            flow = level.owned(kind, changed)
+            for later in range(depth + 1, len(stages)):
+                _, flow = self._passed_on(later, NO_PLACEMENTS, flow)
+            found.append(flow)
+        return self._ranked(Placements.joined(found))
 
     def cancel(self, number: int, subscription: int, time: int) -> Placements:
         """A subscription of a shortlist goes."""
@@ -216,7 +226,7 @@ class BankSelecting:
     def _told(self, number: int, tell: Callable[[Bank, int], Placements]) -> Placements:
         """What a shortlist places when its policies are told something, one after the other."""
         flow = NO_PLACEMENTS
-        for depth, (kind, place) in enumerate(self.stages[number]):
+        for depth, (kind, place, _) in enumerate(self.stages[number]):
             level = self.levels[depth]
             _, flow = self._passed_on(depth, NO_PLACEMENTS, flow)
             placed = level.owned(kind, tell(level.banks[kind], place))

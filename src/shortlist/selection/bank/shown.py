@@ -30,13 +30,15 @@ class Contents(NamedTuple):
     """The match that pushes them out of a count window, or `NEVER`."""
     windowed: Bools
     """Whether they leave with a window, if they do not expire."""
+    waiting: Bools
+    """Whether they wait to be delivered yet; their ranks are as if they were now."""
 
     @classmethod
     def joined(cls, some: Sequence["Contents"]) -> "Contents":
         return cls._make(np.concatenate(columns) for columns in zip(*some, strict=True))
 
 
-KINDS = ["i4", "i4", "f8", "i4", "f8", "f8", "i8", "i8", "i8", "?"]
+KINDS = ["i4", "i4", "f8", "i4", "f8", "f8", "i8", "i8", "i8", "?", "?"]
 NO_CONTENTS = Contents._make(np.empty(0, kind) for kind in KINDS)
 
 
@@ -58,6 +60,7 @@ def valid_rows(arena: Arena, places: Longs, now: int) -> Contents:
         ends=rows["end"],
         pushes=np.full(rows.size, NEVER),
         windowed=np.zeros(rows.size, np.bool_),
+        waiting=np.zeros(rows.size, np.bool_),
     )
 
 
@@ -79,6 +82,34 @@ def window_rows(arena: Arena, places: Longs, limits: Sequence[str], now: int) ->
         ends=rows["end"],
         pushes=rows["push"] if arena.holds("push") else np.full(rows.size, NEVER),
         windowed=np.ones(rows.size, np.bool_),
+        waiting=np.zeros(rows.size, np.bool_),
+    )
+
+
+def waiting_rows(arena: Arena, places: Longs, now: int) -> Contents:
+    """What is shown of rows in any order that wait: the k best, as if they were released now."""
+    heads = arena.heads[places]
+    rows = arena.rows[arena.rows_of_all(places)]
+    owners = np.repeat(np.arange(places.size), heads["length"])
+    is_there = (rows["end"] > now) & (heads["next_due"][owners] > now)
+    rows, owners = rows[is_there], owners[is_there]
+    best_first = np.lexsort((-rows["publication"], -rows["key"], owners))
+    rows, owners = rows[best_first], owners[best_first]
+    steps = _steps(owners)
+    is_first = steps < heads["k"][owners]
+    rows, owners, steps = rows[is_first], owners[is_first], steps[is_first]
+    return Contents(
+        places=places[owners],
+        publications=rows["publication"],
+        scores=rows["key"],
+        named=rows["subscription"],
+        possibilities=rows["possibility"] / DEGREES,
+        necessities=rows["necessity"] / DEGREES,
+        ranks=1 + steps,
+        ends=np.minimum(rows["end"], heads["next_due"][owners]),
+        pushes=np.full(rows.size, NEVER),
+        windowed=np.zeros(rows.size, np.bool_),
+        waiting=np.ones(rows.size, np.bool_),
     )
 
 

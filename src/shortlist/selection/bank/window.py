@@ -5,7 +5,8 @@ from typing import Any, ClassVar
 import numpy as np
 
 from shortlist.matching.blocks import Floats, Longs
-from shortlist.model.policy import Fresh, Span, Window
+from shortlist.model.policy import Fresh, Window
+from shortlist.model.spans import Span
 from shortlist.scoring.match_sets import MatchSets
 from shortlist.selection.bank.arena import Fields
 from shortlist.selection.bank.base import Expectations
@@ -45,14 +46,14 @@ class WindowBank(SlidingBank):
     def arrive(self, offers: Offers, sets: MatchSets) -> Placements:
         return self._arrive(offers, offers.scores)
 
-    def change(self, place: int, policy: Any, time: int) -> None:
+    def change(self, place: int, policy: Any, time: int) -> Placements:
         heads = self._arena.heads
         heads["k"][place] = window_settings(policy)["k"]
         heads["allowed"][place] = self._allowed(policy)
         stride = stride_of(heads, place)
         heads["next_judgement"][place] = (time // stride + 1) * stride
         # whoever hears of a cancellation looks who leaves next
-        self.cancel(place, NOBODY, time)
+        return self.cancel(place, NOBODY, time)
 
     def cancel(self, place: int, subscription: int, time: int) -> Placements:
         arena, outbox = self._arena, self._outbox(np.array([place]))

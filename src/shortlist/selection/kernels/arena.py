@@ -38,13 +38,18 @@ TAKEN, OWNED = 0, 1
 
 
 @njit(cache=True)
-def with_room(rows: Records, heads: Records, tail: Longs, place: int, needed: int) -> Records:
-    """The rows, in which a place has room for so many; they may be a new array."""
+def with_room(
+    rows: Records, heads: Records, tail: Longs, place: int, needed: int, part: int = 16
+) -> Records:
+    """The rows, in which a place has room for so many; they may be a new array.
+
+    Whoever expects a place to grow lets it have a larger part of what it holds as spare room.
+    """
     if needed <= heads[place].capacity:
         return rows
-    capacity = padded(needed)
+    capacity = padded(needed, part)
     if tail[TAKEN] + capacity > rows.size:
-        rows = repacked(rows, heads, tail, capacity)
+        rows = repacked(rows, heads, tail, capacity, part)
     start, old = tail[TAKEN], heads[place].start
     for row in range(heads[place].length):
         rows[start + row] = rows[old + row]
@@ -56,19 +61,19 @@ def with_room(rows: Records, heads: Records, tail: Longs, place: int, needed: in
 
 
 @njit(cache=True)
-def padded(length: int) -> int:
+def padded(length: int, part: int = 16) -> int:
     """Some more than so many rows, so that the next one seldom has to move them."""
-    return length + length // 8 + 4
+    return length + length // part + 1
 
 
 @njit(cache=True)
-def repacked(rows: Records, heads: Records, tail: Longs, more: int) -> Records:
+def repacked(rows: Records, heads: Records, tail: Longs, more: int, part: int = 16) -> Records:
     """All rows in a new array without gaps, in which at least so many more have room."""
     total = 0
     for place in range(heads.size):
         if heads[place].capacity > 0:
-            total += padded(heads[place].length)
-    packed = np.empty(total + max(total // 16, heads.size) + more, rows.dtype)
+            total += padded(heads[place].length, part)
+    packed = np.empty(total + max(total // part, heads.size) + more, rows.dtype)
     start = 0
     for place in range(heads.size):
         if heads[place].capacity > 0:
@@ -76,7 +81,7 @@ def repacked(rows: Records, heads: Records, tail: Longs, more: int) -> Records:
             for row in range(heads[place].length):
                 packed[start + row] = rows[old + row]
             heads[place].start = start
-            heads[place].capacity = padded(heads[place].length)
+            heads[place].capacity = padded(heads[place].length, part)
             start += heads[place].capacity
     tail[TAKEN] = start
     tail[OWNED] = start

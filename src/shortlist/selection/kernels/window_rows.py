@@ -54,6 +54,8 @@ FADING = [("score", "f8"), ("appeared", "i8")]
 DELIVERED = 1
 LASTING = 2
 """Nothing but the window ends its stay."""
+SPARE = 4
+"""Windows have a fourth of what they hold as spare room: they grow and are pruned all the time."""
 DEGREES = 1e9
 """Degrees have nine decimals."""
 
@@ -144,7 +146,7 @@ def make_gap(
     heads: Records, rows: Records, tail: Longs, place: int, key: float, publication: int
 ) -> tuple[Records, int]:
     """The rows, as of `with_room`, and which of them is free for a publication with a key."""
-    rows = with_room(rows, heads, tail, place, heads[place].length + 1)
+    rows = with_room(rows, heads, tail, place, heads[place].length + 1, SPARE)
     head = heads[place]
     row = head.start + head.length
     while row > head.start and not outranks(rows, row - 1, key, publication):

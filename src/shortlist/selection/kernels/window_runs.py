@@ -18,6 +18,7 @@ from shortlist.selection.kernels.outbox import NOBODY, PLACED
 from shortlist.selection.kernels.skyband import Sweep, sweep_for, swept, undominated
 from shortlist.selection.kernels.window import Outbox, advance_place, fill
 from shortlist.selection.kernels.window_rows import (
+    SPARE,
     enter,
     is_there,
     leave,
@@ -141,7 +142,7 @@ def play_few(
             break
         if head.length == head.capacity:
             prune(heads, rows, place, now, head.matches)
-            rows = with_room(rows, heads, tail, place, padded(head.length))
+            rows = with_room(rows, heads, tail, place, padded(head.length, SLACK), SPARE)
         rows, row = make_gap(heads, rows, tail, place, keys[first], publication)
         write_row(head, rows, row, offers, keys, first, head.matches - first)
         if head.count > 0:
@@ -315,7 +316,7 @@ def hide(
     merged = merged_by_rank(rows[head.start : head.start + head.length], fresh)
     length = undominated(merged, 0, merged.size, head.k, head.count > 0, now, matches)
     head.length = 0
-    rows = with_room(rows, heads, tail, place, length)
+    rows = with_room(rows, heads, tail, place, length, SPARE)
     for at in range(length):
         rows[head.start + at] = merged[at]
     head.length = length

@@ -1,0 +1,51 @@
+"""The policy `cap` for many shortlists at once."""
+
+from collections.abc import Sequence
+
+import numpy as np
+
+from shortlist.model.policy import Cap
+from shortlist.scoring.match_sets import MatchSets
+from shortlist.selection.bank.arena import Arena
+from shortlist.selection.bank.base import ArrivalBank
+from shortlist.selection.bank.offers import NEVER, NO_PLACEMENTS, Offers, Placements
+from shortlist.selection.bank.tables import Table
+from shortlist.selection.bank.timetables import Timetables
+from shortlist.selection.calendars import calendar_of
+from shortlist.selection.kernels.cap import HEAD, passing
+
+
+class CapBank(ArrivalBank):
+    """As `CapSelector`; a shortlist is a count and the end of its period."""
+
+    def __init__(self) -> None:
+        self._arena = Arena(HEAD, [])
+        self._calendars = Table([("calendar", "i4")])
+        self._timetables = Timetables()
+
+    @property
+    def arenas(self) -> Sequence[Arena]:
+        return [self._arena]
+
+    def open(self, shortlist: str, policy: Cap) -> int:
+        place = self._arena.open(most=min(policy.most, NEVER), end=-NEVER)
+        self._calendars.put(place, calendar=self._timetables.number(calendar_of(policy)))
+        return place
+
+    def arrive(self, offers: Offers, sets: MatchSets) -> Placements:
+        if not offers.places.size:
+            return NO_PLACEMENTS
+        tables = self._timetables.covering(int(offers.times.min()), int(offers.times.max()))
+        passes = passing(
+            self._arena.heads, offers.places, offers.times, self._calendars["calendar"], tables
+        )
+        return offers.placed(np.flatnonzero(passes))
+
+    def change(self, place: int, policy: Cap, time: int) -> Placements:
+        self._arena.heads["most"][place] = min(policy.most, NEVER)
+        self._arena.heads["touched"][place] = 1
+        return NO_PLACEMENTS
+
+    def close(self, place: int, time: int) -> Placements:
+        self._arena.close(place)
+        return NO_PLACEMENTS

@@ -1,0 +1,60 @@
+"""The calendars of many shortlists by number, as kernels look into them."""
+
+import numpy as np
+
+from shortlist.matching.blocks import Longs
+from shortlist.selection.calendars import STRETCH, Calendar, Cycle, periods
+from shortlist.selection.kernels.periods import Tables
+
+NOTHING: Longs = np.empty(0, np.int64)
+
+
+class Timetables:
+    """Shortlists with equal calendars share one; periods are listed as far as they are needed.
+
+    >>> known = Timetables()
+    >>> known.number(Cycle(10)), known.number(Cycle(20)), known.number(Cycle(10))
+    (0, 1, 0)
+    >>> known.covering(0, 5).spans
+    array([10, 20])
+    """
+
+    def __init__(self) -> None:
+        self._numbers: dict[Calendar, int] = {}
+        self._listed: list[tuple[Longs, Longs]] = []
+        self._covered = 0, 0
+        """From which stretch on periods are listed, and before which one."""
+        self._tables: Tables | None = None
+
+    def number(self, calendar: Calendar) -> int:
+        return self._numbers.setdefault(calendar, len(self._numbers))
+
+    def covering(self, first: int, last: int) -> Tables:
+        """All calendars, with the periods that instants from one to another may fall into."""
+        # what holds an instant may have begun in the stretch before
+        needed = first // STRETCH - 1, last // STRETCH + 1
+        if needed[0] < self._covered[0] or needed[1] > self._covered[1]:
+            self._covered, self._listed, self._tables = needed, [], None
+        if self._tables is None or len(self._listed) < len(self._numbers):
+            self._tables = self._joined()
+        return self._tables
+
+    def _joined(self) -> Tables:
+        calendars = [*self._numbers]
+        self._listed += map(self._periods, calendars[len(self._listed) :])
+        sizes = [begins.size for begins, _ in self._listed]
+        return Tables(
+            spans=np.array([_span(calendar) for calendar in calendars], np.int64),
+            firsts=np.cumsum([0, *sizes]),
+            begins=np.concatenate([NOTHING, *(begins for begins, _ in self._listed)]),
+            ends=np.concatenate([NOTHING, *(ends for _, ends in self._listed)]),
+        )
+
+    def _periods(self, calendar: Calendar) -> tuple[Longs, Longs]:
+        if isinstance(calendar, Cycle):
+            return NOTHING, NOTHING
+        return periods(calendar, *self._covered)
+
+
+def _span(calendar: Calendar) -> int:
+    return calendar.span if isinstance(calendar, Cycle) else 0

@@ -1,0 +1,34 @@
+"""The policy `cap` for many places: what passes while fewer than so many have."""
+
+import numpy as np
+import numpy.typing as npt
+from numba import njit
+
+from shortlist.matching.arrays import Ints, Longs
+from shortlist.selection.kernels.arena import Records
+from shortlist.selection.kernels.periods import Tables, end_of_period
+
+HEAD = [
+    ("most", "i8"),
+    ("passed", "i8"),  # in the present period
+    ("end", "i8"),  # of that period
+]
+
+
+@njit(cache=True)
+def passing(
+    heads: Records, places: Ints, times: Longs, calendars: Ints, tables: Tables
+) -> npt.NDArray[np.bool_]:
+    """Which offers pass; the calendars are those of all places."""
+    passes = np.zeros(places.size, np.bool_)
+    for offer in range(places.size):
+        place, now = places[offer], times[offer]
+        head = heads[place]
+        if now >= head.end:
+            head.end = end_of_period(tables, calendars[place], now)
+            head.passed = 0
+        if head.passed < head.most:
+            head.passed += 1
+            head.touched = 1
+            passes[offer] = True
+    return passes

@@ -1,0 +1,256 @@
+"""What waits at many places, and is released there: for `digest` and `quiet`.
+
+The rows of a place stand in the order in which they came, and all wait for the same instant.
+"""
+
+from typing import NamedTuple
+
+import numpy as np
+from numba import njit
+
+from shortlist.matching.arrays import Bools, Ints, Longs
+from shortlist.selection.bank.offers import NEVER, Offers
+from shortlist.selection.kernels.arena import OWNED, TAKEN, Records, padded, with_room
+from shortlist.selection.kernels.outbox import NOBODY, of_others, put_out
+from shortlist.selection.kernels.periods import Tables, end_of_period
+from shortlist.selection.kernels.skyband import packed
+from shortlist.selection.kernels.window_rows import DEGREES, in_order, outranks
+
+HEAD = [
+    ("k", "i8"),
+    ("next_due", "i8"),  # when all that waits is released, or NEVER
+]
+SPARE = 2
+"""One part in so many is spare room: much comes before anything goes."""
+FEW = 64
+"""So many are found by looking at each row once; for more, rows are sorted."""
+
+
+class Outbox(NamedTuple):
+    """Where placements go."""
+
+    records: Records
+    """With room for all."""
+    made: Longs
+    """How many there are, as an array of one."""
+
+
+@njit(cache=True)
+def admit(
+    heads: Records, places: Ints, times: Longs, calendars: Ints, tables: Tables
+) -> tuple[int, Bools]:
+    """Which offers wait, up to the first one before which something is due at its place; how many
+    that is about. Whoever calls lets them enter later."""
+    waits = np.zeros(places.size, np.bool_)
+    for offer in range(places.size):
+        head, now = heads[places[offer]], times[offer]
+        if head.next_due <= now:
+            return offer, waits[:offer]
+        if head.next_due == NEVER:
+            end = end_of_period(tables, calendars[places[offer]], now)
+            if end <= now:
+                continue
+            head.next_due = end
+        head.touched = 1
+        waits[offer] = True
+    return places.size, waits
+
+
+@njit(cache=True)
+def enter_all(heads: Records, rows: Records, tail: Longs, offers: Offers) -> Records:
+    """Lets offers enter, one after the other; the answer is the rows, as of `with_room`."""
+    for offer in range(offers.places.size):
+        rows = _enter(heads, rows, tail, offers.places[offer], offers, offer)
+    return rows
+
+
+@njit(cache=True)
+def merged(heads: Records, rows: Records, tail: Longs, offers: Offers) -> Records:
+    """The same for very many offers: all rows in a new array, place by place."""
+    firsts = np.zeros(heads.size + 1, np.int64)
+    for place in offers.places:
+        firsts[place + 1] += 1
+    total = 0
+    for place in range(heads.size):
+        if heads[place].capacity > 0 or firsts[place + 1] > 0:
+            total += padded(heads[place].length + firsts[place + 1])
+        firsts[place + 1] += firsts[place]
+    order = np.empty(offers.places.size, np.int64)
+    filled = firsts.copy()
+    for offer in range(offers.places.size):
+        place = offers.places[offer]
+        order[filled[place]] = offer
+        filled[place] += 1
+    made = np.empty(total + max(total // 16, heads.size), rows.dtype)
+    start = 0
+    for place in range(heads.size):
+        head = heads[place]
+        more = firsts[place + 1] - firsts[place]
+        if head.capacity == 0 and more == 0:
+            continue
+        kept = 0
+        for row in range(head.start, head.start + head.length):
+            # whoever has expired makes room
+            if more == 0 or rows[row].end > offers.times[order[firsts[place]]]:
+                made[start + kept] = rows[row]
+                kept += 1
+        for at in range(more):
+            _write(made, start + kept + at, offers, order[firsts[place] + at])
+        head.start = start
+        head.length = kept + more
+        head.capacity = padded(head.length)
+        start += head.capacity
+    tail[TAKEN] = tail[OWNED] = start
+    return made
+
+
+@njit(cache=True)
+def arrive(
+    heads: Records,
+    rows: Records,
+    tail: Longs,
+    offers: Offers,
+    calendars: Ints,
+    tables: Tables,
+    outbox: Outbox,
+) -> Records:
+    """Offers one after the other; the answer is the rows, as of `with_room`."""
+    for offer in range(offers.places.size):
+        place, now = offers.places[offer], offers.times[offer]
+        if heads[place].next_due <= now:
+            _release(heads, rows, place, heads[place].next_due, outbox)
+        if heads[place].next_due == NEVER:
+            end = end_of_period(tables, calendars[place], now)
+            if end <= now:
+                _pass_on(offers, offer, outbox)
+                continue
+            heads[place].next_due = end
+        rows = _enter(heads, rows, tail, place, offers, offer)
+    return rows
+
+
+@njit(cache=True)
+def release_before(
+    heads: Records, rows: Records, places: Longs, before: int, outbox: Outbox
+) -> None:
+    """What is due in some places before an instant."""
+    for place in places:
+        if heads[place].next_due < before:
+            _release(heads, rows, place, heads[place].next_due, outbox)
+
+
+@njit(cache=True)
+def cancel(heads: Records, rows: Records, place: int, subscription: int) -> None:
+    """What names a subscription waits no more."""
+    head = heads[place]
+    _keep(heads, rows, place, of_others(rows, head.start, head.length, subscription))
+
+
+@njit(cache=True)
+def retract(heads: Records, rows: Records, places: Longs, publication: int) -> None:
+    """A publication waits no more at some places."""
+    for place in places:
+        head = heads[place]
+        stays = np.empty(head.length, np.bool_)
+        for at in range(head.length):
+            stays[at] = rows[head.start + at].publication != publication
+        _keep(heads, rows, place, stays)
+
+
+@njit(cache=True)
+def _keep(heads: Records, rows: Records, place: int, stays: Records) -> None:
+    head = heads[place]
+    kept = packed(rows, head.start, stays)
+    if kept < head.length:
+        head.length = kept
+        head.touched = 1
+    if kept == 0:
+        head.next_due = NEVER
+
+
+@njit(cache=True)
+def _enter(
+    heads: Records, rows: Records, tail: Longs, place: int, offers: Offers, offer: int
+) -> Records:
+    head = heads[place]
+    if head.length == head.capacity:
+        # whoever has expired makes room first
+        stays = np.empty(head.length, np.bool_)
+        for at in range(head.length):
+            stays[at] = rows[head.start + at].end > offers.times[offer]
+        head.length = packed(rows, head.start, stays)
+    rows = with_room(rows, heads, tail, place, heads[place].length + 1, SPARE)
+    head = heads[place]
+    _write(rows, head.start + head.length, offers, offer)
+    head.length += 1
+    head.touched = 1
+    return rows
+
+
+@njit(cache=True)
+def _write(rows: Records, row: int, offers: Offers, offer: int) -> None:
+    """Makes a row of an offer."""
+    new = rows[row]
+    new.key = offers.scores[offer]
+    new.end = offers.expiries[offer]
+    new.publication = offers.publications[offer]
+    new.subscription = offers.named[offer]
+    new.possibility = np.uint32(np.rint(offers.possibilities[offer] * DEGREES))
+    new.necessity = np.uint32(np.rint(offers.necessities[offer] * DEGREES))
+    new.matched = offers.matched[offer]
+    new.marks = 0
+
+
+@njit(cache=True)
+def _release(heads: Records, rows: Records, place: int, now: int, outbox: Outbox) -> None:
+    head = heads[place]
+    best = _best(rows, head.start, head.length, min(head.k, head.length), now)
+    for rank in range(best.size):
+        row = best[rank]
+        key = rows[row].key
+        put_out(outbox.records, outbox.made, rows, row, place, now, key, rank + 1, NOBODY)
+    head.length = 0
+    head.next_due = NEVER
+    head.touched = 1
+
+
+@njit(cache=True)
+def _best(rows: Records, start: int, length: int, most: int, now: int) -> Longs:
+    """The best rows that have not expired, at most so many, the best first."""
+    best = np.empty(most, np.int64)
+    found = 0
+    if most > FEW:
+        for row in in_order(rows, start, length, False):
+            if rows[row].end > now and found < most:
+                best[found] = row
+                found += 1
+        return best[:found]
+    for row in range(start, start + length):
+        held = rows[row]
+        if held.end <= now:
+            continue
+        if found == most and outranks(rows, best[found - 1], held.key, held.publication):
+            continue
+        at = min(found, most - 1)
+        while at > 0 and not outranks(rows, best[at - 1], held.key, held.publication):
+            best[at] = best[at - 1]
+            at -= 1
+        best[at] = row
+        found = min(found + 1, most)
+    return best[:found]
+
+
+@njit(cache=True)
+def _pass_on(offers: Offers, offer: int, outbox: Outbox) -> None:
+    new = outbox.records[outbox.made[0]]
+    outbox.made[0] += 1
+    new.place = offers.places[offer]
+    new.time = offers.times[offer]
+    new.publication = offers.publications[offer]
+    new.score = offers.scores[offer]
+    new.named = offers.named[offer]
+    new.possibility = offers.possibilities[offer]
+    new.necessity = offers.necessities[offer]
+    new.rank = 0
+    new.promoted = False
+    new.matched = offers.matched[offer]
