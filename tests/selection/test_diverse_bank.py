@@ -107,7 +107,7 @@ class Traveller:
         self.bank = DiverseBank(self.publications)
         places = {told: self.bank.open("", self._policies[told]) for told in [*self._places][::-1]}
         self.publications.restore(known.saved(known.facts["serial"][held]), known.serials)
-        own = ("start", "capacity", "is_open", "touched")
+        own = ("start", "capacity", "is_open", "is_restored")
         for told, place in places.items():
             heads = before.heads[[self._places[told]]]
             rows = before.rows_of(self._places[told]).copy()
@@ -245,22 +245,6 @@ def test_of_each_kind_few_are_kept(window):
 def test_without_weight_few_of_many_kinds_are_kept():
     policy = Diverse(k=5, window=2_000, over=(AREA,), weight=0.0)
     assert most_rows(policy, classes=10**9) < 2_000 / 5
-
-
-def test_touched_are_those_that_changed():
-    publications = Publications()
-    bank = DiverseBank(publications)
-    policy = Diverse(k=1, window=Span(10), over=(AREA,))
-    first, second = bank.open("first", policy), bank.open("second", policy)
-    heads = bank.arenas[0].heads
-    heads["touched"] = 0
-    bank.arrive(offers_to(first, publications, ["north", "south"], [0.5, 0.4]), NO_SETS)
-    assert heads["touched"][[first, second]].tolist() == [1, 0]
-    heads["touched"] = 0
-    bank.advance(10)
-    assert heads["touched"][[first, second]].tolist() == [0, 0]
-    assert bank.advance(11).publications.tolist() == [1]
-    assert heads["touched"][[first, second]].tolist() == [1, 0]
 
 
 def test_spaces_are_shared_and_told_apart():

@@ -84,11 +84,11 @@ def reborn(bank):
     other = NoveltyBank()
     for arena, new in zip(bank.arenas, other.arenas, strict=True):
         new.reserve(arena.heads.size - 1)
-        for name in set(arena.heads.dtype.names) - {"start", "length", "capacity", "touched"}:
+        for name in set(arena.heads.dtype.names) - {"start", "length", "capacity", "is_restored"}:
             new.heads[name] = arena.heads[name]
         for place in np.flatnonzero(arena.heads["length"])[::-1].tolist():
             new.put(place, arena.rows_of(place))
-        new.heads["touched"] = 0
+        new.heads["is_restored"] = 1
     return other
 
 
@@ -241,12 +241,3 @@ def test_a_place_that_closes_leaves_nothing(mode, algorithm):
 
 
 @every_mode
-def test_touched_are_those_that_changed(mode, algorithm):
-    bank, policy = NoveltyBank(), Novelty(rate=0.5, period=4, mode=mode, algorithm=algorithm)
-    places = [bank.open(name, policy) for name in ("first", "second")]
-    for arena in bank.arenas:
-        arena.heads["touched"] = 0
-    bank.arrive(offers_to(places[0], [0]), NO_SETS)
-    for arena in bank.arenas:
-        is_used = arena.rows_of(places[0]).size > 0
-        assert arena.heads["touched"][places].tolist() == [is_used, False]

@@ -172,15 +172,3 @@ def test_spans_beyond_all_times(setting, span):
     times = [-2000 * year, -1999 * year, 8000 * year]
     ranked, _ = told(policy, offers_to(0, [0.5, 0.4, 0.3], times=times))
     assert ranked == ([(0, 1)] if setting == "refresh" else [(0, 1), (2, 1)])
-
-
-def test_touched_are_those_that_changed():
-    bank = PreferentialBank()
-    first, second = bank.open("first", TopK(k=1)), bank.open("second", TopK(k=1))
-    heads = bank.arenas[0].heads
-    heads["touched"] = 0
-    bank.arrive(offers_to(first, [0.5]), NO_SETS)
-    assert heads["touched"][[first, second]].tolist() == [1, 0]
-    heads["touched"] = 0
-    bank.arrive(offers_to(first, [0.4]), NO_SETS)
-    assert heads["touched"][[first, second]].tolist() == [0, 0]

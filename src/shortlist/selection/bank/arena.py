@@ -16,8 +16,7 @@ class Arena:
     """Rows of many places in one array; a place that was closed is opened again.
 
     Fields named `publication`, `subscription` and `matched` hold numbers that others give and may
-    change (-1 for none): whoever does so finds them by these names. A place is `touched` when what
-    it holds has changed.
+    change (-1 for none): whoever does so finds them by these names.
 
     >>> arena = Arena(head=[("k", "i4")], row=[("score", "f8")])
     >>> place = arena.open(k=3)
@@ -43,7 +42,7 @@ class Arena:
         self.heads[place] = 0
         for name, value in settings.items():
             self.heads[name][place] = value
-        self.heads["is_open"][place] = self.heads["touched"][place] = 1
+        self.heads["is_open"][place] = 1
         return place
 
     def reserve(self, place: int) -> None:
@@ -70,7 +69,6 @@ class Arena:
         self.heads["length"][place] = 0
         self.rows = with_room(self.rows, self.heads, self.tail, place, rows.size)
         self.heads["length"][place] = rows.size
-        self.heads["touched"][place] = 1
         self.rows_of(place)[:] = rows
 
     def load(
@@ -81,6 +79,7 @@ class Arena:
             self.heads["length"][place] = 0
             self.rows = with_room(self.rows, self.heads, self.tail, place, length)
             self.heads["length"][place] = length  # or the room would go with the next one's
+        self.heads["is_restored"][places] = 1
         for name, column in heads.items():
             self.heads[name][places] = column
         where = self.rows_of_all(places)

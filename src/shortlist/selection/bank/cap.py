@@ -43,7 +43,6 @@ class CapBank(ArrivalBank):
 
     def change(self, place: int, policy: Cap, time: int) -> Placements:
         self._arena.heads["most"][place] = min(policy.most, NEVER)
-        self._arena.heads["touched"][place] = 1
         return NO_PLACEMENTS
 
     def close(self, place: int, time: int) -> Placements:

@@ -140,4 +140,3 @@ def _take_out(arena: Arena, place: int, at: int) -> None:
     rows = arena.rows_of(place)
     rows[at:-1] = rows[at + 1 :]
     arena.heads["length"][place] -= 1
-    arena.heads["touched"][place] = 1

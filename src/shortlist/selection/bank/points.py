@@ -72,7 +72,7 @@ class PointTable:
             self._cover(facts.size)
             serials = self._serials[covered : facts.size]
             # shortlists that are restored hold what was saved, and never asked for it here
-            is_restored = facts["is_saved"][covered:] & (serials > last)
+            is_restored = facts["is_restored"][covered:] & (serials > last)
             self._learn(covered + np.flatnonzero(is_restored | np.isin(serials, asked)))
 
     def _cover(self, size: int) -> None:

@@ -17,7 +17,7 @@ from shortlist.selection.bank.offers import NEVER
 from shortlist.selection.kernels.arena import Records
 
 FACTS = np.dtype(
-    [("time", "i8"), ("expiry", "i8"), ("position", "i8"), ("serial", "i8"), ("is_saved", "?")]
+    [("time", "i8"), ("expiry", "i8"), ("position", "i8"), ("serial", "i8"), ("is_restored", "?")]
 )
 TEXTS = ("id", "source", "type", "data")
 LEAST = 8192
@@ -95,7 +95,7 @@ class Publications:
             "expiry": items.numbers("expiry", NEVER),
             "position": items.positions,
             "serial": np.arange(self._serials, self._serials + len(items)),
-            "is_saved": np.False_,
+            "is_restored": np.False_,
         }
         self._serials += len(items)
         return self._add(items.batch, facts)
@@ -112,9 +112,8 @@ class Publications:
         return np.searchsorted(self.facts["serial"], serials)
 
     def saved(self, serials: Longs) -> pa.RecordBatch:
-        """Some of them as rows of PUBLICATION; they count as saved from now on."""
+        """Some of them as rows of PUBLICATION."""
         numbers = self.numbers(serials)
-        self._facts["is_saved"][numbers] = True
         facts, places = self._facts[numbers], numbers.tolist()
         expiries = facts["expiry"]
         columns = [
@@ -134,7 +133,7 @@ class Publications:
             "expiry": np.asarray(saved.column("expiry").fill_null(NEVER)),
             "position": np.asarray(saved.column("position")),
             "serial": np.asarray(saved.column("serial")),
-            "is_saved": np.True_,
+            "is_restored": np.True_,
         }
         self._add(saved, facts)
         self._serials = following

@@ -142,7 +142,6 @@ class BankSelecting:
                 if arena.holds("matched"):
                     known = arena.rows_of(place)["matched"]
                     known[:] = self.sets.without(subscription, known)
-                    arena.heads["touched"][place] = 1
             return Placements.joined([due, bank.cancel(place, subscription, time)])
 
         return self._told(number, cancel)

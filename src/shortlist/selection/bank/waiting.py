@@ -96,7 +96,6 @@ class WaitingBank:
         """What waits goes by the new hours; at once, if they are not quiet now."""
         arena, calendar = self._entered(), calendar_of(policy)
         arena.heads["k"][place] = _k(policy)
-        arena.heads["touched"][place] = 1
         self._calendars.put(place, calendar=self._timetables.number(calendar))
         if arena.heads["next_due"][place] == NEVER:
             return NO_PLACEMENTS

@@ -32,7 +32,7 @@ HEAD = [
     ("length", "i4"),
     ("capacity", "i4"),
     ("is_open", "u1"),
-    ("touched", "u1"),
+    ("is_restored", "u1"),  # nothing was offered since
 ]
 TAKEN, OWNED = 0, 1
 

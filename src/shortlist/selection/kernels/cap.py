@@ -29,6 +29,5 @@ def passing(
             head.passed = 0
         if head.passed < head.most:
             head.passed += 1
-            head.touched = 1
             passes[offer] = True
     return passes

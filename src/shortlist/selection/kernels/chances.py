@@ -125,7 +125,6 @@ def judge(heads: Records, rows: Records, place: int, now: int, instant: int) -> 
     head.length = packed(rows, start, stays)
     head.dropped += length - head.length
     head.pruned = head.length
-    head.touched = 1
 
 
 @njit(cache=True)
@@ -154,7 +153,6 @@ def judge_until(heads: Records, rows: Records, place: int, now: int) -> None:
             head.bar = -np.inf
             stride = stride_of(heads, place)
             head.next_judgement = (now // stride + 1) * stride
-            head.touched = 1
         else:
             judge(heads, rows, place, head.next_judgement, head.next_judgement - 1)
             head.next_judgement += stride_of(heads, place)

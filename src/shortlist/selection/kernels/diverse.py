@@ -93,7 +93,6 @@ def cancel(
     kept = packed(rows, head.start, stays)
     if kept < head.length:
         head.length = head.ranked = kept
-        head.touched = 1
     if is_chosen_one_gone:
         _choose_and_fill(heads, rows, place, step, time, NOBODY, points, outbox)
 
@@ -113,7 +112,6 @@ def retract(
             held = rows[head.start + at]
             if held.publication == publication and held.end > time:
                 held.end = time
-                head.touched = 1
                 if at < head.chosen:
                     head.next_due = min(head.next_due, time)
 

@@ -64,7 +64,6 @@ def choose_from(
         picked[picks] = best
         picks += 1
     bring_forward(heads, rows, place, picked[:picks])
-    head.touched = 1
 
 
 @njit(cache=True)

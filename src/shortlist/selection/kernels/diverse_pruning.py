@@ -63,7 +63,6 @@ def prune(
         most = head.chosen + compared
         _drop_those_with_k_better(rivals, head.chosen, most, head.weight, head.k, points, stays)
     head.length = head.ranked = head.pruned = packed(rows, head.start, stays)
-    head.touched = 1
 
 
 @njit(cache=True)

@@ -62,7 +62,6 @@ def enter(
     new.marks = 0
     new.value = 0.0
     head.length += 1
-    head.touched = 1
     return rows
 
 

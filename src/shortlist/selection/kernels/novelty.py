@@ -52,7 +52,7 @@ REFUSED = -1
 @njit(cache=True)
 def named_members(memory: Memory, arrivals: Arrivals) -> tuple[Longs, Floats]:
     """For each offer whom a delivery names, a place in the subscriptions, or `REFUSED`; and the
-    novelty. There are rows for all that has to be remembered, and places count as touched."""
+    novelty. There are rows for all that has to be remembered."""
     heads, rows, subscriptions = memory.counts.heads, memory.counts.rows, arrivals.subscriptions
     highest, highest_rows = memory.highest.heads, memory.highest.rows
     recent, recent_rows = memory.recent.heads, memory.recent.rows
@@ -132,7 +132,6 @@ def _has_quota(head: Any, deliveries: Any, rows: Records) -> bool:
 def _note_delivery(head: Any, deliveries: Any, rows: Records) -> None:
     if head.is_eager:
         rows[deliveries.start + head.delivered % head.quota].t = head.t
-        deliveries.touched = 1
     head.delivered += 1
     head.total += 1
 
@@ -150,13 +149,11 @@ def _threshold(head: Any, recent: Any, rows: Records) -> float:
 def _note_recent(head: Any, recent: Any, rows: Records, novelty: float) -> None:
     slot, size = (head.t - 1) % head.period, min(head.t - 1, head.period)
     put_recent(rows, recent.start, size, head.quota, slot, novelty)
-    recent.touched = 1
 
 
 @njit(cache=True)
 def _note_highest(head: Any, highest: Any, rows: Records, novelty: float) -> None:
     slot = (head.t - 1) % head.period
     keep_highest(rows, highest.start, min(slot, head.quota), head.quota, novelty)
-    highest.touched = 1
     if slot == head.period - 1:
         head.threshold = rows[highest.start].novelty

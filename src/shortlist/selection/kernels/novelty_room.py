@@ -26,7 +26,7 @@ from shortlist.selection.kernels.novelty_memory import (
 def with_rows_for(
     memory: Memory, arrivals: Arrivals
 ) -> tuple[Records, Records, Records, Records, Records, Records]:
-    """The rows of all arenas, as many as the offers need. Places of offers become touched."""
+    """The rows of all arenas, as many as the offers need. Places of offers are in order then."""
     counts, samples, highest, recent, deliveries, pairs = memory
     rows, samples_rows = counts.rows, samples.rows
     highest_rows, recent_rows = highest.rows, recent.rows
@@ -38,9 +38,9 @@ def with_rows_for(
     while first < arrivals.places.size:
         place, end = arrivals.places[first], _end_of_run(arrivals.places, first)
         head = counts.heads[place]
-        if not head.touched:
+        if head.is_restored:
             sort_counts(rows, counts.heads, samples_rows, samples.heads, place)
-            head.touched = 1
+            head.is_restored = 0
         members = 0
         for offer in range(first, end):
             for member in range(arrivals.firsts[offer], arrivals.ends[offer]):
@@ -81,8 +81,8 @@ def _end_of_run(places: Ints, first: int) -> int:
 def sort_counts(
     rows: Records, heads: Records, samples_rows: Records, samples_heads: Records, place: int
 ) -> None:
-    """Puts counts, and samples beside them, in order; that can be lost while a place is not
-    touched: in state that was saved, subscriptions had other numbers."""
+    """Puts counts, and samples beside them, in order; in a state that was saved, subscriptions had
+    other numbers."""
     head, samples = heads[place], samples_heads[place]
     spare, spare_sample = np.empty(1, rows.dtype), np.empty(1, samples_rows.dtype)
     for length in range(1, head.length):
@@ -115,7 +115,6 @@ def _with_rows(rows: Records, held: Held, place: int, wanted: int) -> Records:
         rows = with_room(rows, held.heads, held.tail, place, wanted)
         rows[head.start + head.length : head.start + wanted] = np.zeros(1, rows.dtype)
         head.length = wanted
-        head.touched = 1
     return rows
 
 

@@ -55,7 +55,6 @@ def ranked(
             rows = with_room(rows, heads, tail, place, head.length + 1)
             insert(rows, heads, place, at, new)
             _look_ahead(rows, head)
-            head.touched = 1
     return rows, ranks
 
 
@@ -94,9 +93,7 @@ def _drop_ended(rows: Records, head: Any, now: int) -> None:
         if rows[row].end > now:
             rows[head.start + kept] = rows[row]
             kept += 1
-    if kept < head.length:
-        head.length = kept
-        head.touched = 1
+    head.length = min(head.length, kept)
     _look_ahead(rows, head)
 
 
@@ -130,7 +127,6 @@ def retract(rows: Records, heads: Records, places: Longs, publication: int) -> N
                 rows[row].dominators -= 1
             rows[row - 1] = rows[row]
         head.length -= 1
-        head.touched = 1
         _look_ahead(rows, head)
 
 
@@ -140,7 +136,6 @@ def shorten(rows: Records, heads: Records, place: int) -> None:
     head = heads[place]
     _drop_dominated(rows, head, 0, -NEVER)
     _look_ahead(rows, head)
-    head.touched = 1
 
 
 @njit(cache=True)

@@ -66,7 +66,6 @@ def count_matches(memory: Memory, place: int, subscriptions: Ints, first: int, e
             samples.matching += 1
         row.last = now
         row.matches += 1
-    samples.touched = 1
     if head.is_eager:
         _drop_old_pairs(memory, place)
     elif head.t % head.period == 0:
@@ -86,7 +85,6 @@ def _add_pair(memory: Memory, place: int, subscription: int, sample: Any) -> int
         previous = pairs.start + sample.last - pairs.passed
         memory.pairs.rows[previous].gap = number - sample.last
     pairs.back += 1
-    pairs.touched = 1
     return number
 
 

@@ -146,5 +146,4 @@ def swept(
     if bar > -np.inf:
         head.dropped += dropped
         head.above_bar += above
-        head.touched = 1
     return found

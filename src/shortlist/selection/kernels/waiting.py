@@ -51,7 +51,6 @@ def admit(
             if end <= now:
                 continue
             head.next_due = end
-        head.touched = 1
         waits[offer] = True
     return places.size, waits
 
@@ -161,9 +160,7 @@ def retract(heads: Records, rows: Records, places: Longs, publication: int) -> N
 def _keep(heads: Records, rows: Records, place: int, stays: Records) -> None:
     head = heads[place]
     kept = packed(rows, head.start, stays)
-    if kept < head.length:
-        head.length = kept
-        head.touched = 1
+    head.length = min(head.length, kept)
     if kept == 0:
         head.next_due = NEVER
 
@@ -183,7 +180,6 @@ def _enter(
     head = heads[place]
     _write(rows, head.start + head.length, offers, offer)
     head.length += 1
-    head.touched = 1
     return rows
 
 
@@ -211,7 +207,6 @@ def _release(heads: Records, rows: Records, place: int, now: int, outbox: Outbox
         put_out(outbox.records, outbox.made, rows, row, place, now, key, rank + 1, NOBODY)
     head.length = 0
     head.next_due = NEVER
-    head.touched = 1
 
 
 @njit(cache=True)

@@ -43,7 +43,6 @@ def fill(heads: Records, rows: Records, place: int, now: int, arrival: int, outb
         row = head.start + rank
         held = rows[row]
         if not held.marks & DELIVERED:
-            head.touched = 1
             score = score_at(rows, row, head, now)
             put_out(outbox.records, outbox.made, rows, row, place, now, score, rank + 1, arrival)
         next_due = min(next_due, held.end)
@@ -55,7 +54,6 @@ def fill(heads: Records, rows: Records, place: int, now: int, arrival: int, outb
         head.threshold_changes += 1
         head.cell_changes += _crosses(outbox, place, head.threshold, threshold)
         head.threshold = threshold
-        head.touched = 1
 
 
 @njit(cache=True)
@@ -98,7 +96,6 @@ def cancel(
     kept = packed(rows, head.start, of_others(rows, head.start, head.length, subscription))
     head.length = min(head.length, kept)
     head.bar = -np.inf  # it counted on what is gone
-    head.touched = 1
     # what has left unseen may be among the first now
     leave(heads, rows, place, time, head.matches)
     fill(heads, rows, place, time, NOBODY, outbox)
@@ -123,6 +120,5 @@ def retract(heads: Records, rows: Records, places: Longs, publication: int, time
                 held.end = time
                 held.marks &= ~LASTING
                 head.bar = -np.inf  # it counted on what goes
-                head.touched = 1
                 if at < head.k:
                     head.next_due = min(head.next_due, time)

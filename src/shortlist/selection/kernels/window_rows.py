@@ -153,7 +153,6 @@ def make_gap(
         rows[row] = rows[row - 1]
         row -= 1
     head.length += 1
-    head.touched = 1
     return rows, row
 
 
@@ -176,7 +175,6 @@ def leave(heads: Records, rows: Records, place: int, now: int, matches: int) -> 
             kept += 1
         row += 1
     if kept < row:
-        head.touched = 1
         head.length -= row - kept
         for later in range(row, end):
             rows[later - (row - kept)] = rows[later]

@@ -258,7 +258,6 @@ def play_piece(
         rows = hide(heads, rows, tail, arrivals, first, stop, hidden)
     if head.count > 0:
         head.matches += stop - first
-        head.touched = 1
     return rows
 
 
@@ -321,5 +320,4 @@ def hide(
         rows[head.start + at] = merged[at]
     head.length = length
     head.pruned = length
-    head.touched = 1
     return rows
