@@ -238,6 +238,3 @@ def test_a_place_that_closes_leaves_nothing(mode, algorithm):
     assert bank.open("list", policy) == first
     after = bank.arrive(offers_to(first, [0, 1, 0, 0, 1, 0, 0]), NO_SETS)
     assert after.publications.tolist() == before.publications.tolist()
-
-
-@every_mode
