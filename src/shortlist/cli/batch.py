@@ -1,4 +1,4 @@
-"""The commands for finite inputs: run, check, explain, and the demo."""
+"""The commands for finite inputs: run, check, explain."""
 
 import json
 from collections.abc import Callable
@@ -199,21 +199,6 @@ def explain(
             print(json.dumps(explanation, ensure_ascii=False))
         else:
             print("\n".join(explanation_lines(explanation)))
-
-
-@app.command(rich_help_panel=FINITE)
-def demo(
-    folder: Annotated[Path, typer.Option(help="Where the city and its deliveries go.")] = Path(
-        "demo"
-    ),
-    publications: Annotated[int, typer.Option(min=200)] = 20_000,
-    subscribers: Annotated[int, typer.Option(min=20)] = 1_000,
-) -> None:
-    """Rank a generated city's rentals, films and sensor alerts, and show a few shortlists."""
-    from shortlist.demo.show import show
-
-    with errors():
-        show(folder, publications, subscribers)
 
 
 def _source(publications: Path | None, timeline: Path | None) -> Path:

@@ -4,12 +4,12 @@ from pathlib import Path
 
 from rich.console import Console
 
-from shortlist.demo.files import DemoFiles, write_city
-from shortlist.demo.outcome import Outcome, all_shortlists, find_matches, read_deliveries
-from shortlist.demo.picture import draw
-from shortlist.demo.readers import FEATURED, reader_name
-from shortlist.demo.screen import WIDTH, print_screen
-from shortlist.demo.stories import tell
+from examples.city.files import DemoFiles, write_city
+from examples.city.outcome import Outcome, all_shortlists, find_matches, read_deliveries
+from examples.city.picture import draw
+from examples.city.readers import FEATURED, reader_name
+from examples.city.screen import WIDTH, print_screen
+from examples.city.stories import tell
 from shortlist.intake.files import read_registry
 from shortlist.model.settings import Settings
 from shortlist.progress import Steps
