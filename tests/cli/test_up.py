@@ -3,7 +3,7 @@
 import pytest
 from typer.testing import CliRunner
 
-from shortlist.cli.program import app
+from shortlist.cli.app import app
 
 BAD = [
     (["--log", "redis://x", "--state", "s"], "expected sqlite:PATH or nats://HOST:PORT/NAME"),

@@ -11,8 +11,7 @@ from shortlist.live.files import Files
 from shortlist.log.base import Log, LogUnavailable, Moved
 from shortlist.spark import append_once
 from shortlist.spark.append_once import AppendOnce, lines_table
-from shortlist.spark.log_format import LogFormat
-from shortlist.spark.log_sink import LogWriter
+from shortlist.spark.log_format import LogFormat, LogWriter
 
 LINES = StructType().add("line", "string").add("key", "string")
 

@@ -9,8 +9,7 @@ from shortlist.engine.replay import replay
 from shortlist.intake.files import registry_from_documents
 from shortlist.model.settings import Settings
 from shortlist.progress import Steps
-from shortlist.spark.job import Outputs
-from shortlist.spark.stream_job import run_stream_job
+from shortlist.spark.job import Outputs, run_stream_job
 from tests.strategies import SECOND, registry, seeded, timeline
 
 pytestmark = pytest.mark.spark

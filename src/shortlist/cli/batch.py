@@ -10,15 +10,22 @@ import typer
 from rich.console import Console
 from rich.table import Table
 
-from shortlist.cli.app import FINITE, AsJson, RegistryPath, app, errors, fail, notes, warn
-from shortlist.cli.settings import (
+from shortlist.cli.app import (
+    FINITE,
     Advertised,
+    AsJson,
     Dedup,
     Lateness,
     LimitFlags,
+    RegistryPath,
+    app,
+    errors,
+    fail,
     limits_of,
+    notes,
     plan_of,
     settings_of,
+    warn,
 )
 from shortlist.engine.engine import Engine
 from shortlist.engine.explanation import Question
@@ -108,7 +115,7 @@ def run(
         )
         job: Callable[..., dict[str, Any]] = run_job
         if stream:
-            from shortlist.spark.stream_job import run_stream_job
+            from shortlist.spark.job import run_stream_job
 
             job = partial(run_stream_job, at_most=at_most, plan=plan_of(plan))
         report = job(

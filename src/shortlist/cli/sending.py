@@ -1,6 +1,8 @@
-"""Lines of files and of standard input, and sending them to the input of a log."""
+"""The command `publish`: lines of files and of standard input, sent to the input of a log."""
 
+import json
 import sys
+import time
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from itertools import islice
@@ -9,8 +11,13 @@ from typing import Annotated, NamedTuple, Protocol, cast
 
 import typer
 
-from shortlist.cli.app import fail, notes
+from shortlist.cli.app import LIVE, AsJson, app, fail, notes, say
+from shortlist.cli.deployment import LogUrl, opened
+from shortlist.intake.lines import BadItem, ItemReader, parse_json
 from shortlist.log.base import INPUT, Log, LogUnavailable
+from shortlist.model.settings import Limits
+from shortlist.model.times import format_time
+from shortlist.model.vocabulary import Vocabulary
 
 FilePaths = Annotated[
     list[Path] | None, typer.Argument(help="JSON lines; standard input if there is none, or for -.")
@@ -129,3 +136,69 @@ def send(log: Log, chunks: Iterable[Sequence[Line]]) -> Receipt:
             receipt.runs.append(range(end - len(chunk) + 1, end + 1))
             shown.update(f"{receipt.count:,} acknowledged")
     return receipt
+
+
+@app.command(rich_help_panel=LIVE)
+def publish(
+    files: FilePaths = None,
+    *,
+    log: LogUrl,
+    now: Annotated[
+        bool, typer.Option("--now", help="Give the present time to lines that have none.")
+    ] = False,
+    strict: Annotated[
+        bool, typer.Option("--strict", help="Send nothing if a line is bad.")
+    ] = False,
+    as_json: AsJson = False,
+) -> None:
+    """Publish JSON lines; what is acknowledged is durable."""
+    checking = Checking(stamps=now)
+    with opened(log) as connected:
+        chunks: Iterator[list[Line]] = map(checking.good, incoming(files))
+        if strict:
+            lines = [line for chunk in chunks for line in chunk]
+            chunks = in_chunks([] if checking.bad else lines)
+        receipt = send(connected, filter(None, chunks))
+    if as_json:
+        print(json.dumps(receipt.document() | {"rejected": checking.bad}))
+    else:
+        print(receipt.text(f", {checking.bad:,} rejected"))
+    if checking.bad:
+        raise typer.Exit(1)
+
+
+@dataclass(slots=True)
+class Checking:
+    """Tells good lines from bad ones, which it names and counts."""
+
+    stamps: bool
+    """Whether lines without a time get the present one."""
+    bad: int = 0
+
+    def good(self, lines: Sequence[Line]) -> list[Line]:
+        """Those that can be sent."""
+        return [*self._good(lines)]
+
+    def _good(self, lines: Sequence[Line]) -> Iterator[Line]:
+        limits = Limits()
+        reader = ItemReader(Vocabulary(), limits, commands=False)
+        for line in lines:
+            try:
+                document = parse_json(line.content, limits)
+                stamped = self._stamped(document)
+                reader.document(stamped or document, position=0)
+            except BadItem as problem:
+                self.bad += 1
+                say([f"{line.place}: {problem}"])
+            else:
+                yield line if stamped is None else _rewritten(line, stamped)
+
+    def _stamped(self, document: object) -> dict[str, object] | None:
+        """The document with the present time, if that is wanted and it has none."""
+        if not self.stamps or not isinstance(document, dict) or document.get("time") is not None:
+            return None
+        return document | {"time": format_time(time.time_ns() // 1000)}
+
+
+def _rewritten(line: Line, document: dict[str, object]) -> Line:
+    return line._replace(content=json.dumps(document, ensure_ascii=False).encode())

@@ -32,6 +32,8 @@ CONTEXT_COLUMNS = frozenset(
     ("id", "source", "time", "type", "specversion", "expirytime", "audience", "replaces", "data")
 )
 
+POSITION = "__position"
+"""No column of a user's has this name, so that all others may be data."""
 SECONDS = {"s": 1, "ms": 10**3, "us": 10**6, "ns": 10**9}
 """How many of each unit a second has."""
 DAY = 24 * 60 * 60
@@ -87,9 +89,10 @@ def row_publication(row: object) -> object:
     return {**context, "data": data}
 
 
-def json_row(row: Mapping[str, Any]) -> bytes:
-    """A row as the JSON text that it could have been."""
-    return json.dumps(_json_value(row), ensure_ascii=False).encode()
+def row_lines(batch: pyarrow.RecordBatch) -> list[bytes]:
+    """Rows of a table as the lines that they could have been."""
+    rows = rows_of(batch.drop_columns([POSITION]))
+    return [json.dumps(_json_value(row), ensure_ascii=False).encode() for row in rows]
 
 
 def rows_of(table: pyarrow.Table | pyarrow.RecordBatch) -> list[dict[str, Any]]:

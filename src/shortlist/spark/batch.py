@@ -34,20 +34,16 @@ from shortlist.engine.stages import (
 )
 from shortlist.intake.files import read_registry, registry_from_documents
 from shortlist.intake.lines import VERBS
-from shortlist.intake.table_reading import POSITION
-from shortlist.intake.tables import row_document
+from shortlist.intake.tables import POSITION, row_document
 from shortlist.live.slots import cut_registry, shard_of
 from shortlist.model.command import Command
 from shortlist.model.items import COMMAND, PUBLICATION, REJECT, Items, Wanted
 from shortlist.model.registry import Registry
 from shortlist.model.settings import Limits, Settings
-from shortlist.spark.pinning import pinned
-from shortlist.spark.progress import Progress
-from shortlist.spark.ready import MakeReady, TakeReady
-from shortlist.spark.schemas import spark_schema
 from shortlist.spark.sinks import LinesOfRows, parts_folder, put_parts_in_order
 from shortlist.spark.sources import Lines, NoInput, read_table
 from shortlist.spark.stateless import PARTS, MatchAll, Ready, WriteAll, is_stateless
+from shortlist.spark.tasks import MakeReady, Progress, TakeReady, pinned, spark_schema
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame

@@ -20,9 +20,8 @@ from shortlist.model.items import Items
 from shortlist.model.registry import Registry
 from shortlist.model.settings import Settings
 from shortlist.spark.batch import any_registry
-from shortlist.spark.lanes import Lanes
-from shortlist.spark.stream_input import stream_lines
-from shortlist.spark.streaming import Stream
+from shortlist.spark.streaming import Stream, stream_lines
+from shortlist.spark.tasks import Lanes
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame

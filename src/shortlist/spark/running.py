@@ -26,9 +26,8 @@ from shortlist.log.opening import open_log
 from shortlist.model.problem import InvalidRegistry
 from shortlist.model.registry import Registry
 from shortlist.model.settings import Settings
-from shortlist.spark.lanes import Lanes
-from shortlist.spark.stream_input import stream_log
-from shortlist.spark.streaming import Stream
+from shortlist.spark.streaming import Stream, stream_log
+from shortlist.spark.tasks import Lanes
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession

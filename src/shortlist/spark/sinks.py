@@ -16,8 +16,7 @@ import pyarrow.parquet as pq
 
 from shortlist.engine.arrow import Row, batches, rows
 from shortlist.engine.deliveries import ORDER, file_schema, file_text, lines, put_in_order
-from shortlist.intake.table_reading import POSITION, row_lines
-from shortlist.intake.tables import row_publication
+from shortlist.intake.tables import POSITION, row_lines, row_publication
 from shortlist.spark.sources import Places
 
 if TYPE_CHECKING:

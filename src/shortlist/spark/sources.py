@@ -11,8 +11,7 @@ from urllib.parse import unquote, urlparse
 
 import pyarrow.parquet as pq
 
-from shortlist.intake.table_reading import POSITION
-from shortlist.intake.tables import check_tables
+from shortlist.intake.tables import POSITION, check_tables
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession

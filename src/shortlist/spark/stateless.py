@@ -39,8 +39,8 @@ from shortlist.model.subscription import Subscription
 from shortlist.model.vocabulary import Vocabulary
 from shortlist.scoring.blocks import Arrivals, scored_pairs
 from shortlist.scoring.bulk import BulkScores
-from shortlist.spark.progress import Progress
 from shortlist.spark.sinks import DeliveryFile
+from shortlist.spark.tasks import Progress
 
 PARTS = pa.schema(
     {"time": pa.int64(), "position": pa.int64(), "file": pa.string(), "note": pa.string()}

@@ -1,21 +1,96 @@
-"""Runs the tasks of a micro-batch on Spark, each shard's always in the same process."""
+"""How tasks run on Spark: with which columns, in which process, and how far they are."""
 
 from __future__ import annotations
 
 import gc
+import os
 import pickle
+import uuid
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from dataclasses import dataclass
+from contextlib import contextmanager
+from dataclasses import dataclass, replace
 from functools import cache, reduce
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import pyarrow as pa
 
+from shortlist.engine.shard import Shard
+from shortlist.engine.stages import Select, Share
 from shortlist.live.tasks import D, W
-from shortlist.spark.pinning import pinned
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
+    from pyspark.sql.types import StructType
+
+
+def spark_schema(schema: pa.Schema) -> StructType:
+    """The same columns for Spark."""
+    from pyspark.sql.pandas.types import from_arrow_schema
+
+    return from_arrow_schema(schema)
+
+
+SHARD = "SHORTLIST_SHARD"
+
+
+@contextmanager
+def pinned(spark: SparkSession, shard: int) -> Iterator[None]:
+    """What is mapped meanwhile runs in the process of a shard."""
+    environment = spark.sparkContext.environment
+    environment[SHARD] = str(shard)
+    try:
+        yield
+    finally:
+        del environment[SHARD]
+
+
+class Progress:
+    """Counts publications in a file of its own, if there is a folder to put it into."""
+
+    def __init__(self, folder: str | None) -> None:
+        self._folder = None if folder is None else Path(folder)
+        self._file: Path | None = None
+        """Each process has its own."""
+        self._count = 0
+
+    def add(self, publications: int) -> None:
+        self._count += publications
+        if self._folder is not None and self._folder.is_dir():
+            if self._file is None:
+                self._file = self._folder / f"{os.getpid()}-{uuid.uuid4()}"
+            self._file.write_text(str(self._count))
+
+
+READY: dict[str, Shard] = {}
+"""Of this process; each is used once."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class MakeReady:
+    """The task that makes a shard."""
+
+    key: str
+    share: Share
+
+    def __call__(self, arriving: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
+        for _ in arriving:
+            pass
+        READY.clear()
+        READY[self.key] = Shard(self.share.registry, self.share.limits)
+        yield pa.record_batch({"subscriptions": [len(self.share.registry.subscriptions)]})
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class TakeReady:
+    """SELECT with a shard that was made before, if this process has it."""
+
+    key: str
+    task: Select
+
+    def __call__(self, arriving: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
+        yield from replace(self.task, ready=READY.pop(self.key, None))(arriving)
+
 
 DONE = pa.schema([("number", pa.int64()), ("done", pa.binary())])
 
