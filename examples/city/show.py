@@ -19,14 +19,14 @@ def show(
     folder: Path, publications: int, subscribers: int, console: Console | None = None
 ) -> Outcome:
     """Leaves the city, the deliveries and a picture in the folder, and a screen to read."""
-    from shortlist.spark.job import Outputs, run_job
+    from shortlist.spark.job import Job, Outputs
 
     files, settings, steps = DemoFiles(folder), Settings(), Steps(Console(stderr=True))
     with steps.step("Building the city"):
         write_city(files, publications, subscribers)
         registry = read_registry(files.registry)
     outputs = Outputs(deliveries=files.deliveries, rejects=files.rejects)
-    report = run_job(registry, files.publications, outputs, settings, steps=steps)
+    report = Job(registry, files.publications, outputs, settings, steps).run()
     with steps.step("Counting what would have come without policies"):
         matches = find_matches(registry, files.publications, settings)
     with steps.step("Asking for reasons, drawing"):

@@ -11,15 +11,10 @@ from typing import Annotated, NoReturn, get_args
 import typer
 from rich.console import Console
 
-from shortlist.engine.saved import UnusableState
-from shortlist.intake.tables import NotATable
 from shortlist.live.plans import PlanSetting
-from shortlist.log.base import LogUnavailable
 from shortlist.model.durations import parse_duration
-from shortlist.model.problem import InvalidRegistry
+from shortlist.model.problem import ShortlistError
 from shortlist.model.settings import Limits, Settings
-from shortlist.spark.session import NoUsableJavaError
-from shortlist.spark.sources import NoInput
 
 app = typer.Typer(
     no_args_is_help=True,
@@ -45,17 +40,8 @@ def errors() -> Iterator[None]:
         yield
     except BrokenPipeError:
         raise  # whoever reads the output has seen enough
-    except InvalidRegistry as error:
-        fail([str(problem) for problem in error.problems])
-    except (
-        LogUnavailable,
-        NoInput,
-        NotATable,
-        NoUsableJavaError,
-        UnusableState,
-        OSError,
-    ) as error:
-        fail([str(error)])
+    except (ShortlistError, OSError) as error:
+        fail(str(error).splitlines())
     except Exception as error:
         if not type(error).__module__.startswith(("pyspark.", "py4j.")):
             raise

@@ -1,8 +1,6 @@
 """The commands for finite inputs: run, check, explain."""
 
 import json
-from collections.abc import Callable
-from functools import partial
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -105,7 +103,7 @@ def run(
     with errors():
         known = _registry(registry, timeline, settings)
         input_files(source)
-        from shortlist.spark.job import Outputs, run_job
+        from shortlist.spark.job import Job, Outputs, Streamed
 
         outputs = Outputs(
             deliveries=out,
@@ -113,22 +111,9 @@ def run(
             explanations=explain,
             departures=changes,
         )
-        job: Callable[..., dict[str, Any]] = run_job
-        if stream:
-            from shortlist.spark.job import run_stream_job
-
-            job = partial(run_stream_job, at_most=at_most, plan=plan_of(plan))
-        report = job(
-            known,
-            source,
-            outputs,
-            settings,
-            commands=timeline is not None,
-            with_data=with_data,
-            shards=shards,
-            master=master,
-            steps=steps,
-        )
+        has_commands = timeline is not None
+        job = Job(known, source, outputs, settings, steps, has_commands, with_data, shards)
+        report = job.run(master, Streamed(at_most, plan_of(plan)) if stream else None)
     if as_json:
         print(json.dumps(report))
     else:

@@ -46,6 +46,14 @@ def opened(url: str, *, must_exist: bool = False) -> Iterator[Log]:
             log.close()
 
 
+def announced_folder(log: Log) -> Path:
+    """Where the deployment that works on a log has its state; fails if there is none."""
+    folder = announced(log)
+    if folder is None:
+        fail(["expected a deployment, found none: start one with `shortlist up`"])
+    return folder
+
+
 def folder_of(log: str, given: Path | None) -> Path:
     """Where the state of a deployment goes; only a log in a file has a place beside it."""
     try:

@@ -11,15 +11,23 @@ from rich.console import Console
 from rich.table import Table
 
 from shortlist.cli.app import LIVE, AsJson, app, errors, fail, warn
-from shortlist.cli.deployment import LOG_OPTION, UNLIMITED, Deployment, LogUrl, opened, read_up_to
+from shortlist.cli.deployment import (
+    LOG_OPTION,
+    UNLIMITED,
+    Deployment,
+    LogUrl,
+    announced_folder,
+    opened,
+    read_up_to,
+)
 from shortlist.engine.contents import Entry
 from shortlist.engine.engine import Engine
 from shortlist.engine.shard import OTHER_TYPE
-from shortlist.live.looking import NoSuchShortlist, looked_at
+from shortlist.live.looking import looked_at
 from shortlist.live.manifest import Manifest
 from shortlist.live.metrics import REJECTED, Lag, labelled, lag
-from shortlist.live.places import announced, files_in
-from shortlist.live.registers import NoDeployment, committed
+from shortlist.live.places import files_in
+from shortlist.live.registers import committed
 from shortlist.log.base import DELIVERIES, INPUT, Log
 from shortlist.model.policy import policies_of
 from shortlist.model.times import format_time
@@ -176,15 +184,10 @@ def show(
 ) -> None:
     """Show what is on a shortlist now, the best first."""
     with opened(log, must_exist=True) as known:
-        folder = announced(known)
-        try:
-            _, manifest = committed(known)
-            if folder is None:
-                raise NoDeployment("expected a deployment, found none")
-            live, entries = looked_at(manifest, files_in(folder), shortlist, UNLIMITED)
-            data = [_data(entry, known, manifest) for entry in entries] if with_data else None
-        except (NoDeployment, NoSuchShortlist) as error:
-            fail([str(error)])
+        _, manifest = committed(known)
+        files = files_in(announced_folder(known))
+        live, entries = looked_at(manifest, files, shortlist, UNLIMITED)
+        data = [_data(entry, known, manifest) for entry in entries] if with_data else None
     now = manifest.reached
     when = None if now is None else format_time(now)
     kinds = [policy.kind for policy in policies_of(live.policy)]

@@ -28,18 +28,23 @@ from shortlist.cli.app import (
     say,
     settings_of,
 )
-from shortlist.cli.deployment import UNLIMITED, LogUrl, folder_of, opened, read_up_to
+from shortlist.cli.deployment import (
+    UNLIMITED,
+    LogUrl,
+    announced_folder,
+    folder_of,
+    opened,
+    read_up_to,
+)
 from shortlist.intake.files import read_registry
-from shortlist.live.driver import Driver, Finished, Report
+from shortlist.live.driver import Driver, Report
 from shortlist.live.locking import AlreadyRunning, only_driver
 from shortlist.live.logs import tell, tell_batch, written_logs
 from shortlist.live.metrics import LOOPBACK, Metrics, lag
 from shortlist.live.outlets import LogOutlet, put_out
-from shortlist.live.places import announce, announced, files_in
-from shortlist.live.registers import NoDeployment, committed, has_deployment
+from shortlist.live.places import announce, files_in
+from shortlist.live.registers import committed, has_deployment
 from shortlist.live.savepoint import (
-    NotPutOut,
-    UnusableSavepoint,
     ask_for_shards,
     export,
     rescale,
@@ -49,7 +54,7 @@ from shortlist.log.base import Log, Moved
 from shortlist.model.registry import Registry
 from shortlist.model.settings import Settings
 from shortlist.progress import Steps
-from shortlist.spark.running import Running, Wanted, WrongPlace
+from shortlist.spark.running import Running, Wanted
 from shortlist.spark.session import any_session
 
 OFF = "off"
@@ -114,8 +119,6 @@ def _run(wanted: Wanted, metrics: Metrics, master: str | None) -> None:
     try:
         with _stopped_by_signals(running):
             running.run()
-    except (AlreadyRunning, Finished, WrongPlace) as error:
-        fail([str(error)])
     except Moved:
         tell("superseded")
         fail(["another process has taken over this deployment"])
@@ -214,7 +217,7 @@ def rescale_command(
 ) -> None:
     """Spread shortlists over another number of shards; a running deployment does it itself."""
     with opened(log, must_exist=True) as opened_log:
-        folder = _folder(opened_log)
+        folder = announced_folder(opened_log)
         try:
             with only_driver(folder):
                 rescale(opened_log, files_in(folder), shards, UNLIMITED)
@@ -228,14 +231,12 @@ def rescale_command(
 def export_command(savepoint: SavepointPath, *, log: LogUrl) -> None:
     """Write the whole state to one file: it can go on with another log, cluster or version."""
     with opened(log, must_exist=True) as opened_log:
-        files = files_in(_folder(opened_log))
-        try:
-            with suppress(AlreadyRunning), only_driver(_folder(opened_log)):
-                # whoever was killed may have left something to do; whoever runs does it itself
-                put_out(committed(opened_log)[1], files, LogOutlet(opened_log))
-            unread = export(opened_log, files, savepoint)
-        except (NoDeployment, NotPutOut) as error:
-            fail([str(error)])
+        folder = announced_folder(opened_log)
+        files = files_in(folder)
+        with suppress(AlreadyRunning), only_driver(folder):
+            # whoever was killed may have left something to do; whoever runs does it itself
+            put_out(committed(opened_log)[1], files, LogOutlet(opened_log))
+        unread = export(opened_log, files, savepoint)
     print(f"{savepoint}: {savepoint.stat().st_size:,} bytes, {unread:,} unread entries included")
 
 
@@ -249,22 +250,12 @@ def import_command(
     """Begin a deployment with what was exported, on a log that is empty."""
     with opened(log) as opened_log:
         folder = folder_of(log, state)
-        try:
-            manifest = restore(savepoint, opened_log, files_in(folder))
-        except (Moved, UnusableSavepoint) as error:
-            fail([str(error)])
+        manifest = restore(savepoint, opened_log, files_in(folder))
         announce(opened_log, folder)
     print(
         f"{manifest.number:,} batches, {len(manifest.shards)} shards, "
         f"{manifest.state_bytes:,} bytes of state"
     )
-
-
-def _folder(log: Log) -> Path:
-    folder = announced(log)
-    if folder is None:
-        fail(["expected a deployment, found none: start one with `shortlist up`"])
-    return folder
 
 
 def _wait_for(log: Log, shards: int, seconds: float) -> None:

@@ -46,7 +46,19 @@ def _check_term(field: str, term: Term, kind: str | None) -> Iterator[Problem]:
         yield Problem(field=field, message=f"expected {form} for the type {kind}")
 
 
-def check_shortlist(shortlist: Shortlist) -> Iterator[Problem]:
+def check_noun(noun: object, vocabulary: Vocabulary, limits: Limits) -> Iterator[Problem]:
+    """What is wrong with a noun beyond its shape."""
+    match noun:
+        case Shortlist():
+            return _check_shortlist(noun)
+        case Subscription():
+            return _check_subscription(noun, vocabulary, limits)
+        case Advertisement():
+            return _check_advertisement(noun, vocabulary, limits)
+    raise TypeError(f"expected a noun of a registry, found {shown(noun)}")
+
+
+def _check_shortlist(shortlist: Shortlist) -> Iterator[Problem]:
     """Can anything come first?"""
     cycle = preference_cycle(shortlist.prefers)
     if cycle is not None:
@@ -54,7 +66,7 @@ def check_shortlist(shortlist: Shortlist) -> Iterator[Problem]:
         yield Problem(field="prefers", message=f"expected no cycle, found {found}")
 
 
-def check_subscription(
+def _check_subscription(
     subscription: Subscription, vocabulary: Vocabulary, limits: Limits
 ) -> Iterator[Problem]:
     """Do its expressions parse, and do its fields go together?"""
@@ -75,7 +87,7 @@ def check_subscription(
             yield Problem(field="score", message=message)
 
 
-def check_advertisement(
+def _check_advertisement(
     advertisement: Advertisement, vocabulary: Vocabulary, limits: Limits
 ) -> Iterator[Problem]:
     """Do its expressions parse?"""

@@ -1,17 +1,13 @@
 """Documents (JSON or YAML values) to checked nouns, collecting every problem on the way."""
 
+import sys
 from collections.abc import Callable, Collection, Iterable, Mapping
 from functools import partial
 from typing import Any, Literal, TypeVar, get_args
 
 from pydantic import TypeAdapter, ValidationError
 
-from shortlist.intake.checks import (
-    check_advertisement,
-    check_attribute,
-    check_shortlist,
-    check_subscription,
-)
+from shortlist.intake.checks import check_attribute, check_noun
 from shortlist.intake.shapes import readable_part, shape_problems
 from shortlist.language.permissive import any_attribute, any_vocabulary
 from shortlist.model.advertisement import Advertisement
@@ -29,45 +25,6 @@ TEXTS = ("shortlist", "subscriber", "score", "norm", "combine")
 """Fields that many entries of a registry fill alike."""
 
 
-class Sharing:
-    """Equal parts of many documents become one object: less memory, and a policy is read once.
-
-    >>> sharing, policy = Sharing(), {"kind": "top-k", "k": 5}
-    >>> one, other = ({"id": name, "policy": dict(policy)} for name in ("s1", "s2"))
-    >>> sharing.share(one), sharing.share(other)
-    (None, None)
-    >>> one["policy"] is other["policy"]
-    True
-    """
-
-    def __init__(self) -> None:
-        self._texts: dict[str, str] = {}
-        self._policies: dict[str, Any] = {}
-
-    def share(self, document: dict[str, Any]) -> None:
-        """Replaces parts of a document by their equals of earlier ones."""
-        for field in TEXTS:
-            text = document.get(field)
-            if type(text) is str:
-                document[field] = self._texts.setdefault(text, text)
-        policy = document.get("policy")
-        if type(policy) in (dict, list):
-            document["policy"] = self._policy(policy)
-
-    def _policy(self, document: Any) -> Any:
-        """The policy, or what is wrong as it stands, for the noun's own reader to complain about.
-
-        Representations tell 1 from true, which are equal.
-        """
-        text = repr(document)
-        if text not in self._policies:
-            try:
-                self._policies[text] = POLICY.validate_python(document)
-            except ValidationError:
-                return document
-        return self._policies[text]
-
-
 Noun = TypeVar("Noun")
 Check = Callable[[Any], Iterable[Problem]]
 Kind = Literal["shortlist", "subscription", "advertisement"]
@@ -75,10 +32,19 @@ Kind = Literal["shortlist", "subscription", "advertisement"]
 PLAIN = frozenset((str, int, float, bool, type(None)))
 """What holds nothing else; most values are of these types."""
 
-ATTRIBUTE = TypeAdapter(Attribute)
-SHORTLIST = TypeAdapter(Shortlist)
-SUBSCRIPTION = TypeAdapter(Subscription)
-ADVERTISEMENT = TypeAdapter(Advertisement)
+NOUNS: dict[Kind, type] = {
+    "shortlist": Shortlist,
+    "subscription": Subscription,
+    "advertisement": Advertisement,
+}
+ADAPTERS: dict[type, TypeAdapter[Any]] = {
+    noun: TypeAdapter(noun) for noun in (Attribute, *NOUNS.values())
+}
+
+
+def dump(noun: object) -> Any:
+    """The document that a noun could have been read from."""
+    return ADAPTERS[type(noun)].dump_python(noun, mode="json")
 
 
 class Documents:
@@ -94,7 +60,8 @@ class Documents:
         self.vocabulary = vocabulary or Vocabulary()
         self.limits = limits or Limits()
         self.problems: list[Problem] = []
-        self._sharing = Sharing()
+        self._policies: dict[str, Any] = {}
+        """Those that were read, by their text."""
 
     def declare(self, document: object) -> None:
         """Takes a vocabulary."""
@@ -126,34 +93,39 @@ class Documents:
         Problems name it by its number in a list where its id does not.
         """
         label = partial(labelled, kind, document, number)
-        match kind:
-            case "shortlist":
-                return self._read(SHORTLIST, Shortlist, label, document, check_shortlist)
-            case "subscription":
-                return self._read(SUBSCRIPTION, Subscription, label, document, self._subscription)
-        return self._read(ADVERTISEMENT, Advertisement, label, document, self._advertisement)
+        return self._read(NOUNS[kind], label, document, self._check)
 
     def _attribute(self, path: Path, label: str, declaration: object) -> Attribute:
         def check(attribute: Attribute) -> Iterable[Problem]:
             return check_attribute(path, attribute)
 
         declared = {} if declaration is None else declaration
-        attribute = self._read(ATTRIBUTE, Attribute, lambda: label, declared, check)
+        attribute = self._read(Attribute, lambda: label, declared, check)
         return _benefit_of_doubt(declared) if attribute is None else attribute
 
-    def _subscription(self, subscription: Subscription) -> Iterable[Problem]:
-        return check_subscription(subscription, self.vocabulary, self.limits)
+    def _check(self, noun: object) -> Iterable[Problem]:
+        return check_noun(noun, self.vocabulary, self.limits)
 
-    def _advertisement(self, advertisement: Advertisement) -> Iterable[Problem]:
-        return check_advertisement(advertisement, self.vocabulary, self.limits)
+    def _share(self, document: dict[str, Any]) -> None:
+        """Equal parts of many documents become one object: less memory, and a policy is read once.
+
+        A policy that cannot be read stays as it is, for its noun's reader to complain about.
+        """
+        for field in TEXTS:
+            if type(document.get(field)) is str:
+                document[field] = sys.intern(document[field])
+        policy = document.get("policy")
+        if type(policy) in (dict, list):
+            text = repr(policy)  # tells 1 from true, which are equal
+            if text not in self._policies:
+                try:
+                    self._policies[text] = POLICY.validate_python(policy)
+                except ValidationError:
+                    return
+            document["policy"] = self._policies[text]
 
     def _read(
-        self,
-        adapter: TypeAdapter[Noun],
-        noun: type,
-        label: Callable[[], str],
-        document: object,
-        check: Check,
+        self, noun: type[Noun], label: Callable[[], str], document: object, check: Check
     ) -> Noun | None:
         if is_too_deep(document, self.limits.nesting):
             message = f"expected at most {self.limits.nesting} levels of nesting, found more"
@@ -161,12 +133,12 @@ class Documents:
             return None
         given = without_nulls(document)
         if isinstance(given, dict):
-            self._sharing.share(given)
+            self._share(given)
         try:
-            made = adapter.validate_python(given)
+            made: Noun = ADAPTERS[noun].validate_python(given)
         except ValidationError as error:
             rest = readable_part(given, error, noun)
-            problems = [*shape_problems(error, noun), *_further(adapter, rest, check)]
+            problems = [*shape_problems(error, noun), *_further(noun, rest, check)]
         else:
             problems = list(check(made))
             if not problems:
@@ -193,10 +165,10 @@ def _path(name: object) -> Path:
     return parse_path(name)
 
 
-def _further(adapter: TypeAdapter[Any], rest: object, check: Check) -> list[Problem]:
+def _further(noun: type, rest: object, check: Check) -> list[Problem]:
     """What else is wrong, beside the fields that cannot be read."""
     try:
-        made = adapter.validate_python(rest)
+        made = ADAPTERS[noun].validate_python(rest)
     except ValidationError:
         return []
     return list(check(made))

@@ -1,7 +1,7 @@
 """Lines of a timeline: one JSON object each, a publication (it has an `id`) or a command."""
 
 import sys
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from typing import Any, Literal
 
 from shortlist.intake.documents import Documents, Kind
@@ -25,14 +25,14 @@ from shortlist.model.times import parse_time
 from shortlist.model.vocabulary import Vocabulary
 from shortlist.model.wording import one_line, shown
 
-MAKING: dict[str, tuple[Kind, Callable[..., Command]]] = {
+MAKING: dict[str, tuple[Kind, type[Any]]] = {
     "subscribe": ("subscription", Subscribe),
     "open": ("shortlist", Open),
     "advertise": ("advertisement", Advertise),
 }
 """The commands that bring a whole noun."""
 
-NAMING: dict[str, tuple[Kind, Callable[..., Command]]] = {
+NAMING: dict[str, tuple[Kind, type[Any]]] = {
     "unsubscribe": ("subscription", Unsubscribe),
     "close": ("shortlist", Close),
     "unadvertise": ("advertisement", Unadvertise),

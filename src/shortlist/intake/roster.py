@@ -4,7 +4,7 @@ from collections import Counter
 from collections.abc import Container, Iterable, Iterator, Mapping
 from typing import Any, NamedTuple
 
-from shortlist.intake.documents import SHORTLIST, SUBSCRIPTION, Documents, Kind, without_nulls
+from shortlist.intake.documents import ADAPTERS, Documents, Kind, dump, without_nulls
 from shortlist.model.advertisement import Advertisement
 from shortlist.model.command import (
     Advertise,
@@ -41,11 +41,10 @@ def updated(live: Subscription | Shortlist, changes: Changes) -> Updated:
     >>> made.subscription.where, made.subscription.score, made.shortlist.policy.k
     ('rent < 900', None, 3)
     """
-    kind, document = _merged(live, changes)
-    if kind == "shortlist":
-        return Updated(None, SHORTLIST.validate_python(without_nulls(document)))
-    subscription = SUBSCRIPTION.validate_python(without_nulls(document))
-    return Updated(subscription, subscription.own_shortlist())
+    made = ADAPTERS[type(live)].validate_python(without_nulls({**dump(live), **changes}))
+    if isinstance(made, Subscription):
+        return Updated(made, made.own_shortlist())
+    return Updated(None, made)
 
 
 def update_problems(
@@ -53,14 +52,9 @@ def update_problems(
 ) -> str | None:
     """What is wrong with a noun once it is changed; None if nothing is."""
     documents = Documents(vocabulary, limits)
-    documents.read(*_merged(live, changes))
+    kind: Kind = "shortlist" if isinstance(live, Shortlist) else "subscription"
+    documents.read(kind, {**dump(live), **changes})
     return "; ".join(map(str, documents.problems)) or None
-
-
-def _merged(live: Subscription | Shortlist, changes: Changes) -> tuple[Kind, dict[str, Any]]:
-    if isinstance(live, Shortlist):
-        return "shortlist", {**SHORTLIST.dump_python(live, mode="json"), **changes}
-    return "subscription", {**SUBSCRIPTION.dump_python(live, mode="json"), **changes}
 
 
 BEFORE_ALL_TIME = -(2**62)

@@ -17,6 +17,7 @@ import pyarrow.parquet
 
 from shortlist.intake.json_text import NotJson, parse_text
 from shortlist.model.policy import POLICIES
+from shortlist.model.problem import ShortlistError
 from shortlist.model.times import END_OF_TIME, parse_time
 
 JSON_CELLS = ("policy", "norm", "at_least", "profile", "prefers")
@@ -41,7 +42,7 @@ FIRST, LAST = parse_time("0001-01-01T00:00:00Z") // 10**6, END_OF_TIME // 10**6
 """The first second that can be written, and the one behind the last."""
 
 
-class NotATable(ValueError):
+class NotATable(ShortlistError):
     """Why a file cannot be read as a table."""
 
 

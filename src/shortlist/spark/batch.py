@@ -6,12 +6,13 @@ import atexit
 import json
 import shutil
 import tempfile
-import uuid
 from collections import Counter
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable
 from functools import cached_property, reduce
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
+
+import pyarrow as pa
 
 from shortlist.engine.admission import Admission, Admitted
 from shortlist.engine.deliveries import COLUMNS
@@ -32,18 +33,17 @@ from shortlist.engine.stages import (
     admitted_schema,
     advertising,
 )
-from shortlist.intake.files import read_registry, registry_from_documents
 from shortlist.intake.lines import VERBS
-from shortlist.intake.tables import POSITION, row_document
+from shortlist.intake.tables import POSITION
 from shortlist.live.slots import cut_registry, shard_of
 from shortlist.model.command import Command
 from shortlist.model.items import COMMAND, PUBLICATION, REJECT, Items, Wanted
 from shortlist.model.registry import Registry
-from shortlist.model.settings import Limits, Settings
-from shortlist.spark.sinks import LinesOfRows, parts_folder, put_parts_in_order
-from shortlist.spark.sources import Lines, NoInput, read_table
+from shortlist.model.settings import Settings
+from shortlist.spark.sinks import lines_of_rows, put_parts_in_order, replacing
+from shortlist.spark.sources import Lines
 from shortlist.spark.stateless import PARTS, MatchAll, Ready, WriteAll, is_stateless
-from shortlist.spark.tasks import MakeReady, Progress, TakeReady, pinned, spark_schema
+from shortlist.spark.tasks import Progress, pinned, spark_schema
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame
@@ -81,7 +81,7 @@ class Batch:
         self._with_data = with_data
         self._keep = keep
         self._kept: list[DataFrame] = []
-        self._name = uuid.uuid4().hex
+        self._ready: Ready | None = None
         self.progress: str | None = None
         """A folder in which shards on this machine say how far they are."""
 
@@ -112,7 +112,7 @@ class Batch:
         """A JSON document for each match and each promotion, in the column `explanation`."""
         from pyspark.sql import functions as F  # noqa: N812
 
-        explained = self._telling._selected(lambda share: Select(share=share, explain=True))
+        explained = self._telling._selected(explain=True)
         field = F.get_json_object("note", "$.explanation").alias("explanation")
         return explained.select(field).where("explanation is not null")
 
@@ -145,31 +145,21 @@ class Batch:
     def prepare(
         self, processes: int | None = 1, progress: Callable[[int], object] = lambda done: None
     ) -> None:
-        """Compiles the registry now, and not with the first result.
+        """Compiles a stateless registry now, and not with the first result.
 
         More than one process can only be started by a program that does nothing when it is
         imported; without a number, there are as many as cores.
         """
-        if self.is_stateless:
-            self._ready = self._compiled(processes, progress)
-            return
-        made = []
-        for shard, share in self._busy_shares:
-            with pinned(self._spark, shard):
-                task = MakeReady(key=f"{self._name} {shard}", share=share)
-                made.append(self._spark.range(0, 1, 1, 1).mapInArrow(task, "subscriptions bigint"))
-        if made:
-            reduce(lambda frame, more: frame.union(more), made).collect()
+        folder = tempfile.mkdtemp(prefix="shortlist-")
+        atexit.register(shutil.rmtree, folder, ignore_errors=True)
+        index, limits = Path(folder, "index"), self._settings.limits
+        self._ready = Ready.of(self._registry, limits, index, processes, progress)
 
     def write_parts(self, out: str | Path) -> dict[str, Any]:
         """Lets the tasks of a stateless batch write Parquet in order themselves; the counts."""
-        with parts_folder(out) as folder:
-            task = WriteAll(
-                ready=self._ready,
-                folder=str(folder),
-                with_data=self._with_data,
-                progress=self.progress,
-            )
+        with replacing(out) as folder:
+            folder.mkdir()
+            task = WriteAll(folder=str(folder), **self._matching)
             parts = sorted(self._in_order.mapInArrow(task, spark_schema(PARTS)).collect())
             put_parts_in_order(folder, [part.file for part in parts], self._with_data)
         return self._total(part.note for part in parts)
@@ -310,42 +300,38 @@ class Batch:
         ranges = published.repartitionByRange(self._shards, "time", "position")
         return ranges.sortWithinPartitions("time", "position")
 
-    @cached_property
-    def _ready(self) -> Ready:
-        return self._compiled()
-
-    def _compiled(
-        self, processes: int | None = 1, progress: Callable[[int], object] = lambda done: None
-    ) -> Ready:
-        folder = tempfile.mkdtemp(prefix="shortlist-")
-        atexit.register(shutil.rmtree, folder, ignore_errors=True)
-        index, limits = Path(folder, "index"), self._settings.limits
-        return Ready.of(self._registry, limits, index, processes, progress)
+    @property
+    def _matching(self) -> dict[str, Any]:
+        """What the tasks of a stateless batch have to know."""
+        if self._ready is None:
+            self.prepare()
+        return {"ready": self._ready, "with_data": self._with_data, "progress": self.progress}
 
     @cached_property
     def _results(self) -> DataFrame:
         if self.is_stateless:
-            every = MatchAll(ready=self._ready, with_data=self._with_data, progress=self.progress)
+            every = MatchAll(**self._matching)
             return self._shared(self._in_order.mapInArrow(every, spark_schema(RESULTS)))
         told = Progress(self.progress)
-        return self._shared(
-            self._selected(
-                lambda share: Select(share=share, with_data=self._with_data, told=told.add)
-            )
-        )
+        return self._shared(self._selected(with_data=self._with_data, told=told.add))
 
-    def _selected(self, task: Callable[[Share], Select]) -> DataFrame:
+    def _selected(self, **how: Any) -> DataFrame:
         """SELECT, by every shard that somebody subscribes in."""
         published = self._admitted.where(f"kind = {PUBLICATION}").drop("line", "reason")
         arriving = self._with_chosen(self._complete(published))
+        return self._by_shards(arriving, lambda share: Select(share=share, **how), RESULTS)
+
+    def _by_shards(
+        self, arriving: DataFrame, task: Callable[[Share], Any], schema: pa.Schema
+    ) -> DataFrame:
+        """What each shard that somebody subscribes in makes of all publications, in order."""
         parts = []
         for shard, share in self._busy_shares:
             ordered = arriving.repartition(1).sortWithinPartitions("time", "position")
-            run = TakeReady(key=f"{self._name} {shard}", task=task(share))
             with pinned(self._spark, shard):
-                parts.append(ordered.mapInArrow(run, spark_schema(RESULTS)))
+                parts.append(ordered.mapInArrow(task(share), spark_schema(schema)))
         if not parts:
-            return self._spark.createDataFrame([], spark_schema(RESULTS))
+            return self._spark.createDataFrame([], spark_schema(schema))
         return reduce(lambda frame, more: frame.union(more), parts)
 
     def _complete(self, published: DataFrame) -> DataFrame:
@@ -372,13 +358,7 @@ class Batch:
 
     def _chosen(self, limited: DataFrame) -> DataFrame:
         """NOMINATE and CHOOSE: the k best shortlists of all shards."""
-        parts = []
-        for _, share in self._busy_shares:
-            ordered = limited.repartition(1).sortWithinPartitions("time", "position")
-            parts.append(ordered.mapInArrow(Nominate(share=share), spark_schema(NOMINATIONS)))
-        if not parts:
-            return self._spark.createDataFrame([], spark_schema(CHOSEN))
-        nominated = reduce(lambda frame, more: frame.union(more), parts)
+        nominated = self._by_shards(limited, lambda share: Nominate(share=share), NOMINATIONS)
         together = nominated.repartition(self._shards, "position").sortWithinPartitions("position")
         return together.mapInArrow(Choose(), spark_schema(CHOSEN))
 
@@ -389,7 +369,7 @@ class Batch:
         found = source.join(refused, source[POSITION] == refused["position"])
         columns = found.drop("position")
         schema = "position bigint, line string, reason string"
-        return columns.mapInArrow(LinesOfRows(), schema)
+        return columns.mapInArrow(lines_of_rows, schema)
 
     @property
     def _partitions(self) -> int:
@@ -410,67 +390,3 @@ def _may_be_command():  # type: ignore[no-untyped-def]
 
 def _collected(frame: DataFrame) -> Items:
     return Items.of_table(frame.toArrow())
-
-
-def rank(
-    publications: DataFrame,
-    registry: Registry | str | Path | Mapping[str, Any],
-    settings: Settings | None = None,
-    *,
-    shards: int | None = None,
-    with_data: bool = False,
-) -> DataFrame:
-    """The deliveries that publications lead to, on the Spark session that they live on.
-
-    `publications` has the columns `id`, `source`, `time` and, if you like, `type`, `expirytime`,
-    `audience`, `data` (a struct, a map or JSON text) and `position`; all others count as data.
-    """
-    return batch(publications, registry, settings, shards=shards, with_data=with_data).deliveries
-
-
-def batch(
-    publications: DataFrame,
-    registry: Registry | str | Path | Mapping[str, Any],
-    settings: Settings | None = None,
-    *,
-    shards: int | None = None,
-    with_data: bool = False,
-    keep: bool = False,
-) -> Batch:
-    """As `rank`, with rejects, counts and explanations beside the deliveries."""
-    if (
-        settings is not None
-        and settings.lateness is not None
-        and "position" not in publications.columns
-    ):
-        raise NoInput("lateness needs a column `position`: a DataFrame has no order of its own")
-    return Batch(
-        read_table(publications),
-        any_registry(registry, (settings or Settings()).limits),
-        settings,
-        shards=shards,
-        with_data=with_data,
-        keep=keep,
-    )
-
-
-def any_registry(
-    registry: Registry | str | Path | Mapping[str, Any], limits: Limits | None = None
-) -> Registry:
-    """A registry as it is, from a file or folder, or from documents and DataFrames.
-
-    >>> any_registry({"subscriptions": [{"id": "s"}]}).subscriptions[0].id
-    's'
-    """
-    if isinstance(registry, Registry):
-        return registry
-    if isinstance(registry, Mapping):
-        documents = {kind: _documents(part) for kind, part in registry.items()}
-        return registry_from_documents(documents, limits)
-    return read_registry(registry, limits)
-
-
-def _documents(part: Any) -> Any:
-    if hasattr(part, "toArrow"):
-        return [row_document(row) for row in part.toArrow().to_pylist()]
-    return part

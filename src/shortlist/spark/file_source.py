@@ -19,6 +19,7 @@ from pyspark.sql.streaming.datasource import ReadLimit, SupportsTriggerAvailable
 from pyspark.sql.types import StructType
 
 from shortlist.intake.tables import check_tables
+from shortlist.model.problem import ShortlistError
 from shortlist.spark.read_limits import default_limit, most_rows, shares, whole_number
 from shortlist.spark.sources import NoInput, is_table
 
@@ -28,7 +29,7 @@ COMPRESSED = frozenset((".bz2", ".deflate", ".gz", ".lz4", ".snappy", ".zst"))
 NEWLINE = 10
 
 
-class ChangedBehind(Exception):
+class ChangedBehind(ShortlistError):
     """A file that is not as it was when it was read, or stands before what was read already."""
 
 

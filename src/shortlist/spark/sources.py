@@ -12,6 +12,7 @@ from urllib.parse import unquote, urlparse
 import pyarrow.parquet as pq
 
 from shortlist.intake.tables import POSITION, check_tables
+from shortlist.model.problem import ShortlistError
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
@@ -22,7 +23,7 @@ TIME_FORMATS = {
 }
 
 
-class NoInput(Exception):
+class NoInput(ShortlistError):
     """Input that is not there, or of no form that can be read."""
 
 

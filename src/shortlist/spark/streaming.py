@@ -5,6 +5,7 @@ from __future__ import annotations
 import threading
 import uuid
 from collections.abc import Callable
+from contextlib import ExitStack
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -15,6 +16,7 @@ from shortlist.intake.reading import rejects_of
 from shortlist.intake.tables import check_tables
 from shortlist.live.driver import Driver, Report
 from shortlist.live.laps import Laps
+from shortlist.live.manifest import Manifest
 from shortlist.log.base import INPUT
 from shortlist.model.items import Items
 from shortlist.spark.sources import (
@@ -124,13 +126,15 @@ def _positioned_rows(spark: SparkSession, tables: list[Path]) -> StructType:
 
 POLL = "100 milliseconds"
 """How often a source is asked for more."""
+STOPPED = "the stream was stopped before this batch"
 
 Told = Callable[[Report, dict[int, int]], None]
 """Hears of every batch, with the time at which the log took each position."""
 
 
 class Stream:
-    """Lines on their way to a driver, through one streaming query."""
+    """Lines on their way to a driver, through one streaming query; it keeps what is `held` open
+    until it is stopped."""
 
     def __init__(
         self,
@@ -140,8 +144,10 @@ class Stream:
         told: Told = lambda report, appended: None,
         *,
         commands: bool = True,
+        held: ExitStack | None = None,
     ) -> None:
         self._lines = lines
+        self._held = held or ExitStack()
         self._driver = driver
         self._commands = commands
         self._checkpoint = checkpoint
@@ -151,6 +157,7 @@ class Stream:
         self._busy = threading.Lock()
         self._query: StreamingQuery | None = None
         self._failure: Exception | None = None
+        self._is_stopping = False
 
     def start(self, *, to_the_end: bool = False) -> StreamingQuery:
         """Begins where the checkpoint says; `to_the_end` takes what is there now and stops."""
@@ -175,16 +182,21 @@ class Stream:
     def is_active(self) -> bool:
         return self._query is not None and self._query.isActive
 
-    def finish(self) -> None:
+    @property
+    def manifest(self) -> Manifest:
+        """What was committed last."""
+        return self._driver.manifest
+
+    def stop(self) -> None:
         """Lets the batch that is under way come to its end; raises what went wrong, if it did."""
-        with self._busy:
-            if self._query is not None:
-                self._query.stop()
-        if self._failure is not None:
-            raise self._failure
-        error = self._query and self._query.exception()
-        if error:
-            raise error
+        with self._held:
+            self._stop()
+
+    def finish(self) -> None:
+        """The input has ended: time runs on, and windows empty. Then it stops."""
+        with self._held:
+            self._stop()
+            self._driver.run_batch(Items.empty(), last=True)
 
     def __enter__(self) -> Stream:
         return self
@@ -192,6 +204,17 @@ class Stream:
     def __exit__(self, *_: object) -> None:
         if self._query is not None:
             self._query.stop()
+
+    def _stop(self) -> None:
+        with self._busy:
+            self._is_stopping = True
+        if self._query is not None:
+            self._query.stop()
+        if self._failure is not None:
+            raise self._failure
+        error = self._query and self._query.exception()
+        if error and STOPPED not in str(error):
+            raise error
 
     def _positioned(self, frame: DataFrame) -> DataFrame:
         """The lines of a batch, with a number each that at least tells their order."""
@@ -208,29 +231,29 @@ class Stream:
         )
 
     def _batch(self, frame: DataFrame, number: int) -> None:
-        try:
-            self._run_batch(frame, number)
-        except Exception as failure:
-            # Spark wraps it in texts
-            self._failure = failure
-            raise
+        with self._busy:
+            if self._is_stopping:
+                raise InterruptedError(STOPPED)  # Spark must not take the batch for done
+            try:
+                self._run_batch(frame, number)
+            except Exception as failure:
+                # Spark wraps it in texts
+                self._failure = failure
+                raise
 
     def _run_batch(self, frame: DataFrame, number: int) -> None:
-        with self._busy:
-            manifest = self._driver.manifest
-            goes_on = manifest.checkpoint == self._identity
-            if goes_on and number <= manifest.batch:
-                return
-            laps = Laps()
-            read = self._driver.read_task(commands=self._commands, tabular=self._lines.tabular)
-            schema = spark_schema(read.wanted.schema)
-            items = self._positioned(frame).mapInArrow(read, schema).toArrow()
-            found = self._unread(Items.of_table(items.sort_by("position")), goes_on)
-            laps.lap("reading")
-            report = self._driver.run_batch(
-                found, checkpoint=self._identity, batch=number, laps=laps
-            )
-            self._told(report, _appended(found))
+        manifest = self._driver.manifest
+        goes_on = manifest.checkpoint == self._identity
+        if goes_on and number <= manifest.batch:
+            return
+        laps = Laps()
+        read = self._driver.read_task(commands=self._commands, tabular=self._lines.tabular)
+        schema = spark_schema(read.wanted.schema)
+        items = self._positioned(frame).mapInArrow(read, schema).toArrow()
+        found = self._unread(Items.of_table(items.sort_by("position")), goes_on)
+        laps.lap("reading")
+        report = self._driver.run_batch(found, checkpoint=self._identity, batch=number, laps=laps)
+        self._told(report, _appended(found))
 
     def _unread(self, items: Items, goes_on: bool) -> Items:
         """What the driver has not read; positions in the order of arrival where the source has

@@ -8,15 +8,13 @@ import pickle
 import uuid
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import cache, reduce
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import pyarrow as pa
 
-from shortlist.engine.shard import Shard
-from shortlist.engine.stages import Select, Share
 from shortlist.live.tasks import D, W
 
 if TYPE_CHECKING:
@@ -36,7 +34,8 @@ SHARD = "SHORTLIST_SHARD"
 
 @contextmanager
 def pinned(spark: SparkSession, shard: int) -> Iterator[None]:
-    """What is mapped meanwhile runs in the process of a shard."""
+    """What is mapped meanwhile runs in the process of a shard, which has in memory what took long
+    to make: Spark has Python workers of its own for every environment that functions ask for."""
     environment = spark.sparkContext.environment
     environment[SHARD] = str(shard)
     try:
@@ -60,36 +59,6 @@ class Progress:
             if self._file is None:
                 self._file = self._folder / f"{os.getpid()}-{uuid.uuid4()}"
             self._file.write_text(str(self._count))
-
-
-READY: dict[str, Shard] = {}
-"""Of this process; each is used once."""
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class MakeReady:
-    """The task that makes a shard."""
-
-    key: str
-    share: Share
-
-    def __call__(self, arriving: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
-        for _ in arriving:
-            pass
-        READY.clear()
-        READY[self.key] = Shard(self.share.registry, self.share.limits)
-        yield pa.record_batch({"subscriptions": [len(self.share.registry.subscriptions)]})
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class TakeReady:
-    """SELECT with a shard that was made before, if this process has it."""
-
-    key: str
-    task: Select
-
-    def __call__(self, arriving: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
-        yield from replace(self.task, ready=READY.pop(self.key, None))(arriving)
 
 
 DONE = pa.schema([("number", pa.int64()), ("done", pa.binary())])
@@ -137,7 +106,7 @@ class Lanes:
         found = together.toArrow().sort_by("number").column("done").to_pylist()
         return [pickle.loads(done) for done in found]
 
-    def release(self) -> None:
+    def close(self) -> None:
         """Lets go of what was kept."""
         while self._starts:
             self._starts.popitem()[1].unpersist()
