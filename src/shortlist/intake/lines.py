@@ -39,6 +39,8 @@ NAMING: dict[str, tuple[Kind, type[Any]]] = {
 }
 """The commands that name one."""
 
+OF_NOUNS = MAKING | NAMING
+
 UPDATED: tuple[Literal["subscription", "shortlist"], ...] = ("subscription", "shortlist")
 """What can be updated."""
 
@@ -127,12 +129,14 @@ class ItemReader:
         if others:
             raise BadItem(f"{others[0]}: expected only time and {verb} in this command")
         place = {"time": _time(document, "time"), "position": position}
-        if verb in MAKING:
-            kind, command = MAKING[verb]
-            return command(**{kind: self._noun(kind, _object(document, verb))}, **place)
-        if verb in NAMING:
-            kind, command = NAMING[verb]
-            return command(**{kind: _text(document, verb)}, **place)
+        if verb in OF_NOUNS:
+            kind, command = OF_NOUNS[verb]
+            if verb in MAKING:
+                given = self._noun(kind, _object(document, verb))
+            else:
+                given = _text(document, verb)
+            made: Command = command(**{kind: given}, **place)
+            return made
         if verb == "update":
             return _update(_object(document, verb), place)
         if verb == "retract":

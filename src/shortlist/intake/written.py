@@ -3,7 +3,7 @@
 from typing import Any
 
 from shortlist.intake.documents import dump
-from shortlist.intake.lines import MAKING, NAMING
+from shortlist.intake.lines import MAKING, OF_NOUNS
 from shortlist.model.command import (
     Item,
     Retract,
@@ -75,12 +75,10 @@ def publication_document(publication: Publication) -> dict[str, Any]:
 
 
 def _verb(item: Item) -> dict[str, Any]:
-    for verb, (kind, command) in MAKING.items():
+    for verb, (kind, command) in OF_NOUNS.items():
         if isinstance(item, command):
-            return {verb: dump(getattr(item, kind))}
-    for verb, (kind, command) in NAMING.items():
-        if isinstance(item, command):
-            return {verb: getattr(item, kind)}
+            given = getattr(item, kind)
+            return {verb: dump(given) if verb in MAKING else given}
     match item:
         case Update(kind=kind, id=name, changes=changes):
             return {"update": {kind: name, **changes}}

@@ -8,6 +8,7 @@ import shutil
 import tempfile
 from collections import Counter
 from collections.abc import Callable, Iterable
+from dataclasses import dataclass, field, replace
 from functools import cached_property, reduce
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -55,40 +56,34 @@ MAY_BE_COMMAND = '"(' + "|".join(VERBS) + ')"|\\\\u'
 """Lines that are commands name one, perhaps with escaped letters."""
 
 
+@dataclass(eq=False, kw_only=True)
 class Batch:
     """One finite input against one registry; its DataFrames are made when they are asked for.
 
     With `keep`, what several of them share is computed once and kept until `release`.
     """
 
-    def __init__(
-        self,
-        lines: Lines,
-        registry: Registry,
-        settings: Settings | None = None,
-        *,
-        commands: bool = False,
-        shards: int | None = None,
-        with_data: bool = False,
-        keep: bool = False,
-    ) -> None:
-        self._lines = lines
-        self._registry = registry
-        self._settings = settings or Settings()
-        self._has_commands = commands
-        self._spark = lines.frame.sparkSession
-        self._shards = shards or self._spark.sparkContext.defaultParallelism
-        self._with_data = with_data
-        self._keep = keep
+    lines: Lines = field(kw_only=False)
+    registry: Registry = field(kw_only=False)
+    settings: Settings = field(default_factory=Settings, kw_only=False)
+    commands: bool = False
+    shards: int = 0
+    """As many as there are cores if none are asked for."""
+    with_data: bool = False
+    keep: bool = False
+    progress: str | None = None
+    """A folder in which shards on this machine say how far they are."""
+
+    def __post_init__(self) -> None:
+        self._spark = self.lines.frame.sparkSession
+        self.shards = self.shards or self._cores
         self._kept: list[DataFrame] = []
         self._ready: Ready | None = None
-        self.progress: str | None = None
-        """A folder in which shards on this machine say how far they are."""
 
     @cached_property
     def deliveries(self) -> DataFrame:
         """Deliveries with the `position` of their publication, in no particular order."""
-        columns = [*COLUMNS, *(["data"] if self._with_data else []), "position"]
+        columns = [*COLUMNS, *(["data"] if self.with_data else []), "position"]
         return self._results.where("note is null").select(columns)
 
     @cached_property
@@ -98,7 +93,7 @@ class Batch:
         unread = self._items.where(f"kind = {REJECT}").select(*columns)
         turned_away = self._admitted.where(f"kind = {REJECT}").select(*columns)
         found = unread.union(turned_away)
-        if self._lines.tabular:
+        if self.lines.tabular:
             # rows that were read in columns have no line yet
             has_line = "coalesce(line, '') <> ''"
             lacking = found.where(f"not ({has_line})")
@@ -113,23 +108,15 @@ class Batch:
         from pyspark.sql import functions as F  # noqa: N812
 
         explained = self._telling._selected(explain=True)
-        field = F.get_json_object("note", "$.explanation").alias("explanation")
-        return explained.select(field).where("explanation is not null")
+        text = F.get_json_object("note", "$.explanation").alias("explanation")
+        return explained.select(text).where("explanation is not null")
 
     @cached_property
     def _telling(self) -> Batch:
         """The same batch with all data of publications, which reasons need."""
         if self._wanted.data:
             return self
-        return Batch(
-            self._lines,
-            self._registry,
-            self._settings,
-            commands=self._has_commands,
-            shards=self._shards,
-            with_data=True,
-            keep=self._keep,
-        )
+        return replace(self, with_data=True)
 
     def counts(self) -> dict[str, Any]:
         """Publications and matches of the whole batch, and deliveries by cause."""
@@ -140,7 +127,7 @@ class Batch:
     def is_stateless(self) -> bool:
         """Whether every match is a delivery, and the machine of every task is this one."""
         is_local = str(self._spark.sparkContext.master).startswith("local")
-        return is_local and not self._has_commands and is_stateless(self._registry)
+        return is_local and not self.commands and is_stateless(self.registry)
 
     def prepare(
         self, processes: int | None = 1, progress: Callable[[int], object] = lambda done: None
@@ -152,8 +139,8 @@ class Batch:
         """
         folder = tempfile.mkdtemp(prefix="shortlist-")
         atexit.register(shutil.rmtree, folder, ignore_errors=True)
-        index, limits = Path(folder, "index"), self._settings.limits
-        self._ready = Ready.of(self._registry, limits, index, processes, progress)
+        index, limits = Path(folder, "index"), self.settings.limits
+        self._ready = Ready.of(self.registry, limits, index, processes, progress)
 
     def write_parts(self, out: str | Path) -> dict[str, Any]:
         """Lets the tasks of a stateless batch write Parquet in order themselves; the counts."""
@@ -161,7 +148,7 @@ class Batch:
             folder.mkdir()
             task = WriteAll(folder=str(folder), **self._matching)
             parts = sorted(self._in_order.mapInArrow(task, spark_schema(PARTS)).collect())
-            put_parts_in_order(folder, [part.file for part in parts], self._with_data)
+            put_parts_in_order(folder, [part.file for part in parts], self.with_data)
         return self._total(part.note for part in parts)
 
     def _total(self, notes: Iterable[str]) -> dict[str, Any]:
@@ -198,36 +185,34 @@ class Batch:
     @cached_property
     def _wanted(self) -> Wanted:
         """What has to be known of publications, whatever becomes of the commands."""
-        limits = self._settings.limits
-        wanted = mentioned(self._registry, limits).joined(Wanted(data=self._with_data))
-        if not self._has_commands:
+        limits = self.settings.limits
+        wanted = mentioned(self.registry, limits).joined(Wanted(data=self.with_data))
+        if not self.commands:
             return wanted
-        commands = self._read(Wanted(), self._lines.frame.where(_may_be_command()))
+        commands = self._read(Wanted(), self.lines.frame.where(_may_be_command()))
         found = _collected(commands.where(f"kind = {COMMAND}"))
-        admission = Admission(Registry(vocabulary=self._registry.vocabulary), self._settings)
+        admission = Admission(Registry(vocabulary=self.registry.vocabulary), self.settings)
         return wanted.joined(admission.wanted_of(found))
 
     @cached_property
     def _items(self) -> DataFrame:
-        read = self._shared(self._read(self._wanted, self._lines.frame))
+        read = self._shared(self._read(self._wanted, self.lines.frame))
         return self._without_late(read)
 
     def _read(self, wanted: Wanted, frame: DataFrame) -> DataFrame:
         """READ."""
-        vocabulary, limits = self._registry.vocabulary, self._settings.limits
-        if self._lines.tabular:
+        vocabulary, limits = self.registry.vocabulary, self.settings.limits
+        if self.lines.tabular:
             task: Any = ReadTable(vocabulary=vocabulary, limits=limits, wanted=wanted)
         else:
-            task = Read(
-                vocabulary=vocabulary, limits=limits, wanted=wanted, commands=self._has_commands
-            )
+            task = Read(vocabulary=vocabulary, limits=limits, wanted=wanted, commands=self.commands)
         return frame.mapInArrow(task, spark_schema(wanted.schema))
 
     def _without_late(self, items: DataFrame) -> DataFrame:
         """Items in which what is late is a reject."""
         from pyspark.sql import functions as F  # noqa: N812
 
-        lateness = self._settings.lateness
+        lateness = self.settings.lateness
         if lateness is None:
             return items
         bucketed = items.withColumn("bucket", F.shiftright("position", BUCKET_BITS))
@@ -239,7 +224,7 @@ class Batch:
                 latest = largest if latest is None else max(latest, largest)
         task = FindLate(lateness=lateness, bucket_bits=BUCKET_BITS, latest_before=latest_before)
         return (
-            bucketed.repartition(self._partitions, "bucket")
+            bucketed.repartition(self._cores, "bucket")
             .sortWithinPartitions("position")
             .drop("bucket")
             .mapInArrow(task, spark_schema(self._wanted.schema))
@@ -249,8 +234,8 @@ class Batch:
     def _changes(self) -> Admitted:
         """The commands of the input: those that the registry allows, and those that it refuses."""
         found = Admitted()
-        if self._has_commands:
-            admission = Admission(self._registry, self._settings)
+        if self.commands:
+            admission = Admission(self.registry, self.settings)
             commands = _collected(self._items.where(f"kind = {COMMAND}"))
             admission.let_in(in_order(commands), found)
         return found
@@ -258,17 +243,17 @@ class Batch:
     @cached_property
     def _shares(self) -> list[Share]:
         """The registry and its changes cut by shortlist; advertisements go to every shard."""
-        commands: list[list[Command]] = [[] for _ in range(self._shards)]
+        commands: list[list[Command]] = [[] for _ in range(self.shards)]
         changes = self._changes
         if changes.commands:
             named = changes.items.values("shortlist")
             for command, name in zip(changes.commands.values(), named, strict=True):
-                concerned = range(self._shards) if name is None else [shard_of(name, self._shards)]
+                concerned = range(self.shards) if name is None else [shard_of(name, self.shards)]
                 for shard in concerned:
                     commands[shard].append(command)
-        parts = cut_registry(self._registry, self._shards)
+        parts = cut_registry(self.registry, self.shards)
         return [
-            Share(registry=part, commands=some, limits=self._settings.limits, wanted=self._wanted)
+            Share(registry=part, commands=some, limits=self.settings.limits, wanted=self._wanted)
             for part, some in zip(parts, commands, strict=True)
         ]
 
@@ -280,14 +265,14 @@ class Batch:
     def _admitted(self) -> DataFrame:
         """ADMIT: publications that are let in, and those that are refused."""
         task = Admit(
-            registry=self._registry,
+            registry=self.registry,
             changes=advertising(self._changes.commands.values()),
-            settings=self._settings,
+            settings=self.settings,
             wanted=self._wanted,
         )
         found = (
             self._items.where(f"kind = {PUBLICATION}")
-            .repartition(self._partitions, "source", "id")
+            .repartition(self._cores, "source", "id")
             .sortWithinPartitions("time", "position")
             .mapInArrow(task, spark_schema(admitted_schema(self._wanted)))
         )
@@ -297,7 +282,7 @@ class Batch:
     def _in_order(self) -> DataFrame:
         """Publications cut into ranges of time, as many as there are cores."""
         published = self._admitted.where(f"kind = {PUBLICATION}").where(ALIVE)
-        ranges = published.repartitionByRange(self._shards, "time", "position")
+        ranges = published.repartitionByRange(self.shards, "time", "position")
         return ranges.sortWithinPartitions("time", "position")
 
     @property
@@ -305,7 +290,7 @@ class Batch:
         """What the tasks of a stateless batch have to know."""
         if self._ready is None:
             self.prepare()
-        return {"ready": self._ready, "with_data": self._with_data, "progress": self.progress}
+        return {"ready": self._ready, "with_data": self.with_data, "progress": self.progress}
 
     @cached_property
     def _results(self) -> DataFrame:
@@ -313,7 +298,7 @@ class Batch:
             every = MatchAll(**self._matching)
             return self._shared(self._in_order.mapInArrow(every, spark_schema(RESULTS)))
         told = Progress(self.progress)
-        return self._shared(self._selected(with_data=self._with_data, told=told.add))
+        return self._shared(self._selected(with_data=self.with_data, told=told.add))
 
     def _selected(self, **how: Any) -> DataFrame:
         """SELECT, by every shard that somebody subscribes in."""
@@ -359,25 +344,25 @@ class Batch:
     def _chosen(self, limited: DataFrame) -> DataFrame:
         """NOMINATE and CHOOSE: the k best shortlists of all shards."""
         nominated = self._by_shards(limited, lambda share: Nominate(share=share), NOMINATIONS)
-        together = nominated.repartition(self._shards, "position").sortWithinPartitions("position")
+        together = nominated.repartition(self.shards, "position").sortWithinPartitions("position")
         return together.mapInArrow(Choose(), spark_schema(CHOSEN))
 
     def _with_lines(self, rejects: DataFrame) -> DataFrame:
         """Rows of a table become text only where they are shown."""
         refused = rejects.select("position", "reason")
-        source = self._lines.frame
+        source = self.lines.frame
         found = source.join(refused, source[POSITION] == refused["position"])
         columns = found.drop("position")
         schema = "position bigint, line string, reason string"
         return columns.mapInArrow(lines_of_rows, schema)
 
     @property
-    def _partitions(self) -> int:
-        """As many as there are cores: Spark's default of 200 is made for larger clusters."""
+    def _cores(self) -> int:
+        """Into so many parts is everything cut: Spark's default of 200 is for larger clusters."""
         return int(self._spark.sparkContext.defaultParallelism)
 
     def _shared(self, frame: DataFrame) -> DataFrame:
-        if self._keep:
+        if self.keep:
             self._kept.append(frame.persist())
         return frame
 

@@ -21,7 +21,7 @@ from shortlist.model.registry import Registry
 from shortlist.model.settings import Limits, Settings
 from shortlist.spark.batch import Batch
 from shortlist.spark.sources import NoInput, read_table
-from shortlist.spark.streaming import Stream, stream_lines
+from shortlist.spark.streaming import PUBLICATION_COLUMNS, Stream, stream_lines
 from shortlist.spark.tasks import Lanes
 
 if TYPE_CHECKING:
@@ -54,20 +54,17 @@ def batch(
     keep: bool = False,
 ) -> Batch:
     """As `rank`, with rejects, counts and explanations beside the deliveries."""
-    if (
-        settings is not None
-        and settings.lateness is not None
-        and "position" not in publications.columns
-    ):
+    settings = settings or Settings()
+    if publications.isStreaming:
+        raise NoInput("expected a finite DataFrame, found a streaming one: see rank_stream")
+    missing = [name for name in PUBLICATION_COLUMNS if name not in publications.columns]
+    if missing:
+        found = ", ".join(publications.columns)
+        raise NoInput(f"expected a column {missing[0]} of publications, found {found}")
+    if settings.lateness is not None and "position" not in publications.columns:
         raise NoInput("lateness needs a column `position`: a DataFrame has no order of its own")
-    return Batch(
-        read_table(publications),
-        any_registry(registry, (settings or Settings()).limits),
-        settings,
-        shards=shards,
-        with_data=with_data,
-        keep=keep,
-    )
+    lines, known = read_table(publications), any_registry(registry, settings.limits)
+    return Batch(lines, known, settings, shards=shards or 0, with_data=with_data, keep=keep)
 
 
 def any_registry(

@@ -21,7 +21,7 @@ from pyspark.sql.types import StructType
 from shortlist.intake.tables import check_tables
 from shortlist.model.problem import ShortlistError
 from shortlist.spark.read_limits import default_limit, most_rows, shares, whole_number
-from shortlist.spark.sources import NoInput, is_table
+from shortlist.spark.sources import NoInput, Places, is_table
 
 PIECE_BYTES = 1 << 20
 PIECE_ROWS = 1 << 13
@@ -93,9 +93,16 @@ class GrowingFiles:
         until = {name: extent for name, extent in end.before.items() if name >= start.file}
         return list(self._pieces(start, {**until, end.file: end.at}, last_line=True))
 
+    def places(self) -> Places:
+        """Where the positions of all that is there now come from."""
+        ends: dict[str, int] = {}
+        for piece in self._pieces(Place(), self.listing(), last_line=True):
+            ends[piece.file] = piece.position + piece.length - 1
+        return Places(tuple(Path(name).name for name in ends), tuple(ends.values()))
+
     def lines(self, piece: Piece) -> list[bytes]:
         """The lines of a piece, without their newlines; a byte order mark is no part of one."""
-        content = self._bytes(piece)
+        content = self._bytes(piece.file, piece.start, piece.end)
         if piece.start == 0:
             content = content.removeprefix(b"\xef\xbb\xbf")
         return content.removesuffix(b"\n").split(b"\n")
@@ -153,7 +160,7 @@ class GrowingFiles:
             raise ChangedBehind(f"{self.file(start.file)}: its last line was taken, and grew")
 
     def _is_line_end(self, place: Place) -> bool:
-        return self._bytes(Piece(place.file, place.at - 1, place.at, 0, 0)) == b"\n"
+        return self._bytes(place.file, place.at - 1, place.at) == b"\n"
 
     def _pieces(
         self, start: Place, until: Mapping[str, int], *, last_line: bool
@@ -175,7 +182,7 @@ class GrowingFiles:
     ) -> Iterator[tuple[int, int, int]]:
         begin = at
         while at < until:
-            chunk = self._bytes(Piece(name, at, min(at + PIECE_BYTES, until), 0, 0))
+            chunk = self._bytes(name, at, min(at + PIECE_BYTES, until))
             newlines = chunk.count(b"\n")
             if newlines:
                 end = at + chunk.rindex(b"\n") + 1
@@ -191,15 +198,15 @@ class GrowingFiles:
             return piece.end
         if self.tabular:
             return piece.start + count
-        content = np.frombuffer(self._bytes(piece), dtype=np.uint8)
+        content = np.frombuffer(self._bytes(piece.file, piece.start, piece.end), np.uint8)
         return piece.start + int(np.flatnonzero(content == NEWLINE)[count - 1]) + 1
 
-    def _bytes(self, piece: Piece) -> bytes:
-        with self.file(piece.file).open("rb") as content:
-            content.seek(piece.start)
-            found = content.read(piece.end - piece.start)
-        if len(found) < piece.end - piece.start:
-            raise ChangedBehind(f"{self.file(piece.file)}: expected {piece.end} bytes, found fewer")
+    def _bytes(self, name: str, start: int, end: int) -> bytes:
+        with self.file(name).open("rb") as content:
+            content.seek(start)
+            found = content.read(end - start)
+        if len(found) < end - start:
+            raise ChangedBehind(f"{self.file(name)}: expected {end} bytes, found fewer")
         return found
 
 
@@ -209,12 +216,11 @@ def joined(pieces: list[Piece]) -> list[Piece]:
     >>> joined([Piece("a", 0, 9, 1, 2), Piece("a", 9, 12, 3, 1), Piece("b", 0, 5, 4, 1)])
     [Piece(file='a', start=0, end=12, position=1, length=3), Piece(file='b', ..., length=1)]
     """
-    return [_joined(list(group)) for _, group in groupby(pieces, lambda piece: piece.file)]
-
-
-def _joined(pieces: list[Piece]) -> Piece:
-    first, last = pieces[0], pieces[-1]
-    return first._replace(end=last.end, length=sum(piece.length for piece in pieces))
+    files = ([*group] for _, group in groupby(pieces, lambda piece: piece.file))
+    return [
+        some[0]._replace(end=some[-1].end, length=sum(piece.length for piece in some))
+        for some in files
+    ]
 
 
 def _table_cuts(at: int, until: int) -> Iterator[tuple[int, int, int]]:

@@ -24,6 +24,7 @@ from shortlist.model.registry import Registry
 from shortlist.model.settings import Settings
 from shortlist.progress import Steps
 from shortlist.spark.batch import Batch
+from shortlist.spark.file_source import GrowingFiles
 from shortlist.spark.session import any_session
 from shortlist.spark.sinks import (
     delivery_writer,
@@ -32,7 +33,7 @@ from shortlist.spark.sinks import (
     write_explanations,
     write_rejects,
 )
-from shortlist.spark.sources import counted_places, read_files
+from shortlist.spark.sources import read_files
 from shortlist.spark.streaming import Stream, stream_files
 from shortlist.spark.tasks import Lanes
 
@@ -133,7 +134,7 @@ class Job:
                 self.registry,
                 self.settings,
                 commands=self.commands,
-                shards=self.shards,
+                shards=self.shards or 0,
                 with_data=self.with_data,
                 keep=True,
             )
@@ -180,8 +181,8 @@ class Job:
                 stream = Stream(lines, driver, folder / "checkpoint", commands=self.commands)
                 stream.run_to_the_end()
                 driver.run_batch(Items.empty(), last=True)
-            rejected = reject_lines(sorted(outlet.refusals), counted_places(self.source))
-            _write_text(outputs.rejects, rejected)
+            places = GrowingFiles(self.source, lines.tabular, finite=True).places()
+            _write_text(outputs.rejects, reject_lines(sorted(outlet.refusals), places))
             if outputs.departures is not None:
                 _write_text(outputs.departures, outlet.departures)
         counts = Counter(driver.manifest.counts)
