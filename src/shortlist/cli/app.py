@@ -6,12 +6,11 @@ from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from dataclasses import fields
 from pathlib import Path
-from typing import Annotated, NoReturn, get_args
+from typing import Annotated, Literal, NoReturn
 
 import typer
 from rich.console import Console
 
-from shortlist.live.plans import PlanSetting
 from shortlist.model.durations import parse_duration
 from shortlist.model.problem import ShortlistError
 from shortlist.model.settings import Limits, Settings
@@ -76,7 +75,10 @@ Lateness = Annotated[
 ]
 StreamLateness = Annotated[str, typer.Option(help="Wait so long for what comes late, e.g. 10s.")]
 Dedup = Annotated[str, typer.Option(help="How long a publication id is remembered.")]
-Advertised = Annotated[str, typer.Option(help="`required` rejects publications without one.")]
+Advertising = Literal["optional", "required"]
+Advertised = Annotated[
+    Advertising, typer.Option(help="`required` rejects publications without one.")
+]
 LimitFlags = Annotated[
     list[str] | None,
     typer.Option("--limit", help="NAME=NUMBER, for " + ", ".join(f.name for f in fields(Limits))),
@@ -84,30 +86,14 @@ LimitFlags = Annotated[
 
 
 def settings_of(
-    lateness: str | None, dedup: str, advertised: str, limits: list[str] | None
+    lateness: str | None, dedup: str, advertised: Advertising, limits: list[str] | None
 ) -> Settings:
-    if advertised not in ("optional", "required"):
-        raise typer.BadParameter(
-            f"--advertised: expected optional or required, found {advertised!r}"
-        )
     return Settings(
         lateness=None if lateness is None else duration_of("--lateness", lateness),
         dedup=duration_of("--dedup", dedup),
-        advertised="required" if advertised == "required" else "optional",
+        advertised=advertised,
         limits=limits_of(limits),
     )
-
-
-def plan_of(text: str) -> PlanSetting:
-    """A plan by name.
-
-    >>> plan_of("auto")
-    'auto'
-    """
-    known: dict[str, PlanSetting] = {name: name for name in get_args(PlanSetting)}
-    if text not in known:
-        raise typer.BadParameter(f"--plan: expected one of {', '.join(known)}, found {text!r}")
-    return known[text]
 
 
 def limits_of(texts: list[str] | None) -> Limits:

@@ -21,7 +21,6 @@ from shortlist.cli.app import (
     fail,
     limits_of,
     notes,
-    plan_of,
     settings_of,
     warn,
 )
@@ -32,6 +31,7 @@ from shortlist.engine.replay import read_items, replay
 from shortlist.intake.files import read_registry
 from shortlist.intake.roster import summary
 from shortlist.intake.tables import publication_lines
+from shortlist.live.plans import PlanSetting
 from shortlist.model.registry import Registry
 from shortlist.model.settings import Settings
 from shortlist.progress import Steps
@@ -83,7 +83,7 @@ def run(
         int | None, typer.Option(min=1, help="With --stream: lines in a micro-batch.")
     ] = None,
     plan: Annotated[
-        str, typer.Option(help="With --stream: replicate, broadcast, rendezvous, or auto.")
+        PlanSetting, typer.Option(help="With --stream: replicate, broadcast, rendezvous, or auto.")
     ] = "replicate",
     changes: Annotated[
         Path | None, typer.Option(help="With --stream: also write what leaves shortlists.")
@@ -113,7 +113,7 @@ def run(
         )
         has_commands = timeline is not None
         job = Job(known, source, outputs, settings, steps, has_commands, with_data, shards)
-        report = job.run(master, Streamed(at_most, plan_of(plan)) if stream else None)
+        report = job.run(master, Streamed(at_most, plan) if stream else None)
     if as_json:
         print(json.dumps(report))
     else:

@@ -24,7 +24,6 @@ from shortlist.cli.app import (
     errors,
     fail,
     notes,
-    plan_of,
     say,
     settings_of,
 )
@@ -43,6 +42,7 @@ from shortlist.live.logs import tell, tell_batch, written_logs
 from shortlist.live.metrics import LOOPBACK, Metrics, lag
 from shortlist.live.outlets import LogOutlet, put_out
 from shortlist.live.places import announce, files_in
+from shortlist.live.plans import PlanSetting
 from shortlist.live.registers import committed, has_deployment
 from shortlist.live.savepoint import (
     ask_for_shards,
@@ -75,7 +75,9 @@ def up(
     shards: Annotated[
         int | None, typer.Option(min=1, max=256, help="How many tasks select; else one per core.")
     ] = None,
-    plan: Annotated[str, typer.Option(help="replicate, broadcast, rendezvous, or auto.")] = "auto",
+    plan: Annotated[
+        PlanSetting, typer.Option(help="replicate, broadcast, rendezvous, or auto.")
+    ] = "auto",
     with_data: Annotated[
         bool, typer.Option(help="Deliveries carry the publication's data.")
     ] = False,
@@ -99,7 +101,7 @@ def up(
             registry=_first_registry(registry, log, settings),
             settings=settings,
             shards=shards,
-            plan=plan_of(plan),
+            plan=plan,
             with_data=with_data,
             with_departures=changes,
             at_most=at_most,

@@ -152,53 +152,37 @@ def publish(
     as_json: AsJson = False,
 ) -> None:
     """Publish JSON lines; what is acknowledged is durable."""
-    checking = Checking(stamps=now)
+    bad: list[Line] = []
     with opened(log) as connected:
-        chunks: Iterator[list[Line]] = map(checking.good, incoming(files))
+        chunks: Iterator[list[Line]] = (_good(lines, bad, now) for lines in incoming(files))
         if strict:
             lines = [line for chunk in chunks for line in chunk]
-            chunks = in_chunks([] if checking.bad else lines)
+            chunks = in_chunks([] if bad else lines)
         receipt = send(connected, filter(None, chunks))
     if as_json:
-        print(json.dumps(receipt.document() | {"rejected": checking.bad}))
+        print(json.dumps(receipt.document() | {"rejected": len(bad)}))
     else:
-        print(receipt.text(f", {checking.bad:,} rejected"))
-    if checking.bad:
+        print(receipt.text(f", {len(bad):,} rejected"))
+    if bad:
         raise typer.Exit(1)
 
 
-@dataclass(slots=True)
-class Checking:
-    """Tells good lines from bad ones, which it names and counts."""
-
-    stamps: bool
-    """Whether lines without a time get the present one."""
-    bad: int = 0
-
-    def good(self, lines: Sequence[Line]) -> list[Line]:
-        """Those that can be sent."""
-        return [*self._good(lines)]
-
-    def _good(self, lines: Sequence[Line]) -> Iterator[Line]:
-        limits = Limits()
-        reader = ItemReader(Vocabulary(), limits, commands=False)
-        for line in lines:
-            try:
-                document = parse_json(line.content, limits)
-                stamped = self._stamped(document)
-                reader.document(stamped or document, position=0)
-            except BadItem as problem:
-                self.bad += 1
-                say([f"{line.place}: {problem}"])
-            else:
-                yield line if stamped is None else _rewritten(line, stamped)
-
-    def _stamped(self, document: object) -> dict[str, object] | None:
-        """The document with the present time, if that is wanted and it has none."""
-        if not self.stamps or not isinstance(document, dict) or document.get("time") is not None:
-            return None
-        return document | {"time": format_time(time.time_ns() // 1000)}
-
-
-def _rewritten(line: Line, document: dict[str, object]) -> Line:
-    return line._replace(content=json.dumps(document, ensure_ascii=False).encode())
+def _good(lines: Sequence[Line], bad: list[Line], stamps: bool) -> list[Line]:
+    """Lines that can be sent, with the present time if they have none and `stamps` asks for it;
+    what is wrong with the others is said."""
+    limits, good = Limits(), []
+    reader = ItemReader(Vocabulary(), limits, commands=False)
+    for line in lines:
+        content = line.content
+        try:
+            document = parse_json(content, limits)
+            if stamps and isinstance(document, dict) and document.get("time") is None:
+                document["time"] = format_time(time.time_ns() // 1000)
+                content = json.dumps(document, ensure_ascii=False).encode()
+            reader.document(document, position=0)
+        except BadItem as problem:
+            bad.append(line)
+            say([f"{line.place}: {problem}"])
+        else:
+            good.append(Line(line.place, content))
+    return good
