@@ -57,8 +57,7 @@ def publication_lines(file: Path) -> list[bytes]:
         rows = _rows(file)
     except NotATable as error:
         raise NotATable(f"{file.name}: {error}") from None
-    publications = (row_publication(_json_value(row)) for row in rows)
-    return [json.dumps(made, ensure_ascii=False).encode() for made in publications]
+    return [text.encode() for text in _publications(rows)]
 
 
 def check_tables(files: Iterable[Path]) -> None:
@@ -88,6 +87,16 @@ def row_publication(row: object) -> object:
     if data is None or isinstance(data, Mapping):
         data = {**columns, **(data or {})}
     return {**context, "data": data}
+
+
+def publication_texts(batch: pyarrow.RecordBatch) -> list[str]:
+    """Rows of a table as the publications that they stand for, in JSON."""
+    return _publications(rows_of(batch.drop_columns([POSITION])))
+
+
+def _publications(rows: Iterable[Mapping[str, Any]]) -> list[str]:
+    documents = (row_publication(_json_value(row)) for row in rows)
+    return [json.dumps(document, ensure_ascii=False) for document in documents]
 
 
 def row_lines(batch: pyarrow.RecordBatch) -> list[bytes]:

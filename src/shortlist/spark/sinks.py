@@ -16,7 +16,7 @@ import pyarrow.parquet as pq
 
 from shortlist.engine.arrow import Row, batches, rows
 from shortlist.engine.deliveries import ORDER, file_schema, file_text, lines, put_in_order
-from shortlist.intake.tables import POSITION, row_lines, row_publication
+from shortlist.intake.tables import POSITION, publication_texts
 from shortlist.spark.sources import Places
 
 if TYPE_CHECKING:
@@ -83,11 +83,8 @@ def lines_of_rows(arriving: Batches) -> Iterator[pa.RecordBatch]:
     """The task that turns rows of a table, each with the reason for which it was refused, into
     rejects."""
     for batch in arriving:
-        texts = row_lines(batch.drop_columns(["reason"]))
-        documents = [
-            json.dumps(row_publication(json.loads(text)), ensure_ascii=False) for text in texts
-        ]
-        columns = [batch.column(POSITION), documents, batch.column("reason")]
+        lines = publication_texts(batch.drop_columns(["reason"]))
+        columns = [batch.column(POSITION), lines, batch.column("reason")]
         yield pa.record_batch(columns, names=["position", "line", "reason"])
 
 

@@ -35,8 +35,7 @@ from shortlist.model.policy import Everything
 from shortlist.model.registry import Registry
 from shortlist.model.settings import Limits
 from shortlist.model.subscription import Subscription
-from shortlist.scoring.blocks import Arrivals, scored_pairs
-from shortlist.scoring.bulk import BulkScores
+from shortlist.scoring.blocks import Arrivals, BlockScoring
 from shortlist.spark.sinks import DeliveryFile
 from shortlist.spark.tasks import Progress
 
@@ -77,9 +76,8 @@ class Ready:
 
     folder: str
     values: Values
-    scores: BulkScores | None
+    scoring: BlockScoring | None
     """None where no subscription has a score: it is the possibility then."""
-    unconditional: Ints
     subscriptions: pa.StringArray
     receiving: Receiving
     ranks: Ints
@@ -101,12 +99,12 @@ class Ready:
         """
         subscriptions, vocabulary = registry.subscriptions, registry.vocabulary
         compiled_index(subscriptions, vocabulary, limits, processes, progress).save(folder)
-        scores, census = BulkScores(vocabulary, limits), TypeCensus(vocabulary, limits)
+        scoring, census = BlockScoring(vocabulary, limits), TypeCensus(vocabulary, limits)
         subscribers = {shortlist.id: shortlist.subscriber for shortlist in registry.shortlists}
         # a new index numbers subscriptions as they come
         for number, subscription in enumerate(subscriptions):
             census.add(subscription)
-            scores.add(number, subscription)
+            scoring.add(number, subscription)
             own = subscription.own_shortlist()
             if own is not None:
                 subscribers[own.id] = own.subscriber
@@ -115,10 +113,7 @@ class Ready:
         return cls(
             folder=str(folder),
             values=Values(vocabulary),
-            scores=scores if any(map(_has_score, subscriptions)) else None,
-            unconditional=np.array(
-                [n for n, one in enumerate(subscriptions) if one.where is None], np.int32
-            ),
+            scoring=scoring if any(map(_has_score, subscriptions)) else None,
             subscriptions=pa.array([made.id for made in subscriptions], pa.string()),
             receiving=Receiving(
                 shortlists=pa.array(shortlists, pa.string()),
@@ -134,14 +129,14 @@ class Ready:
         """All matches of publications, in order of publication and shortlist."""
         block = Block.of_items(items, self.values)
         self.census.observe(block)
-        matches = _index(self.folder).match_block(block, unconditional=self.scores is None)
-        if self.scores is None:
+        matches = _index(self.folder).match_block(block, unconditional=self.scoring is None)
+        if self.scoring is None:
             high = matches.possibility
             found = Arrivals(
                 matches.publications, matches.subscriptions, high, high, matches.necessity
             )
         else:
-            found = scored_pairs(self.scores, block, matches, self.unconditional)
+            found = self.scoring.scored(block, matches)
         return found.kept(order_by(found.publications, self.ranks[found.subscriptions]))
 
 
