@@ -42,7 +42,7 @@ FIRST, LAST = parse_time("0001-01-01T00:00:00Z") // 10**6, END_OF_TIME // 10**6
 """The first second that can be written, and the one behind the last."""
 
 
-class NotATable(ShortlistError):
+class NotATable(ShortlistError, ValueError):
     """Why a file cannot be read as a table."""
 
 

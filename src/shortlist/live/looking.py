@@ -10,7 +10,7 @@ from shortlist.model.settings import Limits
 from shortlist.model.shortlist import Shortlist
 
 
-class NoSuchShortlist(ShortlistError):
+class NoSuchShortlist(ShortlistError, LookupError):
     """A shortlist that is not live."""
 
 

