@@ -19,7 +19,7 @@ $(READY): pyproject.toml requirements.lock
 	@touch $@
 
 demo: $(READY) ## Run Shortlist on a generated city
-	$(BIN)/python -m shortlist demo
+	$(BIN)/python -m examples.city
 
 test: check ## Check, then run every test and example but the soak tests
 	SHORTLIST_DRIVER_MEMORY=$(TEST_MEMORY) $(BIN)/python -m pytest -n $(WORKERS) --dist loadfile
@@ -47,4 +47,4 @@ lock: ## Resolve the dependencies anew into requirements.lock (needs uv on the P
 
 clean: ## Remove the environment, caches and build products
 	rm -rf .venv .hypothesis .import_linter_cache .mypy_cache .pytest_cache .ruff_cache build dist
-	find src tests -name __pycache__ -type d -exec rm -rf {} +
+	find src tests examples benchmarks -name __pycache__ -type d -exec rm -rf {} +

@@ -9,7 +9,7 @@ duckdb                the conditions as SQL, one query per subscription, on one 
 engine, one core      publications a second of the engine in this process, on the same films
 memory of the engine  bytes a subscription, and of its snapshot
 spark batch           JSON lines to JSON lines, four policies; the registry is compiled within it
-Parquet to Parquet    `run_job` on two cores with the subscriptions of the live load, of five
+Parquet to Parquet    `Job` on two cores with the subscriptions of the live load, of five
                       policies, 53 of 100,000 matching a publication. `publications_per_second` is
                       without all that does not depend on publications (compiling the registry,
                       planning): the seconds of a small job on the same registry, warm, are taken

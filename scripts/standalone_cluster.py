@@ -19,8 +19,7 @@ from urllib.request import urlopen
 
 import pyspark
 
-from shortlist.spark.java import spark_java_home
-from shortlist.spark.session import LOOPBACK
+from shortlist.spark.session import LOOPBACK, spark_java_home
 
 PATIENCE = 120.0
 DAEMON_MEMORY = "256m"

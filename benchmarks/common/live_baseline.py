@@ -16,7 +16,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from shortlist.spark import session
-from shortlist.spark.stream_input import stream_log
+from shortlist.spark.streaming import stream_log
 
 from .grid import CUBE, MEETS
 from .live_load import ATTRIBUTES, Wish, wishes

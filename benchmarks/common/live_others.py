@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from shortlist.log.base import INPUT
 from shortlist.log.opening import open_log
-from shortlist.spark.stream_input import stream_log
+from shortlist.spark.streaming import stream_log
 
 from .duckdb_loop import DuckDbLoop, best_by_scan
 from .goals import Goal

@@ -14,7 +14,7 @@ from rich.console import Console
 import shortlist
 from shortlist.model.settings import Settings
 from shortlist.progress import Steps
-from shortlist.spark.job import Outputs, run_job
+from shortlist.spark.job import Job, Outputs
 
 from .duckdb_loop import match_query
 from .goals import Goal
@@ -42,7 +42,7 @@ def parquet_job(report: Report, count: int, publications: int, folder: Path) -> 
 
     def job(source: Path) -> dict[str, Any]:
         outputs = Outputs(deliveries=folder / "out.parquet", rejects=folder / "rejects.jsonl")
-        return run_job(registry, source, outputs, Settings(), steps=steps)
+        return Job(registry, source, outputs, Settings(), steps).run()
 
     job(few)  # compiles kernels and starts processes
     _, small_seconds = timed(partial(job, few))

@@ -75,8 +75,8 @@ def test_a_registry_becomes_commands_in_an_order_that_can_be_carried_out(tmp_pat
     [
         ("a.yaml", "vocabulary: {}\n", "a.yaml: expected a mapping with some of the keys "),
         ("a.yaml", "- 1\n", "a.yaml: expected a mapping with some of the keys "),
-        ("a.yaml", "a: [\n", "a.yaml: line 2"),
-        ("a.json", "{", "a.json: column 2: "),
+        ("a.yaml", "a: [\n", "a.yaml: not YAML: line 2"),
+        ("a.json", "{", "a.json: not JSON: column 2: "),
         ("a.yaml", "subscriptions: [{id: s, wher: x}]", "a.yaml: subscription 's': wher: is not "),
         ("a.yaml", "subscriptions: 7", "a.yaml: subscriptions: expected a list, found 7"),
         ("a.jsonl", "broken", "a.jsonl:1: not JSON"),

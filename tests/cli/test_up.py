@@ -3,12 +3,12 @@
 import pytest
 from typer.testing import CliRunner
 
-from shortlist.cli.program import app
+from shortlist.cli.app import app
 
 BAD = [
     (["--log", "redis://x", "--state", "s"], "expected sqlite:PATH or nats://HOST:PORT/NAME"),
     (["--log", "nats://127.0.0.1:1/x"], "expected --state FOLDER"),
-    (["--log", "sqlite:a.log", "--plan", "best"], "--plan: expected one of replicate"),
+    (["--log", "sqlite:a.log", "--plan", "best"], "'best' is not one of 'replicate'"),
     (["--log", "sqlite:a.log", "--heartbeat", "soon"], "--heartbeat: 'soon' is not a duration"),
     (["--log", "sqlite:a.log", "--metrics", "here"], "--metrics: expected HOST:PORT or off"),
     (["--log", "sqlite:a.log", "none.yaml"], "none.yaml"),

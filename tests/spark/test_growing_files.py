@@ -8,8 +8,8 @@ import pyarrow.parquet as pq
 import pytest
 
 from shortlist.intake.tables import NotATable
-from shortlist.spark import growing_files
-from shortlist.spark.growing_files import ChangedBehind, GrowingFiles, Place
+from shortlist.spark import file_source as growing_files
+from shortlist.spark.file_source import ChangedBehind, GrowingFiles, Place
 from shortlist.spark.sources import NoInput
 
 

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from shortlist.spark import java
+from shortlist.spark import session as java
 
 SMALL_JOB = """
 from shortlist.spark.session import local_session

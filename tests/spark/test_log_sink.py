@@ -4,17 +4,22 @@ import random
 from collections.abc import Sequence
 from pathlib import Path
 
+import pyarrow as pa
 import pytest
 from pyspark.sql.types import StructType
 
 from shortlist.live.files import Files
 from shortlist.log.base import Log, LogUnavailable, Moved
 from shortlist.spark import append_once
-from shortlist.spark.append_once import AppendOnce, lines_table
-from shortlist.spark.log_format import LogFormat
-from shortlist.spark.log_sink import LogWriter
+from shortlist.spark.append_once import LINES as APPENDED
+from shortlist.spark.append_once import AppendOnce
+from shortlist.spark.log_format import LogFormat, LogWriter
 
 LINES = StructType().add("line", "string").add("key", "string")
+
+
+def lines_table(contents, keys=None):
+    return pa.table([contents, keys or pa.nulls(len(contents), pa.string())], schema=APPENDED)
 
 
 @pytest.fixture

@@ -7,8 +7,8 @@ from pyspark.sql.streaming.datasource import ReadAllAvailable, ReadMaxRows
 
 from shortlist.log.base import LogUnavailable
 from shortlist.log.opening import open_log
-from shortlist.spark import log_source
-from shortlist.spark.log_source import LEAST_ENTRIES, LogStream, LogStreamReader
+from shortlist.spark import log_format as log_source
+from shortlist.spark.log_format import LEAST_ENTRIES, LogStream, LogStreamReader
 
 
 def test_offsets_follow_the_limit_and_the_log(url, log):

@@ -121,3 +121,10 @@ def test_a_position_column_orders_equal_times(spark):
     registry = {"subscriptions": [{"id": "t", "score": "x", "policy": {"kind": "top-k", "k": 1}}]}
     ordered = shortlist.rank(frame, registry).orderBy("position").collect()
     assert [(row.publication, row.rank) for row in ordered] == [("b", 1), ("a", 1)]
+
+
+def test_frames_that_cannot_be_ranked_are_refused(spark, flats):
+    with pytest.raises(shortlist.ShortlistError, match="found a streaming one: see rank_stream"):
+        shortlist.rank(spark.readStream.format("rate").load(), REGISTRY)
+    with pytest.raises(shortlist.ShortlistError, match="expected a column source of publications"):
+        shortlist.rank(flats.drop("source"), REGISTRY)

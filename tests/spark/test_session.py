@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from shortlist.spark.java import spark_java_home
+from shortlist.spark.session import spark_java_home
 
 pytestmark = pytest.mark.spark
 BIN = Path(sys.executable).parent

@@ -9,17 +9,17 @@ from shortlist.engine.replay import replay
 from shortlist.intake.files import registry_from_documents
 from shortlist.model.settings import Settings
 from shortlist.progress import Steps
-from shortlist.spark.job import Outputs
-from shortlist.spark.stream_job import run_stream_job
+from shortlist.spark.job import Job, Outputs, Streamed
 from tests.strategies import SECOND, registry, seeded, timeline
 
 pytestmark = pytest.mark.spark
 QUIET = Steps(Console(), quiet=True)
 
 
-def streamed(folder, made, source, settings, **how):
+def streamed(folder, made, source, settings, shards=None, **how):
     outputs = Outputs(deliveries=folder / "out.jsonl", rejects=folder / "rejects.jsonl")
-    report = run_stream_job(made, source, outputs, settings, steps=QUIET, commands=True, **how)
+    job = Job(made, source, outputs, settings, QUIET, commands=True, shards=shards)
+    report = job.run(stream=Streamed(**how))
     refused = [json.loads(line) for line in outputs.rejects.read_text().splitlines()]
     rejects = [(int(each["position"].partition(":")[2]), each["reason"]) for each in refused]
     return outputs.deliveries.read_text().splitlines(), rejects, report

@@ -9,10 +9,10 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
-from shortlist.intake.table_reading import POSITION, row_lines
+from shortlist.intake.tables import POSITION, row_lines
 from shortlist.log.opening import open_log
 from shortlist.spark.sources import Lines, NoInput, read_files, read_table
-from shortlist.spark.stream_input import stream_files, stream_lines, stream_log
+from shortlist.spark.streaming import stream_files, stream_lines, stream_log
 
 pytestmark = pytest.mark.spark
 

@@ -1,20 +1,19 @@
-"""What all commands of the program share: options, and how errors end them."""
+"""What all commands of the program share: options, settings as flags, and how errors end them."""
 
+import re
 import sys
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
+from dataclasses import fields
 from pathlib import Path
-from typing import Annotated, NoReturn
+from typing import Annotated, Literal, NoReturn
 
 import typer
 from rich.console import Console
 
-from shortlist.engine.saved import UnusableState
-from shortlist.intake.tables import NotATable
-from shortlist.log.base import LogUnavailable
-from shortlist.model.problem import InvalidRegistry
-from shortlist.spark.java import NoUsableJavaError
-from shortlist.spark.sources import NoInput
+from shortlist.model.durations import parse_duration
+from shortlist.model.problem import ShortlistError
+from shortlist.model.settings import Limits, Settings
 
 app = typer.Typer(
     no_args_is_help=True,
@@ -40,17 +39,8 @@ def errors() -> Iterator[None]:
         yield
     except BrokenPipeError:
         raise  # whoever reads the output has seen enough
-    except InvalidRegistry as error:
-        fail([str(problem) for problem in error.problems])
-    except (
-        LogUnavailable,
-        NoInput,
-        NotATable,
-        NoUsableJavaError,
-        UnusableState,
-        OSError,
-    ) as error:
-        fail([str(error)])
+    except (ShortlistError, OSError) as error:
+        fail(str(error).splitlines())
     except Exception as error:
         if not type(error).__module__.startswith(("pyspark.", "py4j.")):
             raise
@@ -77,3 +67,53 @@ def _cause(error: Exception) -> str:
     """The line of Spark's message that says what happened, behind the one that says where."""
     lines = [line for line in str(error).splitlines() if not line.startswith("An error occurred")]
     return lines[0].lstrip(": ") if lines else type(error).__name__
+
+
+Lateness = Annotated[
+    str | None,
+    typer.Option(help="Reject what is later than this, e.g. 10s or 0; else nothing is late."),
+]
+StreamLateness = Annotated[str, typer.Option(help="Wait so long for what comes late, e.g. 10s.")]
+Dedup = Annotated[str, typer.Option(help="How long a publication id is remembered.")]
+Advertising = Literal["optional", "required"]
+Advertised = Annotated[
+    Advertising, typer.Option(help="`required` rejects publications without one.")
+]
+LimitFlags = Annotated[
+    list[str] | None,
+    typer.Option("--limit", help="NAME=NUMBER, for " + ", ".join(f.name for f in fields(Limits))),
+]
+
+
+def settings_of(
+    lateness: str | None, dedup: str, advertised: Advertising, limits: list[str] | None
+) -> Settings:
+    return Settings(
+        lateness=None if lateness is None else duration_of("--lateness", lateness),
+        dedup=duration_of("--dedup", dedup),
+        advertised=advertised,
+        limits=limits_of(limits),
+    )
+
+
+def limits_of(texts: list[str] | None) -> Limits:
+    return Limits(**dict(_limit(text) for text in texts or ()))
+
+
+def duration_of(flag: str, text: str) -> int:
+    if re.fullmatch(r"0(ms|s|m|h|d)?|PT0S", text):
+        return 0
+    try:
+        return parse_duration(text)
+    except ValueError as error:
+        raise typer.BadParameter(f"{flag}: {error}") from None
+
+
+def _limit(text: str) -> tuple[str, int]:
+    name, _, number = text.partition("=")
+    known = [field.name for field in fields(Limits)]
+    if name not in known or not number.isdecimal() or int(number) < 1:
+        raise typer.BadParameter(
+            f"--limit: expected NAME=NUMBER, NAME one of {', '.join(known)}; found {text!r}"
+        )
+    return name, int(number)

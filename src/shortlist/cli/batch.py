@@ -1,8 +1,6 @@
-"""The commands for finite inputs: run, check, explain, and the demo."""
+"""The commands for finite inputs: run, check, explain."""
 
 import json
-from collections.abc import Callable
-from functools import partial
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -10,15 +8,21 @@ import typer
 from rich.console import Console
 from rich.table import Table
 
-from shortlist.cli.app import FINITE, AsJson, RegistryPath, app, errors, fail, notes, warn
-from shortlist.cli.settings import (
+from shortlist.cli.app import (
+    FINITE,
     Advertised,
+    AsJson,
     Dedup,
     Lateness,
     LimitFlags,
+    RegistryPath,
+    app,
+    errors,
+    fail,
     limits_of,
-    plan_of,
+    notes,
     settings_of,
+    warn,
 )
 from shortlist.engine.engine import Engine
 from shortlist.engine.explanation import Question
@@ -27,6 +31,7 @@ from shortlist.engine.replay import read_items, replay
 from shortlist.intake.files import read_registry
 from shortlist.intake.roster import summary
 from shortlist.intake.tables import publication_lines
+from shortlist.live.plans import PlanSetting
 from shortlist.model.registry import Registry
 from shortlist.model.settings import Settings
 from shortlist.progress import Steps
@@ -78,7 +83,7 @@ def run(
         int | None, typer.Option(min=1, help="With --stream: lines in a micro-batch.")
     ] = None,
     plan: Annotated[
-        str, typer.Option(help="With --stream: replicate, broadcast, rendezvous, or auto.")
+        PlanSetting, typer.Option(help="With --stream: replicate, broadcast, rendezvous, or auto.")
     ] = "replicate",
     changes: Annotated[
         Path | None, typer.Option(help="With --stream: also write what leaves shortlists.")
@@ -98,7 +103,7 @@ def run(
     with errors():
         known = _registry(registry, timeline, settings)
         input_files(source)
-        from shortlist.spark.job import Outputs, run_job
+        from shortlist.spark.job import Job, Outputs, Streamed
 
         outputs = Outputs(
             deliveries=out,
@@ -106,22 +111,9 @@ def run(
             explanations=explain,
             departures=changes,
         )
-        job: Callable[..., dict[str, Any]] = run_job
-        if stream:
-            from shortlist.spark.stream_job import run_stream_job
-
-            job = partial(run_stream_job, at_most=at_most, plan=plan_of(plan))
-        report = job(
-            known,
-            source,
-            outputs,
-            settings,
-            commands=timeline is not None,
-            with_data=with_data,
-            shards=shards,
-            master=master,
-            steps=steps,
-        )
+        has_commands = timeline is not None
+        job = Job(known, source, outputs, settings, steps, has_commands, with_data, shards)
+        report = job.run(master, Streamed(at_most, plan) if stream else None)
     if as_json:
         print(json.dumps(report))
     else:
@@ -199,21 +191,6 @@ def explain(
             print(json.dumps(explanation, ensure_ascii=False))
         else:
             print("\n".join(explanation_lines(explanation)))
-
-
-@app.command(rich_help_panel=FINITE)
-def demo(
-    folder: Annotated[Path, typer.Option(help="Where the city and its deliveries go.")] = Path(
-        "demo"
-    ),
-    publications: Annotated[int, typer.Option(min=200)] = 20_000,
-    subscribers: Annotated[int, typer.Option(min=20)] = 1_000,
-) -> None:
-    """Rank a generated city's rentals, films and sensor alerts, and show a few shortlists."""
-    from shortlist.demo.show import show
-
-    with errors():
-        show(folder, publications, subscribers)
 
 
 def _source(publications: Path | None, timeline: Path | None) -> Path:

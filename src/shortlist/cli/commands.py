@@ -2,24 +2,106 @@
 
 import json
 import time
-from collections.abc import Callable
-from dataclasses import dataclass
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, fields
+from functools import partial
 from inspect import Parameter, Signature, signature
 from itertools import chain
+from pathlib import Path
 from typing import Annotated, Any, NamedTuple
 
 import typer
 
-from shortlist.cli.app import LIVE, AsJson, app, fail, say
-from shortlist.cli.deployment import Deployment, LogUrl, opened
-from shortlist.cli.orders import Order, Orders
-from shortlist.cli.sending import FilePaths, Line, Receipt, in_chunks, send
-from shortlist.cli.verdicts import effects, rejections, wait_until_passed
-from shortlist.intake.lines import BadItem, ItemReader
+from shortlist.cli.app import LIVE, POLL_SECONDS, AsJson, app, fail, notes, say
+from shortlist.cli.deployment import Deployment, LogUrl, has_passed, opened, read_up_to, rejections
+from shortlist.cli.sending import STANDARD_INPUT, FilePaths, Line, Receipt, in_chunks, incoming
+from shortlist.cli.sending import send as send_lines
+from shortlist.intake.files import KINDS, Unreadable, load
+from shortlist.intake.lines import MAKING, BadItem, ItemReader, parse_json
+from shortlist.intake.roster import Roster
+from shortlist.live.manifest import Manifest
 from shortlist.log.base import REJECTS
-from shortlist.model.command import Command
+from shortlist.model.command import Command, Update
+from shortlist.model.policy_changes import outcome
+from shortlist.model.settings import Limits
 from shortlist.model.times import format_time, parse_time
 from shortlist.model.vocabulary import Vocabulary
+from shortlist.model.wording import shown
+
+REGISTRY_SUFFIXES = (".yaml", ".yml", ".json")
+VERBS = {kind: verb for verb, (kind, _) in MAKING.items()}
+"""The command that makes each kind of noun."""
+
+Publisher = Annotated[str, typer.Argument(help="The publisher.")]
+PublicationIds = Annotated[list[str], typer.Argument(help="Ids of its publications.")]
+Ids = Annotated[list[str], typer.Argument(help="Their ids.")]
+Time = Annotated[str | None, typer.Option("--time", help="When, RFC 3339; else now.")]
+Wait = Annotated[bool, typer.Option("--wait", help="Wait until it is carried out or rejected.")]
+Patience = Annotated[float, typer.Option(min=0, help="Seconds to wait at most.")]
+
+
+class Order(NamedTuple):
+    """A command that has no time yet, and where it comes from; or why it cannot be read."""
+
+    place: str
+    verb: str
+    content: object = None
+    problem: str | None = None
+
+
+def name_orders(verb: str, ids: Ids) -> Iterator[Order]:
+    """
+    >>> [*name_orders("close", ["anna"])]
+    [Order(place="close 'anna'", verb='close', content='anna', problem=None)]
+    """
+    return (Order(f"{verb} {shown(name)}", verb, name) for name in ids)
+
+
+def retractions(source: Publisher, ids: PublicationIds) -> Iterator[Order]:
+    for order in name_orders("retract", ids):
+        yield order._replace(content={"source": source, "id": order.content})
+
+
+def line_orders(verb: str, files: FilePaths = None) -> Iterator[Order]:
+    """One noun a line."""
+    for line in chain.from_iterable(incoming(files)):
+        try:
+            yield Order(line.place, verb, parse_json(line.content, Limits()))
+        except BadItem as problem:
+            yield Order(line.place, verb, problem=str(problem))
+
+
+def subscriptions(files: FilePaths = None) -> Iterator[Order]:
+    """One subscription a line, or whole registries, whose other nouns are made too."""
+    for path in files or [STANDARD_INPUT]:
+        is_registry = path.suffix in REGISTRY_SUFFIXES
+        yield from _registry_orders(path) if is_registry else line_orders("subscribe", [path])
+
+
+def _registry_orders(path: Path) -> Iterator[Order]:
+    """Subscriptions that name a shortlist come behind those that may own it."""
+    wrong = partial(Order, path.name, "subscribe", None)
+    try:
+        document = load(path)
+    except (OSError, Unreadable) as error:
+        yield wrong(str(error))
+        return
+    expected = f"expected a mapping with some of the keys {', '.join(KINDS)}"
+    if not isinstance(document, Mapping):
+        yield wrong(f"{expected}, found {shown(document)}")
+        return
+    yield from (wrong(f"{expected}, found {shown(key)}") for key in document if key not in KINDS)
+    for key, kind in KINDS.items():
+        nouns = document.get(key) or []
+        if not isinstance(nouns, list):
+            yield wrong(f"{key}: expected a list, found {shown(nouns)}")
+            continue
+        for noun in sorted(nouns, key=_names_a_shortlist):
+            yield Order(path.name, VERBS[kind], noun)
+
+
+def _names_a_shortlist(noun: object) -> bool:
+    return isinstance(noun, Mapping) and noun.get("shortlist") is not None
 
 
 class Verdict(NamedTuple):
@@ -30,60 +112,60 @@ class Verdict(NamedTuple):
     rejected: str | None
     effect: str | None
 
+    def document(self) -> dict[str, Any]:
+        return {name: value for name, value in self._asdict().items() if value is not None}
+
 
 @dataclass(frozen=True, slots=True)
 class Dispatch:
-    """When and where to."""
+    """When and where to; these options all the commands here have."""
 
-    log: str
-    at: str | None
-    wait: bool
-    patience: float
-    as_json: bool
+    log: LogUrl
+    at: Time = None
+    wait: Wait = False
+    patience: Patience = 60
+    as_json: AsJson = False
 
-    def send(self, orders: Orders) -> None:
+    def send(self, orders: Sequence[Order]) -> None:
         given = _given(self.at)
         with opened(self.log) as log:
             deployment = Deployment(log)
-            commands = _checked(orders, deployment.vocabulary)
+            commands = _check(orders, deployment.vocabulary)
             foreseen = effects(deployment, commands) if self.wait else []
             rejected_before = log.end(REJECTS)
             # as late as possible: meanwhile time goes on in the deployment, too
             micros = _now() if given is None else given
-            lines = (Line(order.place, _line(order, micros).encode()) for order in orders.found)
-            receipt = send(log, in_chunks(lines))
+            lines = (Line(order.place, _line(order, micros).encode()) for order in orders)
+            receipt = send_lines(log, in_chunks(lines))
             if not self.wait or receipt.ends is None:
-                self._tell(receipt)
+                print(json.dumps(receipt.document()) if self.as_json else receipt.text())
                 return
             manifest = wait_until_passed(deployment, receipt.ends[1], micros, self.patience)
             offsets = [*chain(*receipt.runs)]
             reasons = dict(rejections(log, manifest, set(offsets), after=rejected_before))
         verdicts = [
             Verdict(order.place, offset, reasons.get(offset), effect)
-            for order, offset, effect in zip(orders.found, offsets, foreseen, strict=True)
+            for order, offset, effect in zip(orders, offsets, foreseen, strict=True)
         ]
-        self._tell_verdicts(receipt, verdicts)
+        self._tell(receipt, verdicts)
 
-    def _tell(self, receipt: Receipt) -> None:
-        print(json.dumps(receipt.document()) if self.as_json else receipt.text())
-
-    def _tell_verdicts(self, receipt: Receipt, verdicts: list[Verdict]) -> None:
+    def _tell(self, receipt: Receipt, verdicts: list[Verdict]) -> None:
         rejected = [each for each in verdicts if each.rejected is not None]
-        carried_out = [each for each in verdicts if each.rejected is None]
+        effective = [each for each in verdicts if each.rejected is None and each.effect is not None]
+        carried_out = len(verdicts) - len(rejected)
         if self.as_json:
             document = receipt.document() | {
-                "carried out": len(carried_out),
-                "rejected": [_document(each) for each in rejected],
-                "effects": [_document(each) for each in carried_out if each.effect is not None],
+                "carried out": carried_out,
+                "rejected": [each.document() for each in rejected],
+                "effects": [each.document() for each in effective],
             }
             print(json.dumps(document, ensure_ascii=False))
         else:
             print(receipt.text())
             say(f"{each.place}: {each.rejected}" for each in rejected)
-            for each in carried_out:
-                if each.effect is not None:
-                    print(f"{each.place}: {each.effect}")
-            print(f"{len(carried_out):,} carried out, {len(rejected):,} rejected")
+            for each in effective:
+                print(f"{each.place}: {each.effect}")
+            print(f"{carried_out:,} carried out, {len(rejected):,} rejected")
         if rejected:
             raise typer.Exit(1)
 
@@ -104,105 +186,101 @@ def _line(order: Order, micros: int) -> str:
     return json.dumps(document, ensure_ascii=False)
 
 
-def _checked(orders: Orders, vocabulary: Vocabulary) -> list[Command]:
+def _check(orders: Iterable[Order], vocabulary: Vocabulary) -> list[Command]:
     """The commands, as they will be read on the other side; fails if there is any problem."""
     reader = ItemReader(vocabulary)
-    commands, problems = [], [*orders.problems]
-    for order in orders.found:
-        try:
-            command = reader.line(_line(order, _now()), position=0)
-        except BadItem as problem:
+    commands, problems = [], []
+    for order in orders:
+        problem = order.problem
+        if problem is None:
+            try:
+                command = reader.line(_line(order, _now()), position=0)
+                assert isinstance(command, Command)
+                commands.append(command)
+            except BadItem as error:
+                problem = str(error)
+        if problem is not None:
             problems.append(f"{order.place}: {problem}")
-        else:
-            assert isinstance(command, Command)
-            commands.append(command)
     if problems:
         fail(problems)
     return commands
 
 
-def _document(verdict: Verdict) -> dict[str, Any]:
-    return {name: value for name, value in verdict._asdict().items() if value is not None}
+def effects(deployment: Deployment, commands: Sequence[Command]) -> list[str | None]:
+    """What each command will do to what shortlists hold; None where there is nothing to say."""
+    is_update = any(isinstance(command, Update) for command in commands)
+    roster = deployment.roster() if is_update else None
+    if roster is None:
+        return [None] * len(commands)
+    return [_effect(roster, command) for command in commands]
 
 
-OF_FILES: dict[str, str] = {
-    "open": "Open shortlists, one JSON object a line.",
-    "advertise": "Make advertisements, one JSON object a line.",
-    "update": 'Change live nouns: {"subscription": ID, …} or {"shortlist": ID, …}, one a line.',
-}
-OF_NAMES: dict[str, str] = {
-    "unsubscribe": "Cancel subscriptions.",
-    "close": "Close shortlists, and cancel their subscriptions.",
-    "unadvertise": "Withdraw advertisements.",
-}
-Publisher = Annotated[str, typer.Argument(help="The publisher.")]
-PublicationIds = Annotated[list[str], typer.Argument(help="Ids of its publications.")]
-Ids = Annotated[list[str], typer.Argument(help="Their ids.")]
-Time = Annotated[str | None, typer.Option("--time", help="When, RFC 3339; else now.")]
-Wait = Annotated[bool, typer.Option("--wait", help="Wait until it is carried out or rejected.")]
-Patience = Annotated[float, typer.Option(min=0, help="Seconds to wait at most.")]
+def _effect(roster: Roster, command: Command) -> str | None:
+    if roster.refusal(command) is not None:
+        return None
+    said = None
+    if isinstance(command, Update):
+        name = roster.shortlist_of(command)
+        assert name is not None
+        before, made = roster.shortlists[name], roster.updated(command)
+        after = made.shortlist or before
+        said = f"shortlist {name!r} {outcome(before.policy, after.policy)}"
+    roster.apply(command)
+    return said
 
 
-def _options(
-    *,
-    log: LogUrl,
-    at: Time = None,
-    wait: Wait = False,
-    patience: Patience = 60,
-    as_json: AsJson = False,
-) -> Dispatch:
-    """What all of them can be told."""
-    return Dispatch(log, at, wait, patience, as_json)
+def wait_until_passed(
+    deployment: Deployment, offset: int, micros: int, patience: float
+) -> Manifest:
+    """What is committed when time has passed what stands at an offset, and its rejects, which
+    come just after the commit, are in the log; fails after so many seconds."""
+    deadline = time.monotonic() + patience
+    with notes.status("Waiting for the deployment"):
+        while True:
+            manifest = deployment.manifest
+            is_passed = manifest is not None and has_passed(manifest, offset, micros)
+            if manifest and is_passed and deployment.log.end(REJECTS) >= manifest.rejects.end:
+                return manifest
+            if time.monotonic() >= deadline:
+                fail([f"not known after {patience:g} s: {_standstill(manifest, offset)}"])
+            time.sleep(POLL_SECONDS)
 
 
-def _sent(verb: str, help: str, add: Callable[..., None]) -> None:
-    """Makes a command that sends what `add` adds to its first argument, the orders."""
+def _standstill(manifest: Manifest | None, offset: int) -> str:
+    if manifest is None:
+        return "no deployment works on this log"
+    done = read_up_to(manifest)
+    if done < offset:
+        return f"the deployment has read up to {done:,}, and this is at {offset:,}"
+    return "time has not passed it yet in the deployment"
+
+
+def _sends(verb: str, help: str, orders: Callable[..., Iterator[Order]]) -> None:
+    """Makes a command that sends orders: its options are what makes these, and a dispatch."""
 
     def command(**given: Any) -> None:
-        orders = Orders()
-        add(orders, **{name: given.pop(name) for name in [*given] if name not in COMMON})
-        _options(**given).send(orders)
+        dispatch = Dispatch(**{field.name: given.pop(field.name) for field in fields(Dispatch)})
+        dispatch.send([*orders(**given)])
 
-    _, *own = signature(add, eval_str=True).parameters.values()
-    common = signature(_options, eval_str=True).parameters.values()
-    parameters = [one.replace(kind=Parameter.KEYWORD_ONLY) for one in (*own, *common)]
+    both = (*signature(orders).parameters.values(), *signature(Dispatch).parameters.values())
+    parameters = [one.replace(kind=Parameter.KEYWORD_ONLY) for one in both]
     command.__signature__ = Signature(parameters)  # type: ignore[attr-defined]
     command.__annotations__ = {one.name: one.annotation for one in parameters}
     app.command(verb, help=help, rich_help_panel=LIVE)(command)
 
 
-COMMON = [*signature(_options).parameters]
-
-
-def _add_subscriptions(orders: Orders, files: FilePaths = None) -> None:
-    orders.add_subscriptions(files)
-
-
-def _add_lines(verb: str) -> Callable[..., None]:
-    def add(orders: Orders, files: FilePaths = None) -> None:
-        orders.add_lines(verb, files)
-
-    return add
-
-
-def _add_names(verb: str) -> Callable[..., None]:
-    def add(orders: Orders, ids: Ids) -> None:
-        orders.add_names(verb, ids)
-
-    return add
-
-
-def _add_retractions(orders: Orders, source: Publisher, ids: PublicationIds) -> None:
-    orders.add_retractions(source, ids)
-
-
-_sent(
-    "subscribe",
-    "Make subscriptions, one JSON object a line; or all that a registry (YAML, JSON) lists.",
-    _add_subscriptions,
-)
-for _verb, _help in OF_FILES.items():
-    _sent(_verb, _help, _add_lines(_verb))
-for _verb, _help in OF_NAMES.items():
-    _sent(_verb, _help, _add_names(_verb))
-_sent("retract", "Take publications back.", _add_retractions)
+for _verb, _help in {
+    "subscribe": "Make subscriptions, one JSON object a line; or all that a registry (YAML, JSON)"
+    " lists.",
+    "open": "Open shortlists, one JSON object a line.",
+    "advertise": "Make advertisements, one JSON object a line.",
+    "update": 'Change live nouns: {"subscription": ID, …} or {"shortlist": ID, …}, one a line.',
+}.items():
+    _sends(_verb, _help, subscriptions if _verb == "subscribe" else partial(line_orders, _verb))
+for _verb, _help in {
+    "unsubscribe": "Cancel subscriptions.",
+    "close": "Close shortlists, and cancel their subscriptions.",
+    "unadvertise": "Withdraw advertisements.",
+}.items():
+    _sends(_verb, _help, partial(name_orders, _verb))
+_sends("retract", "Take publications back.", retractions)

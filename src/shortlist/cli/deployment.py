@@ -1,6 +1,7 @@
 """What clients know of a deployment: its log, and through it its manifest and its registry."""
 
-from collections.abc import Iterator
+import json
+from collections.abc import Collection, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
@@ -16,7 +17,7 @@ from shortlist.live.manifest import Manifest
 from shortlist.live.places import SQLITE, announced, files_in, state_folder
 from shortlist.live.registers import committed, has_deployment
 from shortlist.live.registry_state import replay_registry
-from shortlist.log.base import Log
+from shortlist.log.base import REJECTS, Log
 from shortlist.log.opening import kind_of, open_log
 from shortlist.model.settings import Limits
 from shortlist.model.vocabulary import Vocabulary
@@ -43,6 +44,14 @@ def opened(url: str, *, must_exist: bool = False) -> Iterator[Log]:
             yield log
         finally:
             log.close()
+
+
+def announced_folder(log: Log) -> Path:
+    """Where the deployment that works on a log has its state; fails if there is none."""
+    folder = announced(log)
+    if folder is None:
+        fail(["expected a deployment, found none: start one with `shortlist up`"])
+    return folder
 
 
 def folder_of(log: str, given: Path | None) -> Path:
@@ -103,3 +112,14 @@ def has_passed(manifest: Manifest, offset: int, time: int) -> bool:
     if read_up_to(manifest) < offset:
         return False
     return manifest.is_finished or (manifest.reached is not None and time < manifest.reached)
+
+
+def rejections(
+    log: Log, manifest: Manifest, offsets: Collection[int], after: int = 0
+) -> Iterator[tuple[int, str]]:
+    """Which of these offsets were turned away, and why; read behind an offset of the rejects."""
+    for entry in log.read(REJECTS, after):
+        document = json.loads(entry.content)
+        offset = int(document["position"]) - manifest.base
+        if offset in offsets:
+            yield offset, document["reason"]

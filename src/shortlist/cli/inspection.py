@@ -1,4 +1,4 @@
-"""The command `status`: of a deployment, or of a saved state."""
+"""The commands `status` and `show`: how a deployment is, and what a shortlist holds."""
 
 import json
 import time
@@ -11,12 +11,25 @@ from rich.console import Console
 from rich.table import Table
 
 from shortlist.cli.app import LIVE, AsJson, app, errors, fail, warn
-from shortlist.cli.deployment import LOG_OPTION, Deployment, opened, read_up_to
+from shortlist.cli.deployment import (
+    LOG_OPTION,
+    UNLIMITED,
+    Deployment,
+    LogUrl,
+    announced_folder,
+    opened,
+    read_up_to,
+)
+from shortlist.engine.contents import Entry
 from shortlist.engine.engine import Engine
 from shortlist.engine.shard import OTHER_TYPE
+from shortlist.live.looking import looked_at
 from shortlist.live.manifest import Manifest
 from shortlist.live.metrics import REJECTED, Lag, labelled, lag
+from shortlist.live.places import files_in
+from shortlist.live.registers import committed
 from shortlist.log.base import DELIVERIES, INPUT, Log
+from shortlist.model.policy import policies_of
 from shortlist.model.times import format_time
 
 RECENT = 1000
@@ -156,3 +169,61 @@ def _saved_status(snapshot: Path, as_json: bool) -> None:
         f"{found['publications held']:,} publications; {found['bytes saved']:,} bytes saved"
     )
     warn(found["warnings"])
+
+
+@app.command(rich_help_panel=LIVE)
+def show(
+    shortlist: Annotated[str, typer.Argument(help="The id of a shortlist.")],
+    *,
+    log: LogUrl,
+    with_data: Annotated[bool, typer.Option(help="With the publications' data.")] = False,
+    as_json: AsJson = False,
+) -> None:
+    """Show what is on a shortlist now, the best first."""
+    with opened(log, must_exist=True) as known:
+        _, manifest = committed(known)
+        files = files_in(announced_folder(known))
+        live, entries = looked_at(manifest, files, shortlist, UNLIMITED)
+        data = [_data(entry, known, manifest) for entry in entries] if with_data else None
+    now = manifest.reached
+    when = None if now is None else format_time(now)
+    kinds = [policy.kind for policy in policies_of(live.policy)]
+    if as_json:
+        shown = [entry.document() for entry in entries]
+        for document, found in zip(shown, data or (), strict=False):
+            document["data"] = found
+        print(json.dumps({"shortlist": shortlist, "time": when, "policy": kinds, "shows": shown}))
+        return
+    print(f"{shortlist}, of {live.subscriber}, {' then '.join(kinds)}, at {when or 'the start'}")
+    if entries:
+        Console().print(_table(entries, data))
+    else:
+        print("shows nothing" + (": it passes everything on" if kinds == ["everything"] else ""))
+
+
+def _data(entry: Entry, log: Log, manifest: Manifest) -> Any:
+    """A publication's data, as its line in the log has it; None if that is another log."""
+    offset = entry.publication.position - manifest.base
+    for line in log.read(INPUT, offset - 1, offset) if offset > 0 else ():
+        return json.loads(line.content.decode("utf-8-sig")).get("data") or {}
+    return None
+
+
+def _table(entries: list[Entry], data: list[Any] | None) -> Table:
+    table = Table("#", "publication", "score", "by", "published", "until", box=None)
+    if data is not None:
+        table.add_column("data")
+    for number, entry in enumerate(entries):
+        publication = entry.publication
+        until = "" if entry.until is None else format_time(entry.until)
+        known = [] if data is None else [json.dumps(data[number], ensure_ascii=False)]
+        table.add_row(
+            str(entry.rank),
+            f"{publication.id} ({publication.source})",
+            f"{entry.score:g}",
+            entry.subscription or "",
+            format_time(publication.time),
+            f"{'waits, ' if entry.waiting else ''}{until}",
+            *known,
+        )
+    return table

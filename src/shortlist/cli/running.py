@@ -1,38 +1,60 @@
-"""The command `up`: a deployment in the foreground, until it is told to stop."""
+"""The commands that run a deployment and move its state: up, rescale, export, import."""
 
 import re
 import signal
 import time
 from collections.abc import Iterator
-from contextlib import ExitStack, contextmanager
+from contextlib import ExitStack, contextmanager, suppress
 from pathlib import Path
 from typing import Annotated
 
 import typer
 from prometheus_client import CollectorRegistry
 
-from shortlist.cli.app import LIVE, RegistryPath, app, errors, fail, notes, say
-from shortlist.cli.deployment import LogUrl, folder_of, opened, read_up_to
-from shortlist.cli.settings import (
+from shortlist.cli.app import (
+    LIVE,
+    POLL_SECONDS,
     Advertised,
     Dedup,
     LimitFlags,
+    RegistryPath,
     StreamLateness,
+    app,
     duration_of,
-    plan_of,
+    errors,
+    fail,
+    notes,
+    say,
     settings_of,
 )
+from shortlist.cli.deployment import (
+    UNLIMITED,
+    LogUrl,
+    announced_folder,
+    folder_of,
+    opened,
+    read_up_to,
+)
 from shortlist.intake.files import read_registry
-from shortlist.live.driver import Driver, Finished, Report
-from shortlist.live.locking import AlreadyRunning
+from shortlist.live.driver import Driver, Report
+from shortlist.live.locking import AlreadyRunning, only_driver
 from shortlist.live.logs import tell, tell_batch, written_logs
 from shortlist.live.metrics import LOOPBACK, Metrics, lag
-from shortlist.live.registers import has_deployment
+from shortlist.live.outlets import LogOutlet, put_out
+from shortlist.live.places import announce, files_in
+from shortlist.live.plans import PlanSetting
+from shortlist.live.registers import committed, has_deployment
+from shortlist.live.savepoint import (
+    ask_for_shards,
+    export,
+    rescale,
+    restore,
+)
 from shortlist.log.base import Log, Moved
 from shortlist.model.registry import Registry
 from shortlist.model.settings import Settings
 from shortlist.progress import Steps
-from shortlist.spark.running import Running, Wanted, WrongPlace
+from shortlist.spark.running import Running, Wanted
 from shortlist.spark.session import any_session
 
 OFF = "off"
@@ -53,7 +75,9 @@ def up(
     shards: Annotated[
         int | None, typer.Option(min=1, max=256, help="How many tasks select; else one per core.")
     ] = None,
-    plan: Annotated[str, typer.Option(help="replicate, broadcast, rendezvous, or auto.")] = "auto",
+    plan: Annotated[
+        PlanSetting, typer.Option(help="replicate, broadcast, rendezvous, or auto.")
+    ] = "auto",
     with_data: Annotated[
         bool, typer.Option(help="Deliveries carry the publication's data.")
     ] = False,
@@ -77,7 +101,7 @@ def up(
             registry=_first_registry(registry, log, settings),
             settings=settings,
             shards=shards,
-            plan=plan_of(plan),
+            plan=plan,
             with_data=with_data,
             with_departures=changes,
             at_most=at_most,
@@ -97,8 +121,6 @@ def _run(wanted: Wanted, metrics: Metrics, master: str | None) -> None:
     try:
         with _stopped_by_signals(running):
             running.run()
-    except (AlreadyRunning, Finished, WrongPlace) as error:
-        fail([str(error)])
     except Moved:
         tell("superseded")
         fail(["another process has taken over this deployment"])
@@ -185,3 +207,65 @@ def _stopped_by_signals(running: Running) -> Iterator[None]:
     finally:
         for which, handler in before.items():
             signal.signal(which, handler)
+
+
+SavepointPath = Annotated[Path, typer.Argument(help="A savepoint: one file.")]
+
+
+@app.command("rescale", rich_help_panel=LIVE)
+def rescale_command(
+    *,
+    log: LogUrl,
+    shards: Annotated[int, typer.Option(min=1, max=256, help="How many there are to be.")],
+    wait: Annotated[float, typer.Option(help="Seconds to wait for a running deployment.")] = 120,
+) -> None:
+    """Spread shortlists over another number of shards; a running deployment does it itself."""
+    with opened(log, must_exist=True) as opened_log:
+        folder = announced_folder(opened_log)
+        try:
+            with only_driver(folder):
+                rescale(opened_log, files_in(folder), shards, UNLIMITED)
+        except AlreadyRunning:
+            ask_for_shards(opened_log, shards)
+            _wait_for(opened_log, shards, wait)
+    print(f"{shards} shards")
+
+
+@app.command("export", rich_help_panel=LIVE)
+def export_command(savepoint: SavepointPath, *, log: LogUrl) -> None:
+    """Write the whole state to one file: it can go on with another log, cluster or version."""
+    with opened(log, must_exist=True) as opened_log:
+        folder = announced_folder(opened_log)
+        files = files_in(folder)
+        with suppress(AlreadyRunning), only_driver(folder):
+            # whoever was killed may have left something to do; whoever runs does it itself
+            put_out(committed(opened_log)[1], files, LogOutlet(opened_log))
+        unread = export(opened_log, files, savepoint)
+    print(f"{savepoint}: {savepoint.stat().st_size:,} bytes, {unread:,} unread entries included")
+
+
+@app.command("import", rich_help_panel=LIVE)
+def import_command(
+    savepoint: SavepointPath,
+    *,
+    log: LogUrl,
+    state: Annotated[Path | None, typer.Option(help="Where its state goes.")] = None,
+) -> None:
+    """Begin a deployment with what was exported, on a log that is empty."""
+    with opened(log) as opened_log:
+        folder = folder_of(log, state)
+        manifest = restore(savepoint, opened_log, files_in(folder))
+        announce(opened_log, folder)
+    print(
+        f"{manifest.number:,} batches, {len(manifest.shards)} shards, "
+        f"{manifest.state_bytes:,} bytes of state"
+    )
+
+
+def _wait_for(log: Log, shards: int, seconds: float) -> None:
+    """Until the running deployment has that many shards."""
+    deadline = time.monotonic() + seconds
+    while len(committed(log)[1].shards) != shards:
+        if time.monotonic() > deadline:
+            fail([f"the deployment has not come to it within {seconds:g} s; it is asked to"])
+        time.sleep(POLL_SECONDS)

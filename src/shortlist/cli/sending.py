@@ -1,6 +1,8 @@
-"""Lines of files and of standard input, and sending them to the input of a log."""
+"""The command `publish`: lines of files and of standard input, sent to the input of a log."""
 
+import json
 import sys
+import time
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from itertools import islice
@@ -9,8 +11,13 @@ from typing import Annotated, NamedTuple, Protocol, cast
 
 import typer
 
-from shortlist.cli.app import fail, notes
+from shortlist.cli.app import LIVE, AsJson, app, fail, notes, say
+from shortlist.cli.deployment import LogUrl, opened
+from shortlist.intake.lines import BadItem, ItemReader, parse_json
 from shortlist.log.base import INPUT, Log, LogUnavailable
+from shortlist.model.settings import Limits
+from shortlist.model.times import format_time
+from shortlist.model.vocabulary import Vocabulary
 
 FilePaths = Annotated[
     list[Path] | None, typer.Argument(help="JSON lines; standard input if there is none, or for -.")
@@ -129,3 +136,53 @@ def send(log: Log, chunks: Iterable[Sequence[Line]]) -> Receipt:
             receipt.runs.append(range(end - len(chunk) + 1, end + 1))
             shown.update(f"{receipt.count:,} acknowledged")
     return receipt
+
+
+@app.command(rich_help_panel=LIVE)
+def publish(
+    files: FilePaths = None,
+    *,
+    log: LogUrl,
+    now: Annotated[
+        bool, typer.Option("--now", help="Give the present time to lines that have none.")
+    ] = False,
+    strict: Annotated[
+        bool, typer.Option("--strict", help="Send nothing if a line is bad.")
+    ] = False,
+    as_json: AsJson = False,
+) -> None:
+    """Publish JSON lines; what is acknowledged is durable."""
+    bad: list[Line] = []
+    with opened(log) as connected:
+        chunks: Iterator[list[Line]] = (_good(lines, bad, now) for lines in incoming(files))
+        if strict:
+            lines = [line for chunk in chunks for line in chunk]
+            chunks = in_chunks([] if bad else lines)
+        receipt = send(connected, filter(None, chunks))
+    if as_json:
+        print(json.dumps(receipt.document() | {"rejected": len(bad)}))
+    else:
+        print(receipt.text(f", {len(bad):,} rejected"))
+    if bad:
+        raise typer.Exit(1)
+
+
+def _good(lines: Sequence[Line], bad: list[Line], stamps: bool) -> list[Line]:
+    """Lines that can be sent, with the present time if they have none and `stamps` asks for it;
+    what is wrong with the others is said."""
+    limits, good = Limits(), []
+    reader = ItemReader(Vocabulary(), limits, commands=False)
+    for line in lines:
+        content = line.content
+        try:
+            document = parse_json(content, limits)
+            if stamps and isinstance(document, dict) and document.get("time") is None:
+                document["time"] = format_time(time.time_ns() // 1000)
+                content = json.dumps(document, ensure_ascii=False).encode()
+            reader.document(document, position=0)
+        except BadItem as problem:
+            bad.append(line)
+            say([f"{line.place}: {problem}"])
+        else:
+            good.append(Line(line.place, content))
+    return good

@@ -3,8 +3,7 @@
 from abc import ABC, abstractmethod
 from typing import Protocol, TypeVar
 
-from shortlist.intake.roster import Roster
-from shortlist.intake.updates import Updated
+from shortlist.intake.roster import Roster, Updated
 from shortlist.matching.census import TypeCensus
 from shortlist.matching.values import Values
 from shortlist.model.command import (

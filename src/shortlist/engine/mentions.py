@@ -5,8 +5,7 @@ from collections.abc import Callable, Iterator, Mapping
 from contextlib import suppress
 from functools import reduce
 
-from shortlist.intake.roster import Roster, registry_commands
-from shortlist.intake.updates import Changes
+from shortlist.intake.roster import Changes, Roster, registry_commands
 from shortlist.language.errors import LanguageError
 from shortlist.language.parser import parse_any_score, parse_audience_score, parse_where
 from shortlist.language.shapes import shape

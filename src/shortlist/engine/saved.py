@@ -9,6 +9,8 @@ from typing import Any
 import orjson
 import pyarrow as pa
 
+from shortlist.model.problem import ShortlistError
+
 VERSION = 4
 MAGIC = b"shortlist state "
 PARTS = pa.schema({"name": pa.string(), "content": pa.large_binary()})
@@ -16,7 +18,7 @@ SMALL = pa.ipc.IpcWriteOptions(compression="lz4")
 PLAIN = pa.ipc.IpcWriteOptions()
 
 
-class UnusableState(ValueError):
+class UnusableState(ShortlistError, ValueError):
     """Bytes that no engine can go on from."""
 
 

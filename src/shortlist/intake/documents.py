@@ -1,71 +1,146 @@
 """Documents (JSON or YAML values) to checked nouns, collecting every problem on the way."""
 
-from collections.abc import Callable, Collection, Iterable, Mapping
+import sys
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 from functools import partial
 from typing import Any, Literal, TypeVar, get_args
 
 from pydantic import TypeAdapter, ValidationError
 
-from shortlist.intake.checks import (
-    check_advertisement,
-    check_attribute,
-    check_shortlist,
-    check_subscription,
-)
+from shortlist.fuzzy.sets import Graded, Trapezoid, term_set
 from shortlist.intake.shapes import readable_part, shape_problems
+from shortlist.language.errors import LanguageError
+from shortlist.language.parser import parse_any_score, parse_any_where, parse_audience_score
 from shortlist.language.permissive import any_attribute, any_vocabulary
+from shortlist.language.tree import And, Or, Where
 from shortlist.model.advertisement import Advertisement
-from shortlist.model.paths import Path, parse_path
+from shortlist.model.paths import CONTEXT, EVENT_TIME, Path, parse_path
 from shortlist.model.policy import Policy
 from shortlist.model.problem import Problem
 from shortlist.model.settings import Limits
 from shortlist.model.shortlist import Shortlist
-from shortlist.model.subscription import Subscription
-from shortlist.model.vocabulary import Attribute, AttributeType, Vocabulary
+from shortlist.model.subscription import Subscription, Weights
+from shortlist.model.vocabulary import Attribute, AttributeType, Term, Vocabulary
 from shortlist.model.wording import shown
+from shortlist.scoring.expression import plain_number
+from shortlist.scoring.levels import preference_cycle
+
+TERM_FORMS = {"number": Trapezoid, "string": Graded}
+
+
+def check_attribute(path: Path, attribute: Attribute) -> Iterator[Problem]:
+    """Does the declaration make sense, for this attribute and in itself?"""
+    declared = attribute.type
+    fixed = None if path not in CONTEXT else "time" if path == EVENT_TIME else "string"
+    if fixed is not None and declared not in (None, fixed):
+        yield Problem(field="type", message=f"expected {fixed}, as it always is, found {declared}")
+    if attribute.many and (fixed is not None or declared == "vector"):
+        yield Problem(field="many", message="expected false for what is one value, found true")
+    kind = declared or fixed
+    if attribute.idf and kind not in (None, "string"):
+        yield Problem(field="idf", message=f"expected none for the type {kind}")
+    for name, term in attribute.terms.items():
+        yield from _check_term(f"terms.{name}", term, kind)
+
+
+def _check_term(field: str, term: Term, kind: str | None) -> Iterator[Problem]:
+    try:
+        fuzzy_set = term_set(term)
+    except ValueError as error:
+        yield Problem(field=field, message=str(error))
+        return
+    if kind is not None and not isinstance(fuzzy_set, TERM_FORMS.get(kind, ())):
+        form = {"number": "a trapezoid", "string": "values"}.get(kind, "no term")
+        yield Problem(field=field, message=f"expected {form} for the type {kind}")
+
+
+def check_noun(noun: object, vocabulary: Vocabulary, limits: Limits) -> Iterator[Problem]:
+    """What is wrong with a noun beyond its shape."""
+    match noun:
+        case Shortlist():
+            return _check_shortlist(noun)
+        case Subscription():
+            return _check_subscription(noun, vocabulary, limits)
+        case Advertisement():
+            return _check_advertisement(noun, vocabulary, limits)
+    raise TypeError(f"expected a noun of a registry, found {shown(noun)}")
+
+
+def _check_shortlist(shortlist: Shortlist) -> Iterator[Problem]:
+    """Can anything come first?"""
+    cycle = preference_cycle(shortlist.prefers)
+    if cycle is not None:
+        found = " > ".join(map(shown, cycle))
+        yield Problem(field="prefers", message=f"expected no cycle, found {found}")
+
+
+def _check_subscription(
+    subscription: Subscription, vocabulary: Vocabulary, limits: Limits
+) -> Iterator[Problem]:
+    """Do its expressions parse, and do its fields go together?"""
+    yield from _check_own_fields(subscription)
+    try:
+        where = parse_any_where(subscription.where, vocabulary, limits)
+    except LanguageError as error:
+        yield _pointed("where", error)
+    else:
+        yield from _check_weights(subscription, where)
+    try:
+        interest = plain_number(parse_any_score(subscription.score, limits))
+    except LanguageError as error:
+        yield _pointed("score", error)
+    else:
+        if interest is not None and not 0.0 <= interest <= 1.0:
+            message = f"expected an expression, or a plain number from 0 to 1, found {interest:g}"
+            yield Problem(field="score", message=message)
+
+
+def _check_advertisement(
+    advertisement: Advertisement, vocabulary: Vocabulary, limits: Limits
+) -> Iterator[Problem]:
+    """Do its expressions parse?"""
+    try:
+        parse_any_where(advertisement.where, vocabulary, limits)
+    except LanguageError as error:
+        yield _pointed("where", error)
+    if isinstance(advertisement.score, str):
+        try:
+            parse_audience_score(advertisement.score, limits)
+        except LanguageError as error:
+            yield _pointed("score", error)
+
+
+def _pointed(field: str, error: LanguageError) -> Problem:
+    return Problem(field=field, column=error.column, message=error.message)
+
+
+def _check_own_fields(subscription: Subscription) -> Iterator[Problem]:
+    if subscription.shortlist is None:
+        return
+    for name in ("subscriber", "policy", "combine"):
+        if getattr(subscription, name) is not None:
+            message = (
+                f"expected none, since the shortlist {shown(subscription.shortlist)} has its own"
+            )
+            yield Problem(field=name, message=message)
+
+
+def _check_weights(subscription: Subscription, where: Where | None) -> Iterator[Problem]:
+    if not isinstance(subscription.norm, Weights):
+        return
+    operands = where.operands if isinstance(where, And) else (where,)
+    found = len(subscription.norm.weights)
+    if where is None or any(isinstance(operand, And | Or) for operand in operands):
+        message = "expected a flat conjunction of predicates as `where`, which weights need"
+        yield Problem(field="norm", message=message)
+    elif len(operands) != found:
+        message = f"expected {len(operands)} weights, one for each predicate, found {found}"
+        yield Problem(field="norm", message=message)
+
 
 POLICY: TypeAdapter[Policy] = TypeAdapter(Policy)
 TEXTS = ("shortlist", "subscriber", "score", "norm", "combine")
 """Fields that many entries of a registry fill alike."""
-
-
-class Sharing:
-    """Equal parts of many documents become one object: less memory, and a policy is read once.
-
-    >>> sharing, policy = Sharing(), {"kind": "top-k", "k": 5}
-    >>> one, other = ({"id": name, "policy": dict(policy)} for name in ("s1", "s2"))
-    >>> sharing.share(one), sharing.share(other)
-    (None, None)
-    >>> one["policy"] is other["policy"]
-    True
-    """
-
-    def __init__(self) -> None:
-        self._texts: dict[str, str] = {}
-        self._policies: dict[str, Any] = {}
-
-    def share(self, document: dict[str, Any]) -> None:
-        """Replaces parts of a document by their equals of earlier ones."""
-        for field in TEXTS:
-            text = document.get(field)
-            if type(text) is str:
-                document[field] = self._texts.setdefault(text, text)
-        policy = document.get("policy")
-        if type(policy) in (dict, list):
-            document["policy"] = self._policy(policy)
-
-    def _policy(self, document: Any) -> Any:
-        """The policy, or what is wrong as it stands, for the noun's own reader to complain about.
-
-        Representations tell 1 from true, which are equal.
-        """
-        text = repr(document)
-        if text not in self._policies:
-            try:
-                self._policies[text] = POLICY.validate_python(document)
-            except ValidationError:
-                return document
-        return self._policies[text]
 
 
 Noun = TypeVar("Noun")
@@ -75,10 +150,19 @@ Kind = Literal["shortlist", "subscription", "advertisement"]
 PLAIN = frozenset((str, int, float, bool, type(None)))
 """What holds nothing else; most values are of these types."""
 
-ATTRIBUTE = TypeAdapter(Attribute)
-SHORTLIST = TypeAdapter(Shortlist)
-SUBSCRIPTION = TypeAdapter(Subscription)
-ADVERTISEMENT = TypeAdapter(Advertisement)
+NOUNS: dict[Kind, type] = {
+    "shortlist": Shortlist,
+    "subscription": Subscription,
+    "advertisement": Advertisement,
+}
+ADAPTERS: dict[type, TypeAdapter[Any]] = {
+    noun: TypeAdapter(noun) for noun in (Attribute, *NOUNS.values())
+}
+
+
+def dump(noun: object) -> Any:
+    """The document that a noun could have been read from."""
+    return ADAPTERS[type(noun)].dump_python(noun, mode="json")
 
 
 class Documents:
@@ -94,7 +178,8 @@ class Documents:
         self.vocabulary = vocabulary or Vocabulary()
         self.limits = limits or Limits()
         self.problems: list[Problem] = []
-        self._sharing = Sharing()
+        self._policies: dict[str, Any] = {}
+        """Those that were read, by their text."""
 
     def declare(self, document: object) -> None:
         """Takes a vocabulary."""
@@ -126,34 +211,39 @@ class Documents:
         Problems name it by its number in a list where its id does not.
         """
         label = partial(labelled, kind, document, number)
-        match kind:
-            case "shortlist":
-                return self._read(SHORTLIST, Shortlist, label, document, check_shortlist)
-            case "subscription":
-                return self._read(SUBSCRIPTION, Subscription, label, document, self._subscription)
-        return self._read(ADVERTISEMENT, Advertisement, label, document, self._advertisement)
+        return self._read(NOUNS[kind], label, document, self._check)
 
     def _attribute(self, path: Path, label: str, declaration: object) -> Attribute:
         def check(attribute: Attribute) -> Iterable[Problem]:
             return check_attribute(path, attribute)
 
         declared = {} if declaration is None else declaration
-        attribute = self._read(ATTRIBUTE, Attribute, lambda: label, declared, check)
+        attribute = self._read(Attribute, lambda: label, declared, check)
         return _benefit_of_doubt(declared) if attribute is None else attribute
 
-    def _subscription(self, subscription: Subscription) -> Iterable[Problem]:
-        return check_subscription(subscription, self.vocabulary, self.limits)
+    def _check(self, noun: object) -> Iterable[Problem]:
+        return check_noun(noun, self.vocabulary, self.limits)
 
-    def _advertisement(self, advertisement: Advertisement) -> Iterable[Problem]:
-        return check_advertisement(advertisement, self.vocabulary, self.limits)
+    def _share(self, document: dict[str, Any]) -> None:
+        """Equal parts of many documents become one object: less memory, and a policy is read once.
+
+        A policy that cannot be read stays as it is, for its noun's reader to complain about.
+        """
+        for field in TEXTS:
+            if type(document.get(field)) is str:
+                document[field] = sys.intern(document[field])
+        policy = document.get("policy")
+        if type(policy) in (dict, list):
+            text = repr(policy)  # tells 1 from true, which are equal
+            if text not in self._policies:
+                try:
+                    self._policies[text] = POLICY.validate_python(policy)
+                except ValidationError:
+                    return
+            document["policy"] = self._policies[text]
 
     def _read(
-        self,
-        adapter: TypeAdapter[Noun],
-        noun: type,
-        label: Callable[[], str],
-        document: object,
-        check: Check,
+        self, noun: type[Noun], label: Callable[[], str], document: object, check: Check
     ) -> Noun | None:
         if is_too_deep(document, self.limits.nesting):
             message = f"expected at most {self.limits.nesting} levels of nesting, found more"
@@ -161,12 +251,12 @@ class Documents:
             return None
         given = without_nulls(document)
         if isinstance(given, dict):
-            self._sharing.share(given)
+            self._share(given)
         try:
-            made = adapter.validate_python(given)
+            made: Noun = ADAPTERS[noun].validate_python(given)
         except ValidationError as error:
             rest = readable_part(given, error, noun)
-            problems = [*shape_problems(error, noun), *_further(adapter, rest, check)]
+            problems = [*shape_problems(error, noun), *_further(noun, rest, check)]
         else:
             problems = list(check(made))
             if not problems:
@@ -193,10 +283,10 @@ def _path(name: object) -> Path:
     return parse_path(name)
 
 
-def _further(adapter: TypeAdapter[Any], rest: object, check: Check) -> list[Problem]:
+def _further(noun: type, rest: object, check: Check) -> list[Problem]:
     """What else is wrong, beside the fields that cannot be read."""
     try:
-        made = adapter.validate_python(rest)
+        made = ADAPTERS[noun].validate_python(rest)
     except ValidationError:
         return []
     return list(check(made))

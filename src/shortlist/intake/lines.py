@@ -1,7 +1,7 @@
 """Lines of a timeline: one JSON object each, a publication (it has an `id`) or a command."""
 
 import sys
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from typing import Any, Literal
 
 from shortlist.intake.documents import Documents, Kind
@@ -25,19 +25,21 @@ from shortlist.model.times import parse_time
 from shortlist.model.vocabulary import Vocabulary
 from shortlist.model.wording import one_line, shown
 
-MAKING: dict[str, tuple[Kind, Callable[..., Command]]] = {
+MAKING: dict[str, tuple[Kind, type[Any]]] = {
     "subscribe": ("subscription", Subscribe),
     "open": ("shortlist", Open),
     "advertise": ("advertisement", Advertise),
 }
 """The commands that bring a whole noun."""
 
-NAMING: dict[str, tuple[Kind, Callable[..., Command]]] = {
+NAMING: dict[str, tuple[Kind, type[Any]]] = {
     "unsubscribe": ("subscription", Unsubscribe),
     "close": ("shortlist", Close),
     "unadvertise": ("advertisement", Unadvertise),
 }
 """The commands that name one."""
+
+OF_NOUNS = MAKING | NAMING
 
 UPDATED: tuple[Literal["subscription", "shortlist"], ...] = ("subscription", "shortlist")
 """What can be updated."""
@@ -127,12 +129,14 @@ class ItemReader:
         if others:
             raise BadItem(f"{others[0]}: expected only time and {verb} in this command")
         place = {"time": _time(document, "time"), "position": position}
-        if verb in MAKING:
-            kind, command = MAKING[verb]
-            return command(**{kind: self._noun(kind, _object(document, verb))}, **place)
-        if verb in NAMING:
-            kind, command = NAMING[verb]
-            return command(**{kind: _text(document, verb)}, **place)
+        if verb in OF_NOUNS:
+            kind, command = OF_NOUNS[verb]
+            if verb in MAKING:
+                given = self._noun(kind, _object(document, verb))
+            else:
+                given = _text(document, verb)
+            made: Command = command(**{kind: given}, **place)
+            return made
         if verb == "update":
             return _update(_object(document, verb), place)
         if verb == "retract":

@@ -2,7 +2,7 @@
 
 import json
 from collections.abc import Iterable, Mapping, Sequence
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 import orjson
@@ -13,6 +13,7 @@ from shortlist.intake.lines import BadItem, ItemReader, check_size, parse_json
 from shortlist.intake.tables import row_publication
 from shortlist.intake.written import item_document
 from shortlist.model.command import Command, Heartbeat, Item
+from shortlist.model.fields import finite
 from shortlist.model.items import (
     ATTRIBUTES,
     BLANK,
@@ -143,21 +144,14 @@ class LineReader:
         return _Read(position, _kind(item), item=item, line=text)
 
 
-class _Read:
+class _Read(NamedTuple):
     """A line that was read by all rules."""
 
-    __slots__ = ("item", "kind", "line", "position", "reason")
-
-    def __init__(
-        self,
-        position: int | None,
-        kind: int,
-        item: Item | None = None,
-        line: str | None = None,
-        reason: str | None = None,
-    ) -> None:
-        self.position, self.kind, self.item = position, kind, item
-        self.line, self.reason = line, reason
+    position: int | None
+    kind: int
+    item: Item | None = None
+    line: str | None = None
+    reason: str | None = None
 
 
 def _has_nested_extension(document: Document) -> bool:
@@ -252,11 +246,11 @@ def items_of(some: Iterable[Item], wanted: Wanted) -> tuple[Items, dict[int, Com
     every, commands = list(some), dict[int, Command]()
     columns = _Columns(len(every), wanted)
     for at, item in enumerate(every):
-        read = _Read(item.position, _kind(item), item=item)
+        line = None
         if isinstance(item, Command):
             commands[item.position] = item
-            read.line = json.dumps(item_document(item))
-        columns.put(at, read)
+            line = json.dumps(item_document(item))
+        columns.put(at, _Read(item.position, _kind(item), item, line))
     return columns.items(None), commands
 
 
@@ -374,20 +368,10 @@ def value_column(found: Sequence[Any]) -> pa.StructArray:
     elif kinds <= {str, NONE}:
         return _values(pa.nulls(len(found), pa.float64()), pa.array(found, pa.string()), nothing)
     return _values(
-        pa.array([_number(value) for value in found], pa.float64()),
+        pa.array([finite(value) for value in found], pa.float64()),
         pa.array([value if type(value) is str else None for value in found], pa.string()),
         pa.array([_other(value) for value in found], pa.string()),
     )
-
-
-def _number(value: Any) -> float | None:
-    if type(value) not in (int, float):
-        return None
-    try:
-        number = float(value)
-    except OverflowError:
-        return None
-    return number if abs(number) < float("inf") else None
 
 
 def _other(value: Any) -> str | None:

@@ -1,9 +1,10 @@
 """Who is live: which command may be carried out, and what the registry is after it."""
 
 from collections import Counter
-from collections.abc import Container, Iterable, Iterator
+from collections.abc import Container, Iterable, Iterator, Mapping
+from typing import Any, NamedTuple
 
-from shortlist.intake.updates import Updated, update_problems, updated
+from shortlist.intake.documents import ADAPTERS, Documents, Kind, dump, without_nulls
 from shortlist.model.advertisement import Advertisement
 from shortlist.model.command import (
     Advertise,
@@ -20,6 +21,41 @@ from shortlist.model.settings import Limits
 from shortlist.model.shortlist import Shortlist
 from shortlist.model.subscription import Subscription
 from shortlist.model.vocabulary import Vocabulary
+
+Changes = Mapping[str, Any]
+"""Fields as documents have them; null for the default."""
+
+
+class Updated(NamedTuple):
+    """A subscription, a shortlist, or a subscription with the shortlist that it owns."""
+
+    subscription: Subscription | None
+    shortlist: Shortlist | None
+
+
+def updated(live: Subscription | Shortlist, changes: Changes) -> Updated:
+    """What changes make of a noun, if there is no problem with them.
+
+    >>> live = Subscription(id="s", where="rent < 900", score=0.5)
+    >>> made = updated(live, {"score": None, "policy": {"kind": "top-k", "k": 3}})
+    >>> made.subscription.where, made.subscription.score, made.shortlist.policy.k
+    ('rent < 900', None, 3)
+    """
+    made = ADAPTERS[type(live)].validate_python(without_nulls({**dump(live), **changes}))
+    if isinstance(made, Subscription):
+        return Updated(made, made.own_shortlist())
+    return Updated(None, made)
+
+
+def update_problems(
+    live: Subscription | Shortlist, changes: Changes, vocabulary: Vocabulary, limits: Limits
+) -> str | None:
+    """What is wrong with a noun once it is changed; None if nothing is."""
+    documents = Documents(vocabulary, limits)
+    kind: Kind = "shortlist" if isinstance(live, Shortlist) else "subscription"
+    documents.read(kind, {**dump(live), **changes})
+    return "; ".join(map(str, documents.problems)) or None
+
 
 BEFORE_ALL_TIME = -(2**62)
 """When a registry's own entries were made."""

@@ -10,15 +10,13 @@ import pyarrow.compute as pc
 
 from shortlist.intake.reading import LineReader, value_columns
 from shortlist.intake.tables import CONTEXT_COLUMNS as CONTEXT_NAMES
-from shortlist.intake.tables import json_row, known_instants, rows_of
+from shortlist.intake.tables import POSITION, known_instants, row_lines
 from shortlist.model.items import CONTEXT_COLUMNS, PUBLICATION, Items, Wanted
 from shortlist.model.paths import Path, format_path
 from shortlist.model.settings import Limits
 from shortlist.model.times import parse_times
 from shortlist.model.vocabulary import Vocabulary
 
-POSITION = "__position"
-"""No column of a user's has this name, so that all others may be data."""
 Array = npt.NDArray[Any]
 REQUIRED = ("id", "source", "time")
 TEXT = "text"
@@ -139,14 +137,6 @@ class TableReader:
 
     def _one_by_one(self, batch: pa.RecordBatch) -> Items:
         return self._lines.lines(batch.column(POSITION).to_pylist(), row_lines(batch))
-
-
-def row_lines(batch: pa.RecordBatch) -> list[bytes]:
-    """Rows of a table as the lines that they could have been."""
-    return [
-        json_row({name: value for name, value in row.items() if name != POSITION})
-        for row in rows_of(batch)
-    ]
 
 
 def _is_simple(kind: pa.DataType) -> bool:

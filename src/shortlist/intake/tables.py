@@ -17,6 +17,7 @@ import pyarrow.parquet
 
 from shortlist.intake.json_text import NotJson, parse_text
 from shortlist.model.policy import POLICIES
+from shortlist.model.problem import ShortlistError
 from shortlist.model.times import END_OF_TIME, parse_time
 
 JSON_CELLS = ("policy", "norm", "at_least", "profile", "prefers")
@@ -32,6 +33,8 @@ CONTEXT_COLUMNS = frozenset(
     ("id", "source", "time", "type", "specversion", "expirytime", "audience", "replaces", "data")
 )
 
+POSITION = "__position"
+"""No column of a user's has this name, so that all others may be data."""
 SECONDS = {"s": 1, "ms": 10**3, "us": 10**6, "ns": 10**9}
 """How many of each unit a second has."""
 DAY = 24 * 60 * 60
@@ -39,7 +42,7 @@ FIRST, LAST = parse_time("0001-01-01T00:00:00Z") // 10**6, END_OF_TIME // 10**6
 """The first second that can be written, and the one behind the last."""
 
 
-class NotATable(ValueError):
+class NotATable(ShortlistError, ValueError):
     """Why a file cannot be read as a table."""
 
 
@@ -54,8 +57,7 @@ def publication_lines(file: Path) -> list[bytes]:
         rows = _rows(file)
     except NotATable as error:
         raise NotATable(f"{file.name}: {error}") from None
-    publications = (row_publication(_json_value(row)) for row in rows)
-    return [json.dumps(made, ensure_ascii=False).encode() for made in publications]
+    return [text.encode() for text in _publications(rows)]
 
 
 def check_tables(files: Iterable[Path]) -> None:
@@ -87,9 +89,20 @@ def row_publication(row: object) -> object:
     return {**context, "data": data}
 
 
-def json_row(row: Mapping[str, Any]) -> bytes:
-    """A row as the JSON text that it could have been."""
-    return json.dumps(_json_value(row), ensure_ascii=False).encode()
+def publication_texts(batch: pyarrow.RecordBatch) -> list[str]:
+    """Rows of a table as the publications that they stand for, in JSON."""
+    return _publications(rows_of(batch.drop_columns([POSITION])))
+
+
+def _publications(rows: Iterable[Mapping[str, Any]]) -> list[str]:
+    documents = (row_publication(_json_value(row)) for row in rows)
+    return [json.dumps(document, ensure_ascii=False) for document in documents]
+
+
+def row_lines(batch: pyarrow.RecordBatch) -> list[bytes]:
+    """Rows of a table as the lines that they could have been."""
+    rows = rows_of(batch.drop_columns([POSITION]))
+    return [json.dumps(_json_value(row), ensure_ascii=False).encode() for row in rows]
 
 
 def rows_of(table: pyarrow.Table | pyarrow.RecordBatch) -> list[dict[str, Any]]:

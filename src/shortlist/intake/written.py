@@ -2,18 +2,11 @@
 
 from typing import Any
 
-from pydantic import TypeAdapter
-
-from shortlist.intake.documents import ADVERTISEMENT, ATTRIBUTE, SHORTLIST, SUBSCRIPTION
+from shortlist.intake.documents import dump
+from shortlist.intake.lines import MAKING, OF_NOUNS
 from shortlist.model.command import (
-    Advertise,
-    Close,
     Item,
-    Open,
     Retract,
-    Subscribe,
-    Unadvertise,
-    Unsubscribe,
     Update,
 )
 from shortlist.model.paths import format_path
@@ -36,12 +29,12 @@ def registry_document(registry: Registry, known: Known | None = None) -> dict[st
     """
     return {
         "vocabulary": {
-            format_path(path): _dump(ATTRIBUTE, attribute)
+            format_path(path): dump(attribute)
             for path, attribute in registry.vocabulary.attributes.items()
         },
-        "shortlists": [_dump(SHORTLIST, made) for made in registry.shortlists],
+        "shortlists": [dump(made) for made in registry.shortlists],
         "subscriptions": _subscriptions(registry, {} if known is None else known),
-        "advertisements": [_dump(ADVERTISEMENT, made) for made in registry.advertisements],
+        "advertisements": [dump(made) for made in registry.advertisements],
     }
 
 
@@ -49,7 +42,7 @@ def _subscriptions(registry: Registry, known: Known) -> list[Any]:
     made = {}
     for one in registry.subscriptions:
         before, document = known.get(one.id, (None, None))
-        made[one.id] = one, document if before is one else _dump(SUBSCRIPTION, one)
+        made[one.id] = one, document if before is one else dump(one)
     known.clear()
     known.update(made)
     return [document for _, document in made.values()]
@@ -82,25 +75,13 @@ def publication_document(publication: Publication) -> dict[str, Any]:
 
 
 def _verb(item: Item) -> dict[str, Any]:
+    for verb, (kind, command) in OF_NOUNS.items():
+        if isinstance(item, command):
+            given = getattr(item, kind)
+            return {verb: dump(given) if verb in MAKING else given}
     match item:
-        case Open(shortlist=shortlist):
-            return {"open": _dump(SHORTLIST, shortlist)}
-        case Close(shortlist=name):
-            return {"close": name}
-        case Subscribe(subscription=subscription):
-            return {"subscribe": _dump(SUBSCRIPTION, subscription)}
-        case Unsubscribe(subscription=name):
-            return {"unsubscribe": name}
-        case Advertise(advertisement=advertisement):
-            return {"advertise": _dump(ADVERTISEMENT, advertisement)}
-        case Unadvertise(advertisement=name):
-            return {"unadvertise": name}
         case Update(kind=kind, id=name, changes=changes):
             return {"update": {kind: name, **changes}}
         case Retract(source=source, publication=name):
             return {"retract": {"source": source, "id": name}}
     return {"heartbeat": True}
-
-
-def _dump(adapter: TypeAdapter[Any], noun: object) -> Any:
-    return adapter.dump_python(noun, mode="json")

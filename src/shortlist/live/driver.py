@@ -25,6 +25,7 @@ from shortlist.live.tables import ACCEPTED, COMMANDS, REFUSALS, WAITING, table_o
 from shortlist.live.tasks import Run, Tasks
 from shortlist.log.base import Moved
 from shortlist.model.items import COMMAND, Items, Wanted
+from shortlist.model.problem import ShortlistError
 from shortlist.model.registry import Registry
 from shortlist.model.settings import Settings
 from shortlist.model.zones import database_version
@@ -48,7 +49,7 @@ class Report:
     refusals: pa.Table
 
 
-class Finished(Exception):
+class Finished(ShortlistError):
     """A deployment that has come to its end."""
 
 

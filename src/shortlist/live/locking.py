@@ -6,8 +6,10 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
+from shortlist.model.problem import ShortlistError
 
-class AlreadyRunning(Exception):
+
+class AlreadyRunning(ShortlistError):
     """Another process drives this deployment."""
 
 

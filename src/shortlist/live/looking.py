@@ -5,11 +5,12 @@ from shortlist.live.files import Files
 from shortlist.live.manifest import Manifest
 from shortlist.live.shard import KeptShard
 from shortlist.live.slots import shard_of
+from shortlist.model.problem import ShortlistError
 from shortlist.model.settings import Limits
 from shortlist.model.shortlist import Shortlist
 
 
-class NoSuchShortlist(LookupError):
+class NoSuchShortlist(ShortlistError, LookupError):
     """A shortlist that is not live."""
 
 

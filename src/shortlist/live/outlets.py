@@ -13,6 +13,7 @@ from shortlist.live.files import Files
 from shortlist.live.manifest import Manifest, Output
 from shortlist.live.tables import DEPARTED, joined, of_bytes
 from shortlist.log.base import DELIVERIES, DEPARTURES, REJECTS, Log
+from shortlist.model.problem import ShortlistError
 
 
 class Outlet(Protocol):
@@ -31,7 +32,7 @@ class Outlet(Protocol):
         ...
 
 
-class ForeignEntries(Exception):
+class ForeignEntries(ShortlistError):
     """A stream that holds something else than what was written to it."""
 
 

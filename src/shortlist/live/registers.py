@@ -4,6 +4,7 @@ from typing import Protocol
 
 from shortlist.live.manifest import Manifest
 from shortlist.log.base import Register
+from shortlist.model.problem import ShortlistError
 
 MANIFEST = "manifest"
 """The register that has it."""
@@ -17,7 +18,7 @@ class Registers(Protocol):
     def put(self, name: str, content: bytes, revision: int) -> int: ...
 
 
-class NoDeployment(LookupError):
+class NoDeployment(ShortlistError, LookupError):
     """A log or folder without a deployment."""
 
 

@@ -15,6 +15,7 @@ from shortlist.live.registry_state import of_shard
 from shortlist.live.shard import KeptShard
 from shortlist.live.tables import ENTRIES, of_bytes, table_of, to_bytes
 from shortlist.log.base import DELIVERIES, DEPARTURES, INPUT, REJECTS, Log, Moved
+from shortlist.model.problem import ShortlistError
 from shortlist.model.settings import Limits
 
 SHARDS = "shards"
@@ -23,11 +24,11 @@ UNREAD = "unread.arrow"
 DESCRIPTION = "manifest.json"
 
 
-class NotPutOut(Exception):
+class NotPutOut(ShortlistError):
     """A deployment whose last output is not in its log yet."""
 
 
-class UnusableSavepoint(ValueError):
+class UnusableSavepoint(ShortlistError, ValueError):
     """A file that is not a savepoint, or not a whole one."""
 
 

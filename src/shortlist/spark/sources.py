@@ -9,10 +9,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 from urllib.parse import unquote, urlparse
 
-import pyarrow.parquet as pq
-
-from shortlist.intake.table_reading import POSITION
-from shortlist.intake.tables import check_tables
+from shortlist.intake.tables import POSITION, check_tables
+from shortlist.model.problem import ShortlistError
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
@@ -23,7 +21,7 @@ TIME_FORMATS = {
 }
 
 
-class NoInput(Exception):
+class NoInput(ShortlistError):
     """Input that is not there, or of no form that can be read."""
 
 
@@ -134,24 +132,6 @@ def input_files(path: Path) -> list[Path]:
     if len({is_table(file) for file in files}) > 1:
         raise NoInput(f"{path}: expected JSON lines or Parquet, found both")
     return files
-
-
-def counted_places(path: Path) -> Places:
-    """Where the positions of a finite input come from, by counting."""
-    files, ends, position = input_files(path), [], 0
-    for file in files:
-        position += pq.ParquetFile(file).metadata.num_rows if is_table(file) else _line_count(file)
-        ends.append(position)
-    return Places(tuple(file.name for file in files), tuple(ends))
-
-
-def _line_count(file: Path) -> int:
-    """The last line counts whether or not it has an end."""
-    count, last = 0, b"\n"
-    with file.open("rb") as content:
-        while chunk := content.read(2**20):
-            count, last = count + chunk.count(b"\n"), chunk[-1:]
-    return count + (last != b"\n")
 
 
 def is_table(path: Path) -> bool:

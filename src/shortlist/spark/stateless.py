@@ -14,7 +14,6 @@ from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 from functools import lru_cache
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 import pyarrow as pa
@@ -36,11 +35,9 @@ from shortlist.model.policy import Everything
 from shortlist.model.registry import Registry
 from shortlist.model.settings import Limits
 from shortlist.model.subscription import Subscription
-from shortlist.model.vocabulary import Vocabulary
-from shortlist.scoring.blocks import Arrivals, scored_pairs
-from shortlist.scoring.bulk import BulkScores
-from shortlist.spark.progress import Progress
+from shortlist.scoring.blocks import Arrivals, BlockScoring
 from shortlist.spark.sinks import DeliveryFile
+from shortlist.spark.tasks import Progress
 
 PARTS = pa.schema(
     {"time": pa.int64(), "position": pa.int64(), "file": pa.string(), "note": pa.string()}
@@ -78,11 +75,9 @@ class Ready:
     """A stateless registry, compiled: what all tasks share; subscriptions are known by number."""
 
     folder: str
-    vocabulary: Vocabulary
-    limits: Limits
-    scores: BulkScores | None
+    values: Values
+    scoring: BlockScoring | None
     """None where no subscription has a score: it is the possibility then."""
-    unconditional: Ints
     subscriptions: pa.StringArray
     receiving: Receiving
     ranks: Ints
@@ -104,12 +99,12 @@ class Ready:
         """
         subscriptions, vocabulary = registry.subscriptions, registry.vocabulary
         compiled_index(subscriptions, vocabulary, limits, processes, progress).save(folder)
-        scores, census = BulkScores(vocabulary, limits), TypeCensus(vocabulary, limits)
+        scoring, census = BlockScoring(vocabulary, limits), TypeCensus(vocabulary, limits)
         subscribers = {shortlist.id: shortlist.subscriber for shortlist in registry.shortlists}
         # a new index numbers subscriptions as they come
         for number, subscription in enumerate(subscriptions):
             census.add(subscription)
-            scores.add(number, subscription)
+            scoring.add(number, subscription)
             own = subscription.own_shortlist()
             if own is not None:
                 subscribers[own.id] = own.subscriber
@@ -117,12 +112,8 @@ class Ready:
         place = {name: rank for rank, name in enumerate(sorted(shortlists))}
         return cls(
             folder=str(folder),
-            vocabulary=vocabulary,
-            limits=limits,
-            scores=scores if any(map(_has_score, subscriptions)) else None,
-            unconditional=np.array(
-                [n for n, one in enumerate(subscriptions) if one.where is None], np.int32
-            ),
+            values=Values(vocabulary),
+            scoring=scoring if any(map(_has_score, subscriptions)) else None,
             subscriptions=pa.array([made.id for made in subscriptions], pa.string()),
             receiving=Receiving(
                 shortlists=pa.array(shortlists, pa.string()),
@@ -133,6 +124,20 @@ class Ready:
             ranks=np.array([place[name] for name in shortlists], np.int32),
             census=census,
         )
+
+    def matches(self, items: Items) -> Arrivals:
+        """All matches of publications, in order of publication and shortlist."""
+        block = Block.of_items(items, self.values)
+        self.census.observe(block)
+        matches = _index(self.folder).match_block(block, unconditional=self.scoring is None)
+        if self.scoring is None:
+            high = matches.possibility
+            found = Arrivals(
+                matches.publications, matches.subscriptions, high, high, matches.necessity
+            )
+        else:
+            found = self.scoring.scored(block, matches)
+        return found.kept(order_by(found.publications, self.ranks[found.subscriptions]))
 
 
 def _has_score(subscription: Subscription) -> bool:
@@ -145,60 +150,50 @@ def _index(folder: str) -> Index:
     return Index.open(folder, verify=False)
 
 
-class _Run:
-    """One task's publications, in order of time."""
+@dataclass(frozen=True, slots=True, kw_only=True)
+class MatchAll:
+    """The task that turns publications in order into rows of RESULTS."""
 
-    def __init__(self, ready: Ready, progress: str | None) -> None:
-        self._ready = ready
-        self._progress = Progress(progress)
-        self._index = _index(ready.folder)
-        self._values = Values(ready.vocabulary)
-        self._reader = ItemReader(ready.vocabulary)
-        self._published = self._matched = 0
+    ready: Ready
+    with_data: bool = False
+    progress: str | None = None
 
-    def blocks(self, arriving: Iterable[pa.RecordBatch]) -> Iterator[tuple[Items, Arrivals]]:
-        """Publications and their matches, in order of publication and shortlist."""
+    def __call__(self, arriving: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
+        counts: Counter[str] = Counter()
+        for _, made in self._deliveries(arriving, counts):
+            yield made.append_column("note", pa.nulls(made.num_rows, pa.string()))
+        nothing = [None] * (len(RESULTS) - 1)
+        yield from batches([(*nothing, self._note(counts))], RESULTS)
+
+    def _deliveries(
+        self, arriving: Iterable[pa.RecordBatch], counts: Counter[str], at_once: int = 0
+    ) -> Iterator[tuple[Items, pa.RecordBatch]]:
+        """Publications with their deliveries, in order; so many of these together, if there are."""
+        progress, reader = Progress(self.progress), ItemReader(self.ready.values.vocabulary)
+        waiting: list[Items] = []
+        found: list[Arrivals] = []
         for batch in arriving:
-            for block in steps(Items(batch), CommandReader(self._reader)):
-                assert isinstance(block, Items)
-                yield block, self._arrivals(block)
-                self._published += len(block)
-                self._progress.add(len(block))
+            for items in steps(Items(batch), CommandReader(reader)):
+                assert isinstance(items, Items)
+                matches, before = self.ready.matches(items), sum(map(len, waiting))
+                waiting.append(items)
+                found.append(matches._replace(publications=matches.publications + before))
+                counts.update(publications=len(items), matched=matches.scores.size)
+                progress.add(len(items))
+                if sum(each.scores.size for each in found) >= at_once:
+                    yield self._made(Items.joined(waiting), Arrivals.joined(found))
+                    waiting, found = [], []
+        if waiting:
+            yield self._made(Items.joined(waiting), Arrivals.joined(found))
 
-    def note(self) -> str:
-        """What was counted."""
-        counts: dict[str, Any] = {
-            "publications": self._published,
-            "matched": self._matched,
-            "arrival": self._matched,
-            "other_type": self._ready.census.mismatches,
-        }
-        return json.dumps({"counts": counts})
-
-    def _arrivals(self, items: Items) -> Arrivals:
-        ready = self._ready
-        block = Block.of_items(items, self._values)
-        ready.census.observe(block)
-        matches = self._index.match_block(block, unconditional=ready.scores is None)
-        if ready.scores is None:
-            high = matches.possibility
-            found = Arrivals(
-                matches.publications, matches.subscriptions, high, high, matches.necessity
-            )
-        else:
-            found = scored_pairs(ready.scores, block, matches, ready.unconditional)
-        self._matched += found.scores.size
-        return found.kept(order_by(found.publications, ready.ranks[found.subscriptions]))
-
-    def deliveries(self, items: Items, found: Arrivals, with_data: bool) -> pa.RecordBatch:
-        """Matches as rows of DELIVERIES."""
-        ready, size = self._ready, found.scores.size
-        return delivery_batch(
+    def _made(self, items: Items, found: Arrivals) -> tuple[Items, pa.RecordBatch]:
+        ready, size = self.ready, found.scores.size
+        return items, delivery_batch(
             Published(
                 sources=items.values("source"),
                 ids=items.values("id"),
                 positions=items.positions,
-                data=items.values("data") if with_data else None,
+                data=items.values("data") if self.with_data else None,
                 places=found.publications,
             ),
             ready.receiving._replace(places=found.subscriptions),
@@ -211,59 +206,30 @@ class _Run:
             promoted=np.zeros(size, np.bool_),
         )
 
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class MatchAll:
-    """The task that turns publications in order into rows of RESULTS."""
-
-    ready: Ready
-    with_data: bool = False
-    progress: str | None = None
-
-    def __call__(self, arriving: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
-        run = _Run(self.ready, self.progress)
-        for items, found in run.blocks(arriving):
-            made = run.deliveries(items, found, self.with_data)
-            yield made.append_column("note", pa.nulls(made.num_rows, pa.string()))
-        nothing = [None] * (len(RESULTS) - 1)
-        yield from batches([(*nothing, run.note())], RESULTS)
+    def _note(self, counts: Counter[str]) -> str:
+        """What was counted: every match is a delivery."""
+        other_type = self.ready.census.mismatches
+        return json.dumps(
+            {"counts": {**counts, "arrival": counts["matched"], "other_type": other_type}}
+        )
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class WriteAll:
+class WriteAll(MatchAll):
     """The task that writes the deliveries of its publications to a file of its own.
 
     It answers with a row of PARTS; a file that nobody hears of is of an attempt that failed.
     """
 
-    ready: Ready
     folder: str
-    with_data: bool = False
-    progress: str | None = None
 
     def __call__(self, arriving: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
-        run, first = _Run(self.ready, self.progress), None
-        path = Path(self.folder, f"{uuid.uuid4()}.parquet")
+        counts: Counter[str] = Counter()
+        path, first = Path(self.folder, f"{uuid.uuid4()}.parquet"), None
         with DeliveryFile(path, self.with_data) as file:
-            for items, found in _together(run.blocks(arriving)):
+            for items, made in self._deliveries(arriving, counts, AT_ONCE):
                 if first is None:
                     first = int(items.times[0]), int(items.positions[0])
-                made = run.deliveries(items, found, self.with_data)
-                file.write(dict(zip(made.schema.names, made.columns, strict=True)))
+                file.write(pa.Table.from_batches([made]))
         if first is not None:
-            yield from batches([(*first, path.name, run.note())], PARTS)
-
-
-def _together(blocks: Iterable[tuple[Items, Arrivals]]) -> Iterator[tuple[Items, Arrivals]]:
-    """Blocks joined until there are enough deliveries to be written at once."""
-    items: list[Items] = []
-    parts: list[Arrivals] = []
-    for more, found in blocks:
-        before = sum(map(len, items))
-        parts.append(found._replace(publications=found.publications + np.int32(before)))
-        items.append(more)
-        if sum(part.scores.size for part in parts) >= AT_ONCE:
-            yield Items.joined(items), Arrivals.joined(parts)
-            items, parts = [], []
-    if items:
-        yield Items.joined(items), Arrivals.joined(parts)
+            yield from batches([(*first, path.name, self._note(counts))], PARTS)

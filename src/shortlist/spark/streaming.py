@@ -1,10 +1,11 @@
-"""The streaming query: micro-batches of lines, each handed to the driver of a deployment."""
+"""The streaming query: input that goes on, as micro-batches of lines for a driver."""
 
 from __future__ import annotations
 
 import threading
 import uuid
 from collections.abc import Callable
+from contextlib import ExitStack
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -12,25 +13,128 @@ import numpy as np
 import pyarrow as pa
 
 from shortlist.intake.reading import rejects_of
+from shortlist.intake.tables import check_tables
 from shortlist.live.driver import Driver, Report
 from shortlist.live.laps import Laps
+from shortlist.live.manifest import Manifest
+from shortlist.log.base import INPUT
 from shortlist.model.items import Items
-from shortlist.spark.schemas import spark_schema
-from shortlist.spark.sources import Lines
+from shortlist.spark.sources import (
+    TIME_FORMATS,
+    Lines,
+    NoInput,
+    input_files,
+    is_table,
+    json_row,
+    literal_glob,
+)
+from shortlist.spark.tasks import spark_schema
 
 if TYPE_CHECKING:
-    from pyspark.sql import DataFrame
+    from pyspark.sql import DataFrame, SparkSession
     from pyspark.sql.streaming.query import StreamingQuery
+    from pyspark.sql.types import StructType
+
+LINE_COLUMNS = ("position", "line", "appended")
+PUBLICATION_COLUMNS = ("id", "source", "time")
+
+
+def stream_log(
+    spark: SparkSession, log: str, *, after: int = 0, at_most: int | None = None
+) -> Lines:
+    """The input of a log, behind an offset; `at_most` bounds a micro-batch."""
+    from shortlist.spark.log_format import LogFormat
+
+    spark.dataSource.register(LogFormat)
+    reader = spark.readStream.format(LogFormat.name())
+    reader = reader.options(log=_wherever(log), stream=INPUT, after=after)
+    return Lines(reader.options(**_admission(spark, at_most)).load(), tabular=False)
+
+
+def stream_files(
+    spark: SparkSession, path: str | Path, *, finite: bool = False, at_most: int | None = None
+) -> Lines:
+    """A file or folder that grows; `finite` files have the positions that a batch gives them."""
+    from pyspark.sql import functions as F  # noqa: N812
+
+    from shortlist.spark.file_source import FileFormat
+
+    spark.dataSource.register(FileFormat)
+    place = Path(path).resolve()
+    reader = spark.readStream.format(FileFormat.name()).options(path=str(place), finite=finite)
+    reader = reader.options(**_admission(spark, at_most))
+    tables = _tables(place)
+    if not tables:
+        return Lines(reader.load(), tabular=False)
+    rows = reader.schema(_positioned_rows(spark, tables)).load()
+    line = F.to_json("row", TIME_FORMATS).cast("binary").alias("line")
+    return Lines(rows.select("position", line), tabular=True)
+
+
+def stream_lines(frame: DataFrame) -> Lines:
+    """Any streaming DataFrame: lines, or a table of publications.
+
+    Without a column `position`, items are numbered when they arrive.
+    """
+    from pyspark.sql import functions as F  # noqa: N812
+
+    positions = [F.col("position").cast("bigint")] if "position" in frame.columns else []
+    if "line" in frame.columns and set(frame.columns) <= set(LINE_COLUMNS):
+        if dict(frame.dtypes)["line"] not in ("string", "binary"):
+            raise NoInput(f"line: expected text or bytes, found {dict(frame.dtypes)['line']}")
+        appended = [F.col("appended").cast("bigint")] if "appended" in frame.columns else []
+        line = F.col("line").cast("binary").alias("line")
+        return Lines(frame.select(*positions, line, *appended), tabular=False)
+    if set(PUBLICATION_COLUMNS) <= set(frame.columns):
+        columns = [name for name in frame.columns if name != "position"]
+        line = json_row(columns).cast("binary").alias("line")
+        return Lines(frame.select(*positions, line), tabular=True)
+    raise NoInput(
+        "expected a column line and, if you like, position and appended; or publications with"
+        f" id, source and time; found {', '.join(frame.columns)}"
+    )
+
+
+def _wherever(log: str) -> str:
+    """The same log for processes that run in another folder."""
+    kind, _, path = log.partition(":")
+    return f"{kind}:{Path(path).resolve()}" if kind == "sqlite" else log
+
+
+def _admission(spark: SparkSession, at_most: int | None) -> dict[str, int]:
+    limit = {} if at_most is None else {"at_most": at_most}
+    return {"partitions": spark.sparkContext.defaultParallelism, **limit}
+
+
+def _tables(path: Path) -> list[Path]:
+    """The Parquet files of an input; none if it has lines, or nothing yet."""
+    if path.is_dir() and all(entry.name.startswith((".", "_")) for entry in path.iterdir()):
+        return []
+    files = input_files(path)
+    return files if is_table(files[0]) else []
+
+
+def _positioned_rows(spark: SparkSession, tables: list[Path]) -> StructType:
+    """What the rows of tables look like to Spark, behind their positions."""
+    from pyspark.sql.types import LongType, StructType
+
+    check_tables(tables)
+    names = [literal_glob(str(file)) for file in tables]
+    row = spark.read.option("mergeSchema", "true").parquet(*names).schema
+    return StructType().add("position", LongType()).add("row", row)
+
 
 POLL = "100 milliseconds"
 """How often a source is asked for more."""
+STOPPED = "the stream was stopped before this batch"
 
 Told = Callable[[Report, dict[int, int]], None]
 """Hears of every batch, with the time at which the log took each position."""
 
 
 class Stream:
-    """Lines on their way to a driver, through one streaming query."""
+    """Lines on their way to a driver, through one streaming query; it keeps what is `held` open
+    until it is stopped."""
 
     def __init__(
         self,
@@ -40,8 +144,10 @@ class Stream:
         told: Told = lambda report, appended: None,
         *,
         commands: bool = True,
+        held: ExitStack | None = None,
     ) -> None:
         self._lines = lines
+        self._held = held or ExitStack()
         self._driver = driver
         self._commands = commands
         self._checkpoint = checkpoint
@@ -51,6 +157,7 @@ class Stream:
         self._busy = threading.Lock()
         self._query: StreamingQuery | None = None
         self._failure: Exception | None = None
+        self._is_stopping = False
 
     def start(self, *, to_the_end: bool = False) -> StreamingQuery:
         """Begins where the checkpoint says; `to_the_end` takes what is there now and stops."""
@@ -75,16 +182,21 @@ class Stream:
     def is_active(self) -> bool:
         return self._query is not None and self._query.isActive
 
-    def finish(self) -> None:
+    @property
+    def manifest(self) -> Manifest:
+        """What was committed last."""
+        return self._driver.manifest
+
+    def stop(self) -> None:
         """Lets the batch that is under way come to its end; raises what went wrong, if it did."""
-        with self._busy:
-            if self._query is not None:
-                self._query.stop()
-        if self._failure is not None:
-            raise self._failure
-        error = self._query and self._query.exception()
-        if error:
-            raise error
+        with self._held:
+            self._stop()
+
+    def finish(self) -> None:
+        """The input has ended: time runs on, and windows empty. Then it stops."""
+        with self._held:
+            self._stop()
+            self._driver.run_batch(Items.empty(), last=True)
 
     def __enter__(self) -> Stream:
         return self
@@ -92,6 +204,17 @@ class Stream:
     def __exit__(self, *_: object) -> None:
         if self._query is not None:
             self._query.stop()
+
+    def _stop(self) -> None:
+        with self._busy:
+            self._is_stopping = True
+        if self._query is not None:
+            self._query.stop()
+        if self._failure is not None:
+            raise self._failure
+        error = self._query and self._query.exception()
+        if error and STOPPED not in str(error):
+            raise error
 
     def _positioned(self, frame: DataFrame) -> DataFrame:
         """The lines of a batch, with a number each that at least tells their order."""
@@ -108,29 +231,29 @@ class Stream:
         )
 
     def _batch(self, frame: DataFrame, number: int) -> None:
-        try:
-            self._run_batch(frame, number)
-        except Exception as failure:
-            # Spark wraps it in texts
-            self._failure = failure
-            raise
+        with self._busy:
+            if self._is_stopping:
+                raise InterruptedError(STOPPED)  # Spark must not take the batch for done
+            try:
+                self._run_batch(frame, number)
+            except Exception as failure:
+                # Spark wraps it in texts
+                self._failure = failure
+                raise
 
     def _run_batch(self, frame: DataFrame, number: int) -> None:
-        with self._busy:
-            manifest = self._driver.manifest
-            goes_on = manifest.checkpoint == self._identity
-            if goes_on and number <= manifest.batch:
-                return
-            laps = Laps()
-            read = self._driver.read_task(commands=self._commands, tabular=self._lines.tabular)
-            schema = spark_schema(read.wanted.schema)
-            items = self._positioned(frame).mapInArrow(read, schema).toArrow()
-            found = self._unread(Items.of_table(items.sort_by("position")), goes_on)
-            laps.lap("reading")
-            report = self._driver.run_batch(
-                found, checkpoint=self._identity, batch=number, laps=laps
-            )
-            self._told(report, _appended(found))
+        manifest = self._driver.manifest
+        goes_on = manifest.checkpoint == self._identity
+        if goes_on and number <= manifest.batch:
+            return
+        laps = Laps()
+        read = self._driver.read_task(commands=self._commands, tabular=self._lines.tabular)
+        schema = spark_schema(read.wanted.schema)
+        items = self._positioned(frame).mapInArrow(read, schema).toArrow()
+        found = self._unread(Items.of_table(items.sort_by("position")), goes_on)
+        laps.lap("reading")
+        report = self._driver.run_batch(found, checkpoint=self._identity, batch=number, laps=laps)
+        self._told(report, _appended(found))
 
     def _unread(self, items: Items, goes_on: bool) -> Items:
         """What the driver has not read; positions in the order of arrival where the source has

@@ -3,9 +3,9 @@
 import random
 from typing import Any
 
-from shortlist.demo.city import SEED
-from shortlist.demo.habits import HABITS, Wish
-from shortlist.demo.tables import CITY
+from examples.city.city import SEED
+from examples.city.habits import HABITS, Wish
+from examples.city.tables import CITY
 
 FEATURED = [Wish(**wish) for wish in CITY["featured"]]
 

@@ -5,11 +5,11 @@ from collections import Counter
 
 import pytest
 
-from shortlist.demo.city import Mess, publication_lines
-from shortlist.demo.files import DemoFiles, write_city
-from shortlist.demo.outcome import POLICY_NAMES, all_shortlists, policy_name
-from shortlist.demo.readers import registry_document
-from shortlist.demo.tables import CITY
+from examples.city.city import Mess, publication_lines
+from examples.city.files import DemoFiles, write_city
+from examples.city.outcome import POLICY_NAMES, all_shortlists, policy_name
+from examples.city.readers import registry_document
+from examples.city.tables import CITY
 from shortlist.engine.replay import replay
 from shortlist.fuzzy.sets import Trapezoid
 from shortlist.intake.files import read_registry, registry_from_documents

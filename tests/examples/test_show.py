@@ -10,12 +10,12 @@ from pandas import isna
 from rich.console import Console
 from typer.testing import CliRunner
 
+from examples.city.city import Mess
+from examples.city.files import DemoFiles
+from examples.city.readers import FEATURED
+from examples.city.show import show
+from examples.city.stories import tell
 from shortlist.cli.app import app
-from shortlist.demo.city import Mess
-from shortlist.demo.files import DemoFiles
-from shortlist.demo.readers import FEATURED
-from shortlist.demo.show import show
-from shortlist.demo.stories import tell
 from shortlist.engine.replay import replay
 from shortlist.intake.files import read_registry
 from shortlist.model.settings import Settings

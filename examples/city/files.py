@@ -6,8 +6,8 @@ from pathlib import Path
 
 import yaml
 
-from shortlist.demo.city import publication_lines
-from shortlist.demo.readers import registry_document
+from examples.city.city import publication_lines
+from examples.city.readers import registry_document
 
 
 class DemoFiles:

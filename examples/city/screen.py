@@ -13,10 +13,10 @@ from rich.padding import Padding
 from rich.table import Table
 from rich.text import Text
 
-from shortlist.demo.files import DemoFiles
-from shortlist.demo.outcome import Outcome
-from shortlist.demo.stories import Story, Told
-from shortlist.demo.tables import CITY
+from examples.city.files import DemoFiles
+from examples.city.outcome import Outcome
+from examples.city.stories import Story, Told
+from examples.city.tables import CITY
 from shortlist.measures.traffic import traffic_saved
 from shortlist.model.durations import format_duration
 from shortlist.model.policy import Cap, Chain, Digest, Novelty, Policy, Quiet, TopK, Window

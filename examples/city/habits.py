@@ -5,7 +5,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from itertools import product
 from typing import Any, NamedTuple
 
-from shortlist.demo.tables import CINEMAS, DISTRICTS, FEATURES, GENRES, STATIONS
+from examples.city.tables import CINEMAS, DISTRICTS, FEATURES, GENRES, STATIONS
 
 
 class Wish(NamedTuple):

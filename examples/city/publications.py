@@ -5,7 +5,7 @@ from datetime import datetime, timedelta
 from itertools import product
 from typing import Any
 
-from shortlist.demo.tables import CINEMAS, CITY, DISTRICTS, FEATURES, GENRES, STATIONS
+from examples.city.tables import CINEMAS, CITY, DISTRICTS, FEATURES, GENRES, STATIONS
 
 AGENCIES = ("homes-north", "homes-canal", "keys-direct", "campus-rooms", "estate-gold")
 FLOORS = (0, 0, 1, 1, 2, 2, 3, 3, 4, 5, 8)

@@ -6,7 +6,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from shortlist.demo.outcome import Outcome
+from examples.city.outcome import Outcome
 from shortlist.engine.explanation import Question
 from shortlist.engine.replay import replay
 from shortlist.model.publication import Publication

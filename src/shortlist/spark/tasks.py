@@ -1,21 +1,65 @@
-"""Runs the tasks of a micro-batch on Spark, each shard's always in the same process."""
+"""How tasks run on Spark: with which columns, in which process, and how far they are."""
 
 from __future__ import annotations
 
 import gc
+import os
 import pickle
+import uuid
 from collections.abc import Callable, Iterable, Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import cache, reduce
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import pyarrow as pa
 
 from shortlist.live.tasks import D, W
-from shortlist.spark.pinning import pinned
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
+    from pyspark.sql.types import StructType
+
+
+def spark_schema(schema: pa.Schema) -> StructType:
+    """The same columns for Spark."""
+    from pyspark.sql.pandas.types import from_arrow_schema
+
+    return from_arrow_schema(schema)
+
+
+SHARD = "SHORTLIST_SHARD"
+
+
+@contextmanager
+def pinned(spark: SparkSession, shard: int) -> Iterator[None]:
+    """What is mapped meanwhile runs in the process of a shard, which has in memory what took long
+    to make: Spark has Python workers of its own for every environment that functions ask for."""
+    environment = spark.sparkContext.environment
+    environment[SHARD] = str(shard)
+    try:
+        yield
+    finally:
+        del environment[SHARD]
+
+
+class Progress:
+    """Counts publications in a file of its own, if there is a folder to put it into."""
+
+    def __init__(self, folder: str | None) -> None:
+        self._folder = None if folder is None else Path(folder)
+        self._file: Path | None = None
+        """Each process has its own."""
+        self._count = 0
+
+    def add(self, publications: int) -> None:
+        self._count += publications
+        if self._folder is not None and self._folder.is_dir():
+            if self._file is None:
+                self._file = self._folder / f"{os.getpid()}-{uuid.uuid4()}"
+            self._file.write_text(str(self._count))
+
 
 DONE = pa.schema([("number", pa.int64()), ("done", pa.binary())])
 
@@ -62,7 +106,7 @@ class Lanes:
         found = together.toArrow().sort_by("number").column("done").to_pylist()
         return [pickle.loads(done) for done in found]
 
-    def release(self) -> None:
+    def close(self) -> None:
         """Lets go of what was kept."""
         while self._starts:
             self._starts.popitem()[1].unpersist()

@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterator
 from datetime import UTC, datetime, timedelta
 from typing import NamedTuple
 
-from shortlist.demo.publications import Document, alert, rental, showing, written
+from examples.city.publications import Document, alert, rental, showing, written
 
 SEED = 2026
 START = datetime(2026, 3, 2, tzinfo=UTC)

@@ -3,7 +3,7 @@
 from pathlib import Path
 from typing import Any
 
-from shortlist.demo.outcome import Outcome
+from examples.city.outcome import Outcome
 
 PALE, STRONG, INK = "#c9d6df", "#1f7a8c", "#22333b"
 

@@ -4,12 +4,12 @@ from pathlib import Path
 
 from rich.console import Console
 
-from shortlist.demo.files import DemoFiles, write_city
-from shortlist.demo.outcome import Outcome, all_shortlists, find_matches, read_deliveries
-from shortlist.demo.picture import draw
-from shortlist.demo.readers import FEATURED, reader_name
-from shortlist.demo.screen import WIDTH, print_screen
-from shortlist.demo.stories import tell
+from examples.city.files import DemoFiles, write_city
+from examples.city.outcome import Outcome, all_shortlists, find_matches, read_deliveries
+from examples.city.picture import draw
+from examples.city.readers import FEATURED, reader_name
+from examples.city.screen import WIDTH, print_screen
+from examples.city.stories import tell
 from shortlist.intake.files import read_registry
 from shortlist.model.settings import Settings
 from shortlist.progress import Steps
@@ -19,14 +19,14 @@ def show(
     folder: Path, publications: int, subscribers: int, console: Console | None = None
 ) -> Outcome:
     """Leaves the city, the deliveries and a picture in the folder, and a screen to read."""
-    from shortlist.spark.job import Outputs, run_job
+    from shortlist.spark.job import Job, Outputs
 
     files, settings, steps = DemoFiles(folder), Settings(), Steps(Console(stderr=True))
     with steps.step("Building the city"):
         write_city(files, publications, subscribers)
         registry = read_registry(files.registry)
     outputs = Outputs(deliveries=files.deliveries, rejects=files.rejects)
-    report = run_job(registry, files.publications, outputs, settings, steps=steps)
+    report = Job(registry, files.publications, outputs, settings, steps).run()
     with steps.step("Counting what would have come without policies"):
         matches = find_matches(registry, files.publications, settings)
     with steps.step("Asking for reasons, drawing"):
