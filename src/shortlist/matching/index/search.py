@@ -6,11 +6,10 @@ import numpy as np
 import numpy.typing as npt
 
 from shortlist.matching.blocks import Block, Bools, Floats, Ints
-from shortlist.matching.index.conjunctions import Conjunctions
 from shortlist.matching.index.grades import Elements
 from shortlist.matching.index.masks import BlockMasks, SlotRows
 from shortlist.matching.index.matches import Matches
-from shortlist.matching.index.segments import Segment
+from shortlist.matching.index.segments import Conjunctions, Segment
 from shortlist.matching.kernels.conditions import kernels, sharers, write_sharers
 from shortlist.matching.kernels.grades import grade_conjunctions, grade_pairs
 
