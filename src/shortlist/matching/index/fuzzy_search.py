@@ -7,11 +7,10 @@ from functools import partial
 import numpy as np
 
 from shortlist.matching.blocks import Block, Bools, Floats, Ints, Longs
-from shortlist.matching.index.grades import Grades
 from shortlist.matching.index.literals import BOTTOM, TOP, Attribute, keyed_numbers
 from shortlist.matching.index.masks import BlockMasks, SlotRows
 from shortlist.matching.index.matches import Matches
-from shortlist.matching.index.search import Pairs
+from shortlist.matching.index.search import Lists, Pairs
 from shortlist.matching.index.segments import Segment
 from shortlist.matching.index.tables import HIGHEST, LOWEST, SlotTable
 from shortlist.matching.kernels.judging import (
@@ -30,7 +29,7 @@ from shortlist.matching.kernels.literals import (
     TYPED,
     Asked,
     Facts,
-    Graded,
+    Fuzzy,
     Words,
 )
 from shortlist.model.paths import Path
@@ -79,16 +78,17 @@ class BlockFacts:
         )
         return cls(arrays, rows, BlockMasks(Block.of_words(words)))
 
-    @property
-    def has_words(self) -> bool:
-        return self.arrays.words.size > 0
-
-    def words_of(self, slots: SlotTable, grades: Grades) -> Words:
-        """How a segment's slots and grades take the words."""
-        if not self.has_words:
-            return Words(self.words.table, np.zeros(0, np.uint16), np.empty((0, 0)))
-        rows = self.words.rows(slots).plus
-        return Words(self.words.table, rows, grades.elements(self.words.block).singles)
+    def fuzzy(self, segment: Segment) -> Fuzzy:
+        """What kernels are told for a segment."""
+        words = Words(self.words.table, np.zeros(0, np.uint16), np.empty((0, 0)))
+        if self.arrays.words.size:
+            rows, grades = self.words.rows(segment.slots).plus, segment.grades
+            words = Words(self.words.table, rows, grades.graded(self.words.block).singles)
+        rows_of = [
+            self.row(Attribute(path, "number" if graded is None else "text"))
+            for path, graded in segment.grades.attributes
+        ]
+        return Fuzzy(self.asked(segment.slots), self.arrays, words, np.array(rows_of, np.int32))
 
     def row(self, attribute: Attribute) -> int:
         """The row of an attribute, or -1."""
@@ -176,39 +176,38 @@ class FuzzySearch:
         """All that was found so far."""
         return Matches.joined(self._found or [Matches.of_rows([])])
 
-    def take(self, segment: Segment, heads: Ints, following: Ints) -> None:
-        """Looks through a segment; each condition's subscriptions are a list from its head on."""
-        lists = heads, following
-        rows = self._masks.rows(segment.slots)
-        programs, first = segment.programs, segment.crisp.count
-        is_crisp = programs.is_strict & ~programs.is_graded
-        asked = self._facts.asked(segment.slots)
-        words = self._facts.words_of(segment.slots, segment.grades)
+    def take(self, segment: Segment, lists: Lists) -> None:
+        """Looks through a segment."""
+        masks, programs = self._masks, segment.programs
+        rows = masks.rows(segment.slots)
+        fuzzy = self._facts.fuzzy(segment)
 
         def plain(rows: SlotRows, pairs: Pairs) -> None:
-            pairs.conjunctions(self._masks, rows, segment.crisp, 0, *lists, expand=False)
+            pairs.conjunctions(masks, rows, segment.crisp, 0, lists)
 
         def conjunctions(rows: SlotRows, pairs: Pairs) -> None:
-            pairs.conjunctions(self._masks, rows, segment.graded, first, *lists, expand=False)
+            pairs.conjunctions(masks, rows, segment.graded, segment.crisp.size, lists)
 
-        def others(rows: SlotRows, pairs: Pairs, which: Bools) -> None:
-            pairs.programs(self._masks, rows, segment, which, *lists, expand=False)
+        def others(rows: SlotRows, pairs: Pairs, which: Ints) -> None:
+            pairs.programs(masks, rows, segment, which, lists)
 
         unsure = self._unsure(plain, rows, lists)
-        self._share(unsure, self._of_plain(segment, asked, words, unsure), lists)
-        if not programs.count:
+        self._share(unsure, judge_plain(segment.crisp, fuzzy, *unsure), lists)
+        if not programs.size:
             return
-        graded = self._graded(segment)
+        graded = segment.grades.graded(self._block)
         possible = _found(conjunctions, rows)
-        degrees = self._of_conjunctions(segment, graded, asked, words, possible)
-        self._share(possible, degrees, lists)
-        for which in (
-            _found(partial(others, which=~is_crisp), rows),
-            self._unsure(partial(others, which=is_crisp), rows, lists),
+        which = segment.of_programs(possible)
+        self._share(possible, judge_conjunctions(programs, graded, fuzzy, *which), lists)
+        is_crisp = programs.is_strict & ~programs.is_graded
+        asked = (masks.table, *rows), programs, programs.depth, graded, fuzzy
+        for pairs in (
+            _found(partial(others, which=segment.others(~is_crisp)), rows),
+            self._unsure(partial(others, which=segment.others(is_crisp)), rows, lists),
         ):
-            self._share(which, self._of_others(segment, rows, graded, asked, words, which), lists)
+            self._share(pairs, judge_programs(*asked, *segment.of_programs(pairs)), lists)
 
-    def _unsure(self, look: Look, rows: SlotRows, lists: tuple[Ints, Ints]) -> tuple[Ints, Ints]:
+    def _unsure(self, look: Look, rows: SlotRows, lists: Lists) -> tuple[Ints, Ints]:
         """Pairs that are possible and not sure; those that are sure are matches already.
 
         Of conditions that crisp values never grade, under a strict norm. It is sure what surely has
@@ -219,95 +218,11 @@ class FuzzySearch:
         self._found.append(Matches.sure(*shared))
         return publications, conditions
 
-    def _share(self, which: tuple[Ints, Ints], degrees: Floats, lists: tuple[Ints, Ints]) -> None:
-        self._found.append(Matches(*share_out(*which, degrees, *lists)))
-
-    def _of_plain(
-        self, segment: Segment, asked: Asked, words: Words, which: tuple[Ints, Ints]
-    ) -> Floats:
-        crisp = segment.crisp
-        return judge_plain(  # type: ignore[no-any-return]
-            crisp.group_slots,
-            crisp.group_starts,
-            crisp.offsets,
-            crisp.plus,
-            crisp.minus,
-            asked,
-            self._facts.arrays,
-            words,
-            *which,
-        )
-
-    def _of_conjunctions(
-        self, segment: Segment, graded: Graded, asked: Asked, words: Words, which: tuple[Ints, Ints]
-    ) -> Floats:
-        programs = segment.programs
-        return judge_conjunctions(  # type: ignore[no-any-return]
-            programs.literal_offsets,
-            programs.plus,
-            programs.minus,
-            programs.grades,
-            programs.norms,
-            programs.least,
-            graded,
-            asked,
-            self._facts.arrays,
-            words,
-            *_programs(segment, which),
-        )
-
-    def _of_others(
-        self,
-        segment: Segment,
-        rows: SlotRows,
-        graded: Graded,
-        asked: Asked,
-        words: Words,
-        which: tuple[Ints, Ints],
-    ) -> Floats:
-        programs = segment.programs
-        return judge_programs(  # type: ignore[no-any-return]
-            self._masks.table,
-            rows.plus,
-            rows.minus,
-            programs.code_offsets,
-            programs.code,
-            programs.plus,
-            programs.minus,
-            programs.grades,
-            programs.weights,
-            programs.norms,
-            programs.least,
-            programs.depth,
-            graded,
-            asked,
-            self._facts.arrays,
-            words,
-            *_programs(segment, which),
-        )
-
-    def _graded(self, segment: Segment) -> Graded:
-        grades = segment.grades
-        elements = grades.elements(self._block)
-        rows = [
-            self._facts.row(Attribute(path, "number" if words is None else "text"))
-            for path, words in grades.attributes
-        ]
-        return Graded(
-            grades.places,
-            grades.is_text,
-            grades.parameters,
-            np.array(rows, np.int32),
-            *elements,
-        )
+    def _share(self, pairs: tuple[Ints, Ints], degrees: Floats, lists: Lists) -> None:
+        self._found.append(Matches(*share_out(*pairs, degrees, *lists)))
 
 
 def _found(look: Look, rows: SlotRows) -> tuple[Ints, Ints]:
     pairs = Pairs()
     look(rows, pairs)
     return pairs.arrays
-
-
-def _programs(segment: Segment, which: tuple[Ints, Ints]) -> tuple[Ints, Ints]:
-    publications, conditions = which
-    return publications, conditions - np.int32(segment.crisp.count)

@@ -59,7 +59,7 @@ class Index:
         self._shelf = Shelf()
         self._few = few
         self._waiting: dict[int, Condition] = {}
-        self._room = 4096, 4096
+        self._room = 4096
         self._meets = lru_cache(REMEMBERED)(self.terms.meets)
 
     @classmethod
@@ -179,7 +179,7 @@ class Index:
         some = block.taken(fuzzy) if crisp.size else block
         search = FuzzySearch(some, paths)
         for held in self._shelf:
-            search.take(held.segment, held.heads, self._shelf.sharers.following)
+            search.take(held.segment, (held.heads, self._shelf.sharers.following))
         found = search.matches()
         if not crisp.size:
             return found
@@ -188,14 +188,11 @@ class Index:
 
     def _crisp_matches(self, block: Block) -> Matches:
         """The matches of publications without a fuzzy value where a condition looks."""
-        search = Search(block, *self._room)
+        search = Search(block, self._room)
         for held in self._shelf:
-            search.take(held.segment, held.heads, self._shelf.sharers.following)
+            search.take(held.segment, (held.heads, self._shelf.sharers.following))
         found = search.matches()
-        # the next block will need about as much
-        graded = found.count - found.certain
-        room = 4096 + found.certain * 5 // 4
-        self._room = room, 4096 + (room + graded * 5 // 4 if graded else 0)
+        self._room = 4096 + found.certain * 5 // 4  # the next block will need about as much
         return found
 
     def _judged_all(self, block: Block, unconditional: bool) -> Matches:

@@ -1,9 +1,10 @@
 """Some conditions as arrays that kernels run over; a segment never changes."""
 
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from itertools import chain
 from math import isfinite
+from typing import NamedTuple
 
 import numpy as np
 import numpy.typing as npt
@@ -20,8 +21,7 @@ BY_ANYTHING = 1
 """The slot that a group begins with where no better one is there: it lets everything pass."""
 
 
-@dataclass(frozen=True, slots=True)
-class Conjunctions:
+class Conjunctions(NamedTuple):
     """Groups begin with the same slot; what else each conjunction asks follows."""
 
     group_slots: Ints
@@ -31,7 +31,7 @@ class Conjunctions:
     minus: Ints
 
     @property
-    def count(self) -> int:
+    def size(self) -> int:
         return self.offsets.size - 1
 
     @classmethod
@@ -87,8 +87,7 @@ def _beginnings(
     return beginning, is_used
 
 
-@dataclass(frozen=True, slots=True)
-class Programs:
+class Programs(NamedTuple):
     """Each has its literals and its code in order; code counts from the first literal of all."""
 
     literal_offsets: Ints
@@ -107,7 +106,7 @@ class Programs:
     """From which possibility and necessity on a match counts, in two columns."""
 
     @property
-    def count(self) -> int:
+    def size(self) -> int:
         return self.norms.size
 
     @property
@@ -205,7 +204,16 @@ class Segment:
 
     @property
     def count(self) -> int:
-        return self.crisp.count + self.programs.count
+        return self.crisp.size + self.programs.size
+
+    def others(self, wanted: Bools) -> Ints:
+        """Those programs that are wanted, but for conjunctions, which come first."""
+        return np.flatnonzero(wanted[self.graded.size :]) + self.graded.size
+
+    def of_programs(self, pairs: tuple[Ints, Ints]) -> tuple[Ints, Ints]:
+        """Pairs of publications and conditions, as pairs of publications and programs."""
+        publications, conditions = pairs
+        return publications, conditions - np.int32(self.crisp.size)
 
     @classmethod
     def of(cls, conditions: Iterable[Condition]) -> tuple["Segment", Ints]:
@@ -244,17 +252,17 @@ class Segment:
         before = 0
         for segment, named in some:
             offsets, plus, minus = segment.crisp.literals()
-            of_crisp = named[named < segment.crisp.count]
+            of_crisp = named[named < segment.crisp.size]
             members, offsets = picked(offsets, of_crisp)
             plus, minus = plus[members], minus[members]
-            rest = named[named >= segment.crisp.count]
-            taken = segment.programs.taken(rest - segment.crisp.count)
+            rest = named[named >= segment.crisp.size]
+            taken = segment.programs.taken(rest - segment.crisp.size)
             is_used = np.zeros(segment.slots.size, np.bool_)
             for used in (plus, minus, taken.plus, taken.minus):
                 is_used[used] = True
             new = slots.numbers(segment.slots, is_used)
             crisp.append((offsets, new[plus], new[minus]))
-            programs.append(replace(taken, plus=new[taken.plus], minus=new[taken.minus]))
+            programs.append(taken._replace(plus=new[taken.plus], minus=new[taken.minus]))
             grades.append((segment.grades, taken.grades))
             kept.append((of_crisp + before, rest + before))
             before += segment.count
@@ -264,7 +272,7 @@ class Segment:
             np.concatenate([minus for _, _, minus in crisp]),
         )
         graded, numbers = Grades.joined(grades)
-        all_programs = replace(Programs.joined(programs), grades=numbers)
+        all_programs = Programs.joined(programs)._replace(grades=numbers)
         segment, order = _arranged(slots, all_crisp, all_programs, graded)
         origin = np.concatenate([part for parts in zip(*kept, strict=True) for part in parts])
         return segment, origin[order].astype(np.int32)
@@ -278,11 +286,11 @@ def _arranged(
     begin = slots.first_mask
     offsets, plus, minus = crisp
     conjunctions, order = Conjunctions.arranged(offsets, final[plus], final[minus], begin)
-    programs = replace(programs, plus=final[programs.plus], minus=final[programs.minus])
+    programs = programs._replace(plus=final[programs.plus], minus=final[programs.minus])
     first = np.flatnonzero(programs.is_conjunction)
     chosen = programs.taken(first)
     literals = chosen.literal_offsets, chosen.plus, chosen.minus
     graded, among = Conjunctions.arranged(*literals, begin)
     program_order = np.append(first[among], np.flatnonzero(~programs.is_conjunction))
     segment = Segment(slots, conjunctions, graded, programs.taken(program_order), grades)
-    return segment, np.append(order, program_order + conjunctions.count).astype(np.int32)
+    return segment, np.append(order, program_order + conjunctions.size).astype(np.int32)
