@@ -1,7 +1,7 @@
 """From files to registries: how long it takes, and what a subscription weighs.
 
 Run: python benchmarks/reading.py [--subscriptions 100000] [--sample 2000]
-Prints one JSON line per figure. "before" parses every text in full, on the sample.
+Prints one JSON line per figure.
 """
 
 import argparse
@@ -13,20 +13,15 @@ import tracemalloc
 from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any
-from unittest.mock import patch
 
 import pyarrow
 import pyarrow.parquet
 import yaml
 
 from shortlist import read_registry, registry_from_documents
-from shortlist.language.conditions import read_condition
 from shortlist.language.parser import parse_score, parse_where
-from shortlist.language.scores import read_score
 from shortlist.matching.census import TypeCensus
 from shortlist.model.registry import Registry
-from shortlist.model.settings import Limits
-from shortlist.model.vocabulary import Vocabulary
 
 GENRES = ("action", "animation", "comedy", "documentary", "drama", "romance", "short")
 POLICIES = (
@@ -48,10 +43,7 @@ def main() -> None:
         for form, (write, read) in FORMS.items():
             # YAML is written by hand, and read so slowly that the sample must do for it.
             whole = entries[: asked.sample] if form == "one YAML file" else entries
-            before = timed(read, write(Path(folder, "sample"), entries[: asked.sample]), full=True)
-            after = timed(read, write(Path(folder, "whole"), whole))
-            report(form, asked.sample, before, when="before")
-            report(form, len(whole), after, when="after")
+            report(form, len(whole), timed(read, write(Path(folder, "whole"), whole)))
         registry = report_memory(Path(folder, "whole"), entries)
     report_census(registry)
 
@@ -129,42 +121,24 @@ FORMS: dict[str, tuple[Callable[[Path, list[Entry]], Any], Callable[[Any], Regis
 }
 
 
-def timed(read: Callable[[Any], Any], source: Any, full: bool = False) -> float:
-    """Seconds; with `full` no text profits from another one."""
+def timed(read: Callable[[Any], Any], source: Any) -> float:
+    """Seconds."""
     started = time.perf_counter()
-    if full:
-        with (
-            patch("shortlist.language.parser.known_where", return_value=None),
-            patch("shortlist.language.parser.known_score", return_value=None),
-        ):
-            read(source)
-    else:
-        read(source)
+    read(source)
     return time.perf_counter() - started
 
 
-def report(figure: str, count: int, seconds: float, **facts: Any) -> None:
+def report(figure: str, count: int, seconds: float) -> None:
     measured = {"seconds": round(seconds, 3), "microseconds_each": round(seconds / count * 1e6, 1)}
-    print(json.dumps({"figure": figure, **facts, "count": count, **measured}), flush=True)
+    print(json.dumps({"figure": figure, "count": count, **measured}), flush=True)
 
 
 def report_texts(entries: list[Entry]) -> None:
-    """Single texts, by the full parser and as some of a known shape."""
-    limits, vocabulary = Limits(), Vocabulary()
-    ways: list[tuple[str, str, Callable[[str], Any], Callable[[str], Any]]] = [
-        (
-            "a condition",
-            "where",
-            lambda text: read_condition(text, vocabulary, limits),
-            parse_where,
-        ),
-        ("a score", "score", lambda text: read_score(text, limits), parse_score),
-    ]
-    for figure, field, read, parse in ways:
+    """Single texts, one after the other."""
+    ways = [("a condition", "where", parse_where), ("a score", "score", parse_score)]
+    for figure, field, parse in ways:
         texts = [entry[field] for entry in entries]
-        for each, when in ((read, "before"), (parse, "after")):
-            for_all(each)(texts)  # the first time, shapes are not known yet
-            report(figure, len(texts), timed(for_all(each), texts), when=when)
+        report(figure, len(texts), timed(for_all(parse), texts))
 
 
 def for_all(act: Callable[[Any], Any]) -> Callable[[Sequence[Any]], None]:
@@ -191,7 +165,7 @@ def report_memory(place: Path, entries: list[Entry]) -> Registry:
 
 def report_census(registry: Registry) -> None:
     seconds = timed(for_all(TypeCensus(registry.vocabulary).add), registry.subscriptions)
-    report("the census of types", len(registry.subscriptions), seconds, when="after")
+    report("the census of types", len(registry.subscriptions), seconds)
 
 
 if __name__ == "__main__":

@@ -13,8 +13,8 @@ from shortlist.model.spans import Span
 from shortlist.model.subscription import Subscription
 from shortlist.scoring.bulk import BulkScores
 from shortlist.scoring.combined import UNSET
-from shortlist.scoring.kernels.findings import Findings
-from shortlist.scoring.kernels.hopeful import Hopes
+from shortlist.scoring.kernels.distances import Hopes
+from shortlist.scoring.kernels.layout import Findings
 from shortlist.scoring.match_sets import ALONE, NO_SETS
 from shortlist.selection.bank.offers import NEVER, Offers, Placements
 from shortlist.selection.bank.window import WindowBank

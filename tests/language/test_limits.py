@@ -54,7 +54,7 @@ def test_deep_scores(text: str) -> None:
 
 @pytest.mark.parametrize("text", ["(" * MANY, "not " * (MANY // 4), "a=1 and(" * (MANY // 8)])
 def test_deep_and_unfinished(text: str) -> None:
-    with pytest.raises(LanguageError, match="found the end of the text"):
+    with pytest.raises(LanguageError, match="this is nested too deep"):
         parse_where(text)
 
 

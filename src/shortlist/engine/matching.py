@@ -19,7 +19,7 @@ from shortlist.model.subscription import Subscription
 from shortlist.model.vocabulary import Vocabulary
 from shortlist.scoring.blocks import Arrivals, BlockScoring
 from shortlist.scoring.combined import BlockCombining, Combined, Expected
-from shortlist.scoring.kernels.hopeful import Hopes
+from shortlist.scoring.kernels.distances import Hopes
 from shortlist.scoring.match_sets import MatchSets
 from shortlist.scoring.numbers import Numbers
 from shortlist.selection.audience import Inducement

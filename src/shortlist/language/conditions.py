@@ -1,15 +1,51 @@
-"""A condition's tree of tokens to its tree of predicates, with negation pushed down to them."""
+"""Reads conditions. Negation is pushed down to the predicates.
+
+    condition  = operand (("and" | "or") operand)*        "and" binds tighter
+    operand    = "not" operand | "(" condition ")" | predicate
+    predicate  = PATH ("=" | "!=" | "<>" | "<" | "<=" | ">" | ">=") literal
+               | PATH ["not"] "in" "(" literal ("," literal)* ")"
+               | PATH ["not"] "between" literal "and" literal
+               | PATH ["not"] ("contains" | "starts with" | "ends with") STRING
+               | PATH "exists"
+               | PATH "is" ["not"] ("very" | "somewhat")* term ["(" threshold ("," threshold)* ")"]
+    literal    = number | STRING | "true" | "false" | "time" STRING
+    number     = ["+" | "-"] NUMBER
+    term       = NAME | ("trapezoid" | "around") "(" corner ("," corner)* ")"
+    corner     = number | "null"
+    threshold  = ("possibility" | "necessity") ">=" number
+
+A word is a keyword only where a keyword can stand; anywhere else it is a name.
+"""
 
 import math
-from collections.abc import Callable
+import re
+from collections.abc import Sequence
 from itertools import pairwise
-from typing import TypeVar
-
-from lark import Token, Tree
 
 from shortlist.language.errors import LanguageError
-from shortlist.language.literals import path_of, scalar_of, signed_number, text_of
-from shortlist.language.syntax import Branch, check_depth, column, listed, read_syntax, shown
+from shortlist.language.reader import (
+    CLOSE,
+    END,
+    MORE,
+    NAME,
+    NO_LEVELS,
+    OPEN,
+    PATH,
+    SIGNED,
+    STRING,
+    Reader,
+    Token,
+    fault,
+    listed,
+    merged,
+    number_of,
+    path_of,
+    shown,
+    text_of,
+    time_of,
+    token,
+    word,
+)
 from shortlist.language.tree import (
     And,
     AroundTerm,
@@ -17,6 +53,7 @@ from shortlist.language.tree import (
     Comparison,
     Exists,
     FuzzyTerm,
+    Hedge,
     In,
     Is,
     NamedTerm,
@@ -32,233 +69,271 @@ from shortlist.model.settings import Limits
 from shortlist.model.times import Instant
 from shortlist.model.vocabulary import Vocabulary
 
+NOT = rf"{word('not')}(?!\.)"
+TEXT_OPERATOR = rf"(?:{word('contains')}|(?ai:starts|ends)\s+{word('with')})"
+
+VALUE = (
+    rf"(?:{SIGNED})|(?P<string>{STRING})|(?P<boolean>{word('true', 'false')})"
+    rf"|(?P<time>{word('time')})\s*+(?P<moment>{STRING})|(?P<timeless>{word('time')})"
+)
+INVERTIBLE = rf"(?P<member>{word('in')})|(?P<between>{word('between')})|(?P<text>{TEXT_OPERATOR})"
+OPERAND = re.compile(
+    rf"\s*+(?:(?P<inverted>{NOT})|(?P<open>\()|(?P<path>{PATH})\s*+"
+    rf"(?:(?P<compare><>|!=|<=|>=|=|<|>)\s*+(?:{VALUE})?+"
+    rf"|(?P<verb_inverted>{NOT})|{INVERTIBLE}|(?P<exists>{word('exists')})"
+    rf"|(?P<fuzzy>{word('is')}))?+)"
+)
+"""All of a comparison, and of other predicates what tells them apart."""
+
+INVERTIBLE_VERB = re.compile(rf"\s*+(?:{INVERTIBLE})")
+SINGLE_VALUE = re.compile(rf"\s*+(?:{VALUE})")
+CORNER = re.compile(rf"\s*+(?:(?:{SIGNED})|(?P<null>{word('null')}))")
+TERM = token(hedge=word("very", "somewhat"), shape=word("trapezoid", "around"), name=NAME)
+CONNECTIVE = token(both=word("and"), either=word("or"))
+INVERTED, BOTH, TEXT = token(inverted=NOT), token(both=word("and")), token(string=STRING)
+DEGREE, AT_LEAST = token(degree=word("possibility", "necessity")), token(at_least=">=")
+
+A_VALUE = "a value (a number, a string in single quotes, true, false or time '…')"
+INVERTIBLE_VERBS = ("'in'", "'between'", "'contains'", "'starts with'", "'ends with'")
+VERBS = ("a comparison (=, !=, <, <=, > or >=)", "'not'", *INVERTIBLE_VERBS, "'exists'", "'is'")
 KINDS: dict[type, str] = {
     float: "a number",
     str: "a string",
     bool: "a boolean",
     Instant: "a time",
 }
-InlineTerm = TypeVar("InlineTerm", TrapezoidTerm, AroundTerm)
-LEVELS = ("disjunction", "conjunction", "negation", "group")
 
 
 def read_condition(text: str, vocabulary: Vocabulary, limits: Limits) -> Where:
-    """The tree of a condition, by parsing all of it.
-
+    """
     >>> read_condition("not rent > 5", Vocabulary(), Limits())
     Comparison(path=('rent',), operator='>', value=5.0, negated=True)
     """
-    return ConditionReader(vocabulary, limits).read(read_syntax(text, "disjunction", limits))
+    return ConditionReader(text, vocabulary, limits).read()
 
 
-class ConditionReader:
+class ConditionReader(Reader):
     """Reads one condition. Depth counts every `and`, `or`, `not` and pair of parentheses that a
     predicate stands in; a `not` directly before a predicate is free, as canonical text may need it.
     """
 
-    def __init__(self, vocabulary: Vocabulary, limits: Limits) -> None:
+    def __init__(self, text: str, vocabulary: Vocabulary, limits: Limits) -> None:
+        super().__init__(text, limits)
         self.vocabulary = vocabulary
-        self.limits = limits
         self.predicates = 0
-        self.readers: dict[str, Callable[..., Predicate]] = {
-            "comparison": self._comparison,
-            "membership": self._membership,
-            "between": self._between,
-            "text_match": self._text_match,
-            "exists": self._exists,
-            "fuzzy": self._fuzzy,
-        }
 
-    def read(self, tree: Branch, negated: bool = False, depth: int = 0) -> Where:
-        check_depth(tree, depth, self.limits)
-        match tree.data:
-            case "disjunction" | "conjunction":
-                kind = Or if (tree.data == "disjunction") != negated else And
-                return kind(tuple([self.read(part, negated, depth + 1) for part in _parts(tree)]))
-            case "negation":
-                (part,) = _parts(tree)
-                return self.read(part, not negated, depth + (part.data in LEVELS))
-            case "group":
-                (part,) = _parts(tree)
-                return self.read(part, negated, depth + 1)
-        self._count(tree)
-        return self.readers[tree.data](negated, *tree.children)
+    def read(self) -> Where:
+        where = self._condition(negated=False, depth=0)
+        self.take(END, "'and'", "'or'", "the end of the text")
+        self.check_levels()
+        return where
 
-    def _count(self, tree: Branch) -> None:
+    def _condition(self, negated: bool, depth: int) -> Where:
+        """`depth` counts parentheses and negations alone: `and` and `or` are not known yet."""
+        either, both = (And, Or) if negated else (Or, And)
+        alternatives: list[Where] = []
+        operands = [self._operand(negated, depth)]
+        levels, outer = self.levels, NO_LEVELS
+        while found := CONNECTIVE.match(self.text, self.at):
+            self.at, self.last = found.end(), found
+            if found["either"]:
+                alternatives.append(operands[0] if len(operands) == 1 else both(tuple(operands)))
+                outer = merged(outer, levels if len(operands) == 1 else (levels[0], *levels))
+                operands, levels = [], NO_LEVELS
+            operands.append(self._operand(negated, depth))
+            levels = merged(levels, self.levels)
+        if len(operands) > 1:
+            operands, levels = [both(tuple(operands))], (levels[0], *levels)
+        self.levels = levels
+        if not alternatives:
+            return operands[0]
+        outer = merged(outer, levels)
+        self.levels = (outer[0], *outer)
+        return either((*alternatives, *operands))
+
+    def _operand(self, negated: bool, depth: int) -> Where:
+        found = self.take(OPERAND, "a condition")
+        inversions: tuple[int, ...] = ()
+        while found["inverted"]:
+            inversions += (found.start("inverted"),)
+            self.check_depth(depth + len(inversions) - 1, inversions[-1])
+            negated = not negated
+            found = self.take(OPERAND, "a condition")
+        if found["open"]:
+            start = found.start("open")
+            self.check_depth(depth + len(inversions), start)
+            where = self._condition(negated, depth + len(inversions) + 1)
+            self.take(CLOSE, "')'", "'and'", "'or'")
+            self.levels = (*inversions, start, *self.levels)
+            return where
+        self.levels = inversions or (found.start("path"),)
         self.predicates += 1
         allowed = self.limits.predicates
         if self.predicates > allowed:
-            raise LanguageError(f"at most {allowed} predicates are allowed", column(tree))
+            raise fault(f"at most {allowed} predicates are allowed", found)
+        return self._predicate(found, negated)
 
-    def _comparison(self, negated: bool, path: Token, operator: Token, value: Branch) -> Comparison:
-        keys = path_of(path)
-        scalar = self._scalar(keys, value)
-        operators = {"=": "=", "!=": "!=", "<>": "!=", "<": "<", "<=": "<=", ">": ">", ">=": ">="}
-        if operator not in ("=", "!=", "<>"):
-            _refuse_boolean(scalar, value)
-        return Comparison(keys, operators[operator], scalar, negated)  # type: ignore[arg-type]
+    def _predicate(self, found: Token, negated: bool) -> Predicate:
+        path = path_of(found["path"])
+        operator = found["compare"]
+        if operator:
+            value = self._value(found, path)
+            if operator == "<>":
+                operator = "!="
+            elif operator not in ("=", "!="):
+                _refuse_boolean(value, found)
+            return Comparison(path, operator, value, negated)  # type: ignore[arg-type]
+        verb = found
+        if found["verb_inverted"]:
+            negated = not negated
+            verb = self.take(INVERTIBLE_VERB, *INVERTIBLE_VERBS)
+        match verb.lastgroup:
+            case "member":
+                return In(path, self._values(path), negated)
+            case "between":
+                first = self.take(SINGLE_VALUE, A_VALUE)
+                low = self._value(first, path)
+                self.take(BOTH, "'and'")
+                last = self.take(SINGLE_VALUE, A_VALUE)
+                high = self._value(last, path)
+                _check_types((low, high), (first, last))
+                return Between(path, low, high, negated)
+            case "text":
+                operator = " ".join(verb["text"].lower().split())
+                text = text_of(self.take(TEXT, "a string in single quotes")["string"])
+                return TextMatch(path, operator, text, negated)  # type: ignore[arg-type]
+            case "exists":
+                return Exists(path, negated)
+            case "fuzzy":
+                return self._fuzzy(found["path"], path, negated)
+        raise self.unexpected(*VERBS)
 
-    def _membership(
-        self, negated: bool, path: Token, inverted: Token | None, *values: Branch
-    ) -> In:
-        keys = path_of(path)
-        return In(keys, self._scalars(keys, values), negated != bool(inverted))
+    def _value(self, found: Token, path: Path) -> Scalar:
+        """A literal; where the attribute is a time a plain string tells one, too."""
+        match found.lastgroup:
+            case "number":
+                return number_of(found)
+            case "string":
+                is_time = self.vocabulary.is_time(path)
+                return time_of(found, "string") if is_time else text_of(found["string"])
+            case "boolean":
+                return found["boolean"].lower() == "true"
+            case "moment":
+                return time_of(found, "moment")
+            case "lonely":
+                raise self.unexpected("a number")
+            case "timeless":
+                raise self.unexpected("a string in single quotes")
+        raise self.unexpected(A_VALUE)
 
-    def _between(
-        self, negated: bool, path: Token, inverted: Token | None, low: Branch, high: Branch
-    ) -> Between:
-        keys = path_of(path)
-        first, last = self._scalars(keys, (low, high))
-        return Between(keys, first, last, negated != bool(inverted))
+    def _values(self, path: Path) -> tuple[Scalar, ...]:
+        self.take(OPEN, "'('")
+        values: list[Scalar] = []
+        places: list[Token] = []
+        while True:
+            found = self.take(SINGLE_VALUE, A_VALUE)
+            values.append(self._value(found, path))
+            places.append(found)
+            if self.take(MORE, "','", "')'")["close"]:
+                break
+        _check_types(values, places)
+        return tuple(values)
 
-    def _text_match(
-        self, negated: bool, path: Token, inverted: Token | None, operator: Token, text: Token
-    ) -> TextMatch:
-        word = " ".join(operator.lower().split())
-        return TextMatch(path_of(path), word, text_of(text), negated != bool(inverted))  # type: ignore[arg-type]
+    def _fuzzy(self, name: str, path: Path, negated: bool) -> Is:
+        if self.accept(INVERTED, "'not'"):
+            negated = not negated
+        hedges: list[Hedge] = []
+        while (found := self.take(TERM, "'very'", "'somewhat'", "a term"))["hedge"]:
+            hedges.append(found["hedge"].lower())  # type: ignore[arg-type]
+        term = self._inline(found) if found["shape"] else self._named(name, path, found)
+        thresholds = self._thresholds() if self.accept(OPEN, "'('") else {}
+        return Is(path, term, tuple(hedges), negated, **thresholds)
 
-    def _exists(self, negated: bool, path: Token) -> Exists:
-        return Exists(path_of(path), negated)
-
-    def _fuzzy(
-        self,
-        negated: bool,
-        path: Token,
-        inverted: Token | None,
-        hedges: Branch,
-        term: Branch,
-        thresholds: Branch | None,
-    ) -> Is:
-        keys = path_of(path)
-        return Is(
-            keys,
-            self._named(path, keys, term) if term.data == "named_term" else _inline(term),
-            tuple([hedge.lower() for hedge in hedges.children]),  # type: ignore[union-attr,misc]
-            negated != bool(inverted),
-            **_thresholds(thresholds),
-        )
-
-    def _named(self, path: Token, keys: Path, tree: Branch) -> NamedTerm:
-        (token,) = tree.children
-        assert isinstance(token, Token)
-        (name,) = path_of(token)
-        terms = self.vocabulary.of(keys).terms
+    def _named(self, attribute: str, path: Path, found: Token) -> NamedTerm:
+        (name,) = path_of(found["name"])
+        terms = self.vocabulary.of(path).terms
         if name in terms:
             return NamedTerm(name)
         hint = f"its terms are {listed(name, terms)}" if terms else "the vocabulary gives it none"
         if name.lower() == "null":
-            hint = f"write not {shown(path)} exists to ask for its absence"
-        raise LanguageError(
-            f"'{shown(name)}' is not a term of '{shown(path)}'; {hint}", column(token)
-        )
+            hint = f"write not {shown(attribute)} exists to ask for its absence"
+        raise fault(f"'{shown(name)}' is not a term of '{shown(attribute)}'; {hint}", found)
 
-    def _scalar(self, path: Path, tree: Branch) -> Scalar:
-        return scalar_of(tree, self.vocabulary.is_time(path))
+    def _inline(self, found: Token) -> FuzzyTerm:
+        self.take(OPEN, "'('")
+        numbers: list[float | None] = []
+        places: list[Token] = []
+        while True:
+            place = self.take(CORNER, "a number", "null")
+            numbers.append(None if place["null"] else self.signed(place))
+            places.append(place)
+            if self.take(MORE, "','", "')'")["close"]:
+                break
+        kind = found["shape"].lower()
+        wanted = 4 if kind == "trapezoid" else 2
+        if len(numbers) != wanted:
+            raise fault(f"{kind} takes {wanted} values, found {len(numbers)}", found)
+        check = _trapezoid_fault if kind == "trapezoid" else _around_fault
+        if found_fault := check(numbers):
+            at, message = found_fault
+            raise fault(message, places[at])
+        return TrapezoidTerm(tuple(numbers)) if kind == "trapezoid" else AroundTerm(*numbers)  # type: ignore[arg-type]
 
-    def _scalars(self, path: Path, trees: tuple[Branch, ...]) -> tuple[Scalar, ...]:
-        """Values of one type."""
-        scalars = tuple([self._scalar(path, tree) for tree in trees])
-        first = type(scalars[0])
-        for scalar, tree in zip(scalars, trees, strict=True):
-            _refuse_boolean(scalar, tree)
-            if type(scalar) is not first:
-                raise LanguageError(
-                    f"expected {KINDS[first]} like the first value, found {KINDS[type(scalar)]}",
-                    column(tree),
-                )
-        return scalars
-
-
-def _parts(tree: Branch) -> list[Branch]:
-    return [child for child in tree.children if isinstance(child, Tree)]
-
-
-def _refuse_boolean(scalar: Scalar, tree: Branch) -> None:
-    if isinstance(scalar, bool):
-        raise LanguageError("a boolean can only be compared with = and !=", column(tree))
-
-
-def _inline(tree: Branch) -> FuzzyTerm:
-    shape, *corners = tree.children
-    assert isinstance(shape, Token)
-    trees = [corner for corner in corners if not isinstance(corner, Token)]
-    kind, wanted = shape.lower(), 4 if shape.lower() == "trapezoid" else 2
-    if len(trees) != wanted:
-        raise LanguageError(f"{kind} takes {wanted} values, found {len(trees)}", column(shape))
-    values = [None if corner.data == "null" else signed_number(corner) for corner in trees]
-    return _trapezoid(values, trees) if kind == "trapezoid" else _around(values, trees)
+    def _thresholds(self) -> dict[str, float]:
+        limits: dict[str, float] = {}
+        while True:
+            found = self.take(DEGREE, "'possibility'", "'necessity'")
+            self.take(AT_LEAST, "'>='")
+            name, value = found["degree"].lower(), self.signed_number()
+            if name in limits:
+                raise fault(f"'{name}' has a threshold already", found)
+            if not 0 <= value <= 1:
+                raise fault("a threshold must lie between 0 and 1", self.last)
+            limits[name] = value
+            if self.take(MORE, "','", "')'")["close"]:
+                return limits
 
 
-def _trapezoid(values: list[float | None], trees: list[Branch]) -> TrapezoidTerm:
-    for left, right, which in ((0, 1, "first"), (2, 3, "last")):
-        if (values[left] is None) != (values[right] is None):
-            lonely = left if values[left] is None else right
-            raise LanguageError(
-                f"of the {which} two corners both must be null, or none", column(trees[lonely])
+def _check_types(values: Sequence[Scalar], places: Sequence[Token]) -> None:
+    """Values that stand together are of one type, and no booleans."""
+    first = type(values[0])
+    for value, place in zip(values, places, strict=True):
+        _refuse_boolean(value, place)
+        if type(value) is not first:
+            raise fault(
+                f"expected {KINDS[first]} like the first value, found {KINDS[type(value)]}", place
             )
-    return _sound(TrapezoidTerm((values[0], values[1], values[2], values[3])), trees)
 
 
-def _around(values: list[float | None], trees: list[Branch]) -> AroundTerm:
-    centre, spread = values
-    if centre is None or spread is None:
-        nowhere = trees[0] if centre is None else trees[1]
-        raise LanguageError("around takes two numbers, found null", column(nowhere))
-    return _sound(AroundTerm(centre, spread), trees)
+def _refuse_boolean(value: Scalar, place: Token) -> None:
+    if isinstance(value, bool):
+        at = place.start("boolean") + 1
+        raise LanguageError("a boolean can only be compared with = and !=", at)
 
 
-def _sound(term: InlineTerm, trees: list[Branch]) -> InlineTerm:
-    fault = term_fault(term)
-    if fault is not None:
-        at, message = fault
-        raise LanguageError(message, column(trees[at]))
-    return term
+def _trapezoid_fault(corners: list[float | None]) -> tuple[int, str] | None:
+    """Which corner cannot stand beside the others, and why.
 
-
-def term_fault(term: FuzzyTerm) -> tuple[int, str] | None:
-    """Which number of a term cannot stand beside the others, and why.
-
-    >>> term_fault(TrapezoidTerm((None, None, 5.0, 4.0)))
+    >>> _trapezoid_fault([None, None, 5.0, 4.0])
     (3, 'the corners of a trapezoid must not go down')
     """
-    match term:
-        case AroundTerm(centre, spread):
-            if spread < 0:
-                return 1, "a spread must not be negative"
-            if math.isinf(centre + spread) or math.isinf(centre - spread):
-                return 1, "this spread is too large for its centre"
-        case TrapezoidTerm(corners):
-            known = [(corner, at) for at, corner in enumerate(corners) if corner is not None]
-            for (low, _), (high, at) in pairwise(known):
-                if low > high:
-                    return at, "the corners of a trapezoid must not go down"
+    for left, right, which in ((0, 1, "first"), (2, 3, "last")):
+        if (corners[left] is None) != (corners[right] is None):
+            lonely = left if corners[left] is None else right
+            return lonely, f"of the {which} two corners both must be null, or none"
+    known = [(corner, at) for at, corner in enumerate(corners) if corner is not None]
+    for (low, _), (high, at) in pairwise(known):
+        if low > high:
+            return at, "the corners of a trapezoid must not go down"
     return None
 
 
-def has_sound_numbers(predicate: Is) -> bool:
-    """Whether its term and its thresholds would be accepted.
-
-    >>> has_sound_numbers(Is(("rent",), AroundTerm(900.0, 100.0), necessity=1.5))
-    False
-    """
-    thresholds = (predicate.possibility, predicate.necessity)
-    return term_fault(predicate.term) is None and all(map(_is_share, thresholds))
-
-
-def _is_share(threshold: float | None) -> bool:
-    return threshold is None or 0 <= threshold <= 1
-
-
-def _thresholds(tree: Branch | None) -> dict[str, float]:
-    limits: dict[str, float] = {}
-    for threshold in [] if tree is None else _parts(tree):
-        degree, number = threshold.children
-        assert isinstance(degree, Token)
-        assert isinstance(number, Tree)
-        name, value = degree.lower(), signed_number(number)
-        if name in limits:
-            raise LanguageError(f"'{name}' has a threshold already", column(degree))
-        if not _is_share(value):
-            raise LanguageError("a threshold must lie between 0 and 1", column(number))
-        limits[name] = value
-    return limits
+def _around_fault(numbers: list[float | None]) -> tuple[int, str] | None:
+    centre, spread = numbers
+    if centre is None or spread is None:
+        return int(centre is not None), "around takes two numbers, found null"
+    if spread < 0:
+        return 1, "a spread must not be negative"
+    if math.isinf(centre + spread) or math.isinf(centre - spread):
+        return 1, "this spread is too large for its centre"
+    return None

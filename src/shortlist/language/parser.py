@@ -2,7 +2,6 @@
 
 from shortlist.language.conditions import read_condition
 from shortlist.language.scores import read_score
-from shortlist.language.templates import known_score, known_where
 from shortlist.language.tree import Degree, Number, Score, Where
 from shortlist.model.settings import Limits
 from shortlist.model.vocabulary import Vocabulary
@@ -21,8 +20,7 @@ def parse_where(text: str, vocabulary: Vocabulary = NO_VOCABULARY, limits: Limit
     shortlist.language.errors.LanguageError: column 7: expected a value (a number, a string in \
 single quotes, true, false or time '…') after '>', found the end of the text
     """
-    known = known_where(text, vocabulary, limits)
-    return read_condition(text, vocabulary, limits) if known is None else known
+    return read_condition(text, vocabulary, limits)
 
 
 def parse_any_where(text: str | None, vocabulary: Vocabulary, limits: Limits) -> Where | None:
@@ -36,8 +34,7 @@ def parse_score(text: str, limits: Limits = SAFE) -> Score:
     >>> parse_score("-rent")
     Negate(operand=AttributeValue(path=('rent',)))
     """
-    known = known_score(text, limits)
-    return read_score(text, limits) if known is None else known
+    return read_score(text, limits)
 
 
 def parse_any_score(score: str | float | None, limits: Limits = SAFE) -> Score:

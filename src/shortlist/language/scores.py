@@ -1,13 +1,40 @@
-"""A score's tree of tokens to its tree of operations."""
+"""Reads scores, by how tightly operators bind.
 
-from collections.abc import Callable, Sequence
-from typing import Any
+    score     = operand (("+" | "-" | "*" | "/" | "^") operand)*  "^" binds tightest, to the right
+    operand   = NUMBER | PATH | "-" operand | "(" score ")" | PATH "(" [arguments] ")"
+    arguments = argument ("," argument)*
+    argument  = score | PATH ":" number ["weight" number] | STRING | "[" number ("," number)* "]"
+    number    = ["+" | "-"] NUMBER
 
-from lark import Token, Tree
+A leading minus binds tighter than `*` and less tightly than `^`.
+"""
 
-from shortlist.language.errors import LanguageError
-from shortlist.language.literals import number_of, path_of, signed_number, text_of
-from shortlist.language.syntax import Branch, check_depth, column, listed, read_syntax, shown
+from collections.abc import Set
+from functools import lru_cache
+from typing import NamedTuple
+
+from shortlist.language.reader import (
+    CLOSE,
+    END,
+    MORE,
+    NUMBER,
+    OPEN,
+    OPERATORS,
+    PATH,
+    STRING,
+    Reader,
+    Token,
+    fault,
+    listed,
+    merged,
+    number_of,
+    path_of,
+    shown,
+    start_of,
+    text_of,
+    token,
+    word,
+)
 from shortlist.language.tree import (
     Arithmetic,
     AttributeValue,
@@ -26,179 +53,239 @@ from shortlist.model.paths import CONTEXT, EVENT_TIME, Path
 from shortlist.model.settings import Limits
 
 PLAIN = ("min", "max", "abs", "sqrt", "log", "exp")
-ARGUMENTS = {
+SPECIAL = ("distance", "max_distance", "relevance", "cosine")
+BINDING = {"+": 1, "-": 1, "*": 2, "/": 2, "^": 4}
+SIGNED = 3
+"""How tightly operators bind, and a leading minus."""
+
+OPERAND = token(sign="(?!)", number=NUMBER, path=PATH, open=r"\(", minus="-")
+ARGUMENT = token(
+    sign="(?!)", number=NUMBER, path=PATH, open=r"\(", minus="-", string=STRING, vector=r"\["
+)
+OPERATOR = token(operator=r"[-+*/^]")
+COLON, WEIGHT, MORE_NUMBERS = (
+    token(colon=":"),
+    token(weight=word("weight")),
+    token(more=",", close=r"\]"),
+)
+ALONE = token(alone=r"[,)]")
+
+AN_OPERAND = "a number, an attribute, a function or '('"
+FOUND = {
     "string": "a string",
     "axis": "an axis such as price: 450",
     "vector": "a vector such as [1, 2]",
 }
+Content = Score | Axis | str | tuple[float, ...] | None
 
 
+class Argument(NamedTuple):
+    """What stands in a call, and its first token; a lone name (`path`) is not looked up yet."""
+
+    kind: str
+    first: Token
+    content: Content = None
+
+
+@lru_cache(4_096)
 def read_score(text: str, limits: Limits, audience: bool = False) -> Score:
-    """The tree of a score, by parsing all of it; an advertisement's is for its audience.
+    """The tree of a score; an advertisement's is for its audience.
 
     >>> read_score("rating / 10", Limits())
     Arithmetic(operator='/', left=AttributeValue(path=('rating',)), right=Number(value=10.0))
     """
-    return ScoreReader(audience, limits).read(read_syntax(text, "sum", limits))
+    return ScoreReader(text, limits, audience).read()
 
 
-class ScoreReader:
+class ScoreReader(Reader):
     """Reads one score. Depth counts every operator, function and pair of parentheses around a
     part, so that `a + b + c` nests twice.
     """
 
-    def __init__(self, audience: bool, limits: Limits) -> None:
+    def __init__(self, text: str, limits: Limits, audience: bool) -> None:
+        super().__init__(text, limits)
         self.audience = audience
-        self.limits = limits
-        self.special: dict[str, Callable[[Token, list[Branch]], Score]] = {
-            "distance": self._distance,
-            "max_distance": self._distance,
-            "relevance": self._relevance,
-            "cosine": self._cosine,
-        }
 
-    def read(self, tree: Branch, depth: int = 0) -> Score:
-        check_depth(tree, depth, self.limits)
-        match [tree.data, *tree.children]:
-            case ["constant", Token() as digits]:
-                return Number(number_of(digits))
-            case ["name", Token() as name]:
-                return self._name(name)
-            case ["group", _, Tree() as inner]:
-                return self.read(inner, depth + 1)
-            case ["negate", _, Tree() as operand]:
-                return Negate(self.read(operand, depth + 1))
-            case ["arithmetic", Tree() as left, Token() as operator, Tree() as right]:
-                return Arithmetic(
-                    str(operator),  # type: ignore[arg-type]
-                    self.read(left, depth + 1),
-                    self.read(right, depth + 1),
-                )
-            case ["call", Token() as name, *arguments]:
-                trees = [argument for argument in arguments if isinstance(argument, Tree)]
-                return self._call(name, trees, depth + 1)
-        raise AssertionError(f"no rule makes {tree.data}")
+    def read(self) -> Score:
+        score = self._score(self.take(OPERAND, AN_OPERAND), binding=1, depth=0)
+        self.take(END, "the end of the text")
+        self.check_levels()
+        return score
 
-    def _name(self, token: Token) -> Score:
-        word = token.lower()
+    def _score(self, first: Token, binding: int, depth: int) -> Score:
+        """What begins with a token, as far as operators bind at least as tightly as this."""
+        left = self._operand(first, depth)
+        while found := OPERATOR.match(self.text, self.at):
+            operator = found["operator"]
+            tightness = BINDING[operator]
+            if tightness < binding:
+                break
+            self.take(OPERATOR)
+            self.check_levels()
+            levels = self.levels
+            right = self._part(SIGNED if operator == "^" else tightness + 1, depth + 1)
+            left = Arithmetic(operator, left, right)  # type: ignore[arg-type]
+            self.levels = (levels[0], *merged(levels, self.levels))
+        self.decline(OPERATORS)
+        return left
+
+    def _part(self, binding: int, depth: int) -> Score:
+        first = self.take(OPERAND, AN_OPERAND)
+        self.check_depth(depth, start_of(first))
+        return self._score(first, binding, depth)
+
+    def _operand(self, first: Token, depth: int) -> Score:
+        start = start_of(first)
+        match first.lastgroup:
+            case "number":
+                self.levels = (start,)
+                return Number(number_of(first))
+            case "path":
+                if self.accept(OPEN, "'('"):
+                    return self._call(first, depth)
+                self.levels = (start,)
+                return self._name(first)
+            case "open":
+                score = self._part(1, depth + 1)
+                self.take(CLOSE, "')'")
+            case _:
+                score = Negate(self._part(SIGNED, depth + 1))
+        self.levels = (start, *self.levels)
+        return score
+
+    def _name(self, first: Token) -> Score:
+        name = first["path"]
+        word = name.lower()
         if word in ("possibility", "necessity"):
             if self.audience:
-                raise LanguageError(
+                raise fault(
                     f"an advertisement's score has no '{word}' (an attribute of that name is "
-                    f'written "{token}")',
-                    column(token),
+                    f'written "{name}")',
+                    first,
                 )
             return Degree(word)  # type: ignore[arg-type]
-        path = path_of(token)
-        if self._is_of_subscription(token, path):
-            return _of_subscription(token, path)
+        path = path_of(name)
+        if self._is_of_subscription(name, path):
+            return _of_subscription(first, path)
         if path in CONTEXT:
-            raise LanguageError(f"'{shown(token)}' is not a number", column(token))
+            raise fault(f"'{shown(name)}' is not a number", first)
         return AttributeValue(path)
 
-    def _is_of_subscription(self, token: Token, path: Path) -> bool:
-        return self.audience and path[0] == "subscription" and not token.startswith('"')
+    def _is_of_subscription(self, name: str, path: Path) -> bool:
+        return self.audience and path[0] == "subscription" and not name.startswith('"')
 
-    def _call(self, name: Token, arguments: list[Branch], depth: int) -> Score:
-        function = name.lower()
-        if function in self.special:
-            return self.special[function](name, arguments)
-        if function in PLAIN:
-            return self._plain_call(name, arguments, depth)
-        known = listed(function, [*PLAIN, *self.special])
-        raise LanguageError(
-            f"'{shown(name)}' is not a function; functions are {known}", column(name)
-        )
+    def _call(self, name: Token, depth: int) -> Score:
+        function = name["path"].lower()
+        if function not in PLAIN and function not in SPECIAL:
+            known = listed(function, [*PLAIN, *SPECIAL])
+            raise fault(f"'{shown(name['path'])}' is not a function; functions are {known}", name)
+        levels: tuple[int, ...] = ()
+        arguments: list[Argument] = []
+        if not self.accept(CLOSE):
+            while True:
+                or_none = () if arguments else ("')'",)
+                arguments.append(self._argument(depth + 1, "an argument", *or_none))
+                levels = merged(levels, self.levels)
+                if self.take(MORE, "','", "')'")["close"]:
+                    break
+        self.levels = (start_of(name),)
+        match function:
+            case "distance" | "max_distance":
+                return self._distance(function, name, arguments)
+            case "relevance":
+                return self._relevance(name, arguments)
+            case "cosine":
+                return self._cosine(name, arguments)
+        self.levels += levels
+        return self._plain_call(function, name, arguments)
 
-    def _plain_call(self, name: Token, arguments: list[Branch], depth: int) -> Call:
-        function = name.lower()
+    def _argument(self, depth: int, *expected: str) -> Argument:
+        first = self.take(ARGUMENT, *expected)
+        start = start_of(first)
+        self.levels = (start,)
+        match first.lastgroup:
+            case "string":
+                return Argument("string", first, text_of(first["string"]))
+            case "vector":
+                numbers, first = [self.signed_number()], self.last or first
+                while self.take(MORE_NUMBERS, "','", "']'")["more"]:
+                    numbers.append(self.signed_number())
+                return Argument("vector", first, tuple(numbers))
+            case "path" if self.accept(COLON, "':'"):
+                return Argument("axis", first, self._axis(first))
+            case "path" if ALONE.match(self.text, self.at):
+                return Argument("path", first)
+        self.check_depth(depth, start)
+        return Argument("score", first, self._score(first, 1, depth))
+
+    def _axis(self, first: Token) -> Axis:
+        value, weight = self.signed_number(), 1.0
+        if self.accept(WEIGHT, "'weight'"):
+            weight = self.signed_number()
+            if weight < 0:
+                raise fault("a weight must not be negative", self.last)
+        return Axis(self._attribute(first, "number", CONTEXT), value, weight)
+
+    def _plain_call(self, function: str, name: Token, arguments: list[Argument]) -> Call:
         if function in ("min", "max"):
             if not arguments:
-                raise LanguageError(f"{function} takes one number or more", column(name))
+                raise fault(f"{function} takes one number or more", name)
         elif len(arguments) != 1:
-            raise LanguageError(
-                f"{function} takes one number, found {len(arguments)}", column(name)
-            )
-        numbers = tuple([self._number(function, argument, depth) for argument in arguments])
-        return Call(function, numbers)  # type: ignore[arg-type]
+            raise fault(f"{function} takes one number, found {len(arguments)}", name)
+        numbers = []
+        for kind, first, content in arguments:
+            if kind in FOUND:
+                raise fault(f"{function} takes numbers, found {FOUND[kind]}", first)
+            numbers.append(self._name(first) if content is None else content)
+        return Call(function, tuple(numbers))  # type: ignore[arg-type]
 
-    def _number(self, function: str, argument: Branch, depth: int) -> Score:
-        if argument.data in ARGUMENTS:
-            found = ARGUMENTS[argument.data]
-            raise LanguageError(f"{function} takes numbers, found {found}", column(argument))
-        return self.read(argument, depth)
-
-    def _distance(self, name: Token, arguments: list[Branch]) -> Distance:
-        kind = name.lower()
+    def _distance(self, kind: str, name: Token, arguments: list[Argument]) -> Distance:
         if not arguments:
-            raise LanguageError(f"{kind} takes one axis or more, such as price: 450", column(name))
-        axes = tuple([self._axis(kind, argument) for argument in arguments])
-        return Distance(kind, axes)  # type: ignore[arg-type]
+            raise fault(f"{kind} takes one axis or more, such as price: 450", name)
+        for argument in arguments:
+            if argument.kind != "axis":
+                raise fault(f"{kind} takes axes such as price: 450", argument.first)
+        return Distance(kind, tuple([argument.content for argument in arguments]))  # type: ignore[arg-type,misc]
 
-    def _axis(self, kind: str, argument: Branch) -> Axis:
-        if argument.data != "axis":
-            raise LanguageError(f"{kind} takes axes such as price: 450", column(argument))
-        parts: list[Any] = argument.children
-        name, value, weight = parts
-        path = self._attribute(name)
-        if path in CONTEXT:
-            raise LanguageError(f"'{shown(name)}' is not a number", column(name))
-        if weight is None:
-            return Axis(path, signed_number(value))
-        factor = signed_number(weight)
-        if factor < 0:
-            raise LanguageError("a weight must not be negative", column(weight))
-        return Axis(path, signed_number(value), factor)
+    def _relevance(self, name: Token, arguments: list[Argument]) -> Relevance:
+        usage = "relevance takes an attribute and a string such as 'tim burton'"
+        attribute, query = _pair(usage, "string", name, arguments)
+        return Relevance(self._attribute(attribute, "text", {EVENT_TIME}), query)  # type: ignore[arg-type]
 
-    def _relevance(self, name: Token, arguments: list[Branch]) -> Relevance:
-        attribute, query = self._pair(name, arguments, "string", "'tim burton'")
-        path = self._attribute(attribute)
-        if path == EVENT_TIME:
-            raise LanguageError(f"'{shown(attribute)}' is not a text", column(attribute))
-        (token,) = query
-        assert isinstance(token, Token)
-        return Relevance(path, text_of(token))
+    def _cosine(self, name: Token, arguments: list[Argument]) -> Cosine:
+        usage = "cosine takes an attribute and a vector such as [1, 2]"
+        attribute, vector = _pair(usage, "vector", name, arguments)
+        return Cosine(self._attribute(attribute, "vector", CONTEXT), vector)  # type: ignore[arg-type]
 
-    def _cosine(self, name: Token, arguments: list[Branch]) -> Cosine:
-        attribute, vector = self._pair(name, arguments, "vector", "[1, 2]")
-        path = self._attribute(attribute)
-        if path in CONTEXT:
-            raise LanguageError(f"'{shown(attribute)}' is not a vector", column(attribute))
-        numbers = [signed_number(part) for part in vector if isinstance(part, Tree)]
-        return Cosine(path, tuple(numbers))
-
-    def _pair(
-        self, name: Token, arguments: list[Branch], second: str, example: str
-    ) -> tuple[Token, Sequence[Branch | Token]]:
-        """The parts of a call that takes an attribute and something else."""
-        usage = f"{name.lower()} takes an attribute and {ARGUMENTS[second]}"
-        usage += f" such as {example}" if second == "string" else ""
-        if len(arguments) != 2:
-            raise LanguageError(f"{usage}, found {len(arguments)}", column(name))
-        for argument, kind in zip(arguments, ("name", second), strict=True):
-            if argument.data != kind:
-                raise LanguageError(usage, column(argument))
-        (attribute,) = arguments[0].children
-        assert isinstance(attribute, Token)
-        return attribute, arguments[1].children
-
-    def _attribute(self, token: Token) -> Path:
-        path = path_of(token)
-        if self._is_of_subscription(token, path):
-            raise LanguageError(
-                f"expected an attribute of the publication, found '{shown(token)}'", column(token)
-            )
+    def _attribute(self, found: Token, wanted: str, excluded: Set[Path]) -> Path:
+        """The path that a token names, where it can only be an attribute of a publication."""
+        name = found["path"]
+        path = path_of(name)
+        if self._is_of_subscription(name, path):
+            raise fault(f"expected an attribute of the publication, found '{shown(name)}'", found)
+        if path in excluded:
+            raise fault(f"'{shown(name)}' is not a {wanted}", found)
         return path
 
 
-def _of_subscription(token: Token, path: Path) -> OfSubscription:
+def _pair(usage: str, kind: str, name: Token, arguments: list[Argument]) -> tuple[Token, Content]:
+    """The arguments of a call that takes an attribute and something of another kind."""
+    if len(arguments) != 2:
+        raise fault(f"{usage}, found {len(arguments)}", name)
+    for argument, wanted in zip(arguments, ("path", kind), strict=True):
+        if argument.kind != wanted:
+            raise fault(usage, argument.first)
+    return arguments[0].first, arguments[1].content
+
+
+def _of_subscription(found: Token, path: Path) -> OfSubscription:
     match path:
         case (_, "score" | "volume" as name):
             return OfSubscription(name)
         case (_, "profile", key):
             return OfSubscription("profile", key)
-    raise LanguageError(
+    raise fault(
         "expected subscription.score, subscription.volume or subscription.profile.NAME, "
-        f"found '{shown(token)}' (an attribute of that name starts with \"subscription\")",
-        column(token),
+        f"found '{shown(found['path'])}' (an attribute of that name starts with \"subscription\")",
+        found,
     )

@@ -1,5 +1,6 @@
-"""Arrays: their types, defined once, and how they grow."""
+"""Arrays: their types, defined once, how they grow, and runs of different lengths in flat ones."""
 
+from collections.abc import Sequence
 from typing import Any, TypeVar
 
 import numpy as np
@@ -25,3 +26,33 @@ def with_length(array: Array, length: int, fill: int = 0) -> Array:
     larger = np.full((max(length, 2 * len(array)), *array.shape[1:]), fill, array.dtype)
     larger[: len(array)] = array
     return larger  # type: ignore[return-value]
+
+
+def offsets_of(lengths: npt.ArrayLike) -> Ints:
+    """Where each run starts, and where the last one ends.
+
+    >>> offsets_of([2, 0, 3])
+    array([0, 2, 2, 5], dtype=int32)
+    """
+    return np.append(0, np.cumsum(lengths)).astype(np.int32)
+
+
+def picked(offsets: Ints, which: Ints) -> tuple[Longs, Ints]:
+    """The places of some runs' members, one run after the other, and the offsets there.
+
+    >>> members, offsets = picked(np.array([0, 2, 5, 6]), np.array([2, 0]))
+    >>> members.tolist(), offsets.tolist()
+    ([5, 0, 1], [0, 1, 3])
+    """
+    starts, lengths = offsets[which], offsets[which + 1] - offsets[which]
+    new = offsets_of(lengths)
+    return np.arange(new[-1]) + np.repeat(starts - new[:-1], lengths), new
+
+
+def joined(some: Sequence[Ints]) -> Ints:
+    """The offsets of all runs, after those that came before.
+
+    >>> joined([np.array([0, 2]), np.array([0, 1, 4])])
+    array([0, 2, 3, 6], dtype=int32)
+    """
+    return offsets_of(np.concatenate([np.diff(offsets) for offsets in some]))

@@ -6,7 +6,7 @@ import numpy as np
 
 from shortlist.fuzzy.sets import Graded, Trapezoid
 from shortlist.language.parser import parse_where
-from shortlist.language.shapes import shape
+from shortlist.language.reader import shape
 from shortlist.language.tree import Exists, Is
 from shortlist.matching.blocks import Block, Bools, Column, Special
 from shortlist.matching.conditions import predicates
@@ -64,7 +64,7 @@ class TypeCensus:
         """Conditions that differ only in their literals ask for the same types."""
         if subscription.where is None:
             return []
-        alike = shape(subscription.where).text
+        alike = shape(subscription.where)
         if alike not in self._by_shape:
             if len(self._by_shape) >= KEPT:
                 self._by_shape.clear()

@@ -11,8 +11,8 @@ from shortlist.model.settings import Limits
 from shortlist.model.subscription import Subscription
 from shortlist.model.vocabulary import Vocabulary
 from shortlist.scoring.bulk import BulkScores
-from shortlist.scoring.kernels.findings import Findings
-from shortlist.scoring.kernels.hopeful import Hopes
+from shortlist.scoring.kernels.distances import Hopes
+from shortlist.scoring.kernels.layout import Findings
 
 
 class Arrivals(NamedTuple):

@@ -21,7 +21,7 @@ from shortlist.scoring.kernels.combining import (
     ordered,
     survey,
 )
-from shortlist.scoring.kernels.hopeful import Hopes
+from shortlist.scoring.kernels.distances import Hopes
 from shortlist.scoring.match_sets import MatchSets
 from shortlist.scoring.numbers import Numbers
 

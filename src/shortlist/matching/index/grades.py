@@ -2,25 +2,17 @@
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 
 from shortlist.fuzzy.sets import Trapezoid
-from shortlist.matching.blocks import Block, Bools, Column, Floats, Ints
+from shortlist.matching.blocks import Block, Column, Floats, Ints
 from shortlist.matching.fuzzy_columns import corners_of, shapes_of
 from shortlist.matching.index.literals import Grade, Words
+from shortlist.matching.kernels.literals import Graded
 from shortlist.matching.values import Many
 from shortlist.model.paths import Path
-
-
-class Elements(NamedTuple):
-    """Of attribute a, publication p has the `values` from `starts[a, p]` to the next start."""
-
-    starts: Ints
-    values: Floats
-    singles: Floats
-    """By attribute and publication, where there is one value; otherwise not a number."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,10 +27,6 @@ class Grades:
     places: Ints
     """Each grade's place in `attributes`."""
     parameters: Floats
-
-    @property
-    def is_text(self) -> Bools:
-        return np.array([words is not None for _, words in self.attributes], np.bool_)
 
     @classmethod
     def of(cls, grades: Iterable[Grade]) -> "Grades":
@@ -76,8 +64,8 @@ class Grades:
         joined = cls(tuple(attributes), distinct[:, 0].astype(np.int32), distinct[:, 1:].copy())
         return joined, names
 
-    def elements(self, block: Block) -> Elements:
-        """What each publication has of each attribute: numbers, or the degrees of its words."""
+    def graded(self, block: Block) -> Graded:
+        """The grades beside what each publication has of each attribute."""
         starts, values = np.zeros((len(self.attributes), block.size + 1), np.int32), []
         count = 0
         for row, (path, words) in enumerate(self.attributes):
@@ -89,7 +77,9 @@ class Grades:
             count += found.size
         elements = np.concatenate([*values, np.full(1, np.nan)])
         is_one = np.diff(starts) == 1
-        return Elements(starts, elements, np.where(is_one, elements[starts[:, :-1]], np.nan))
+        singles = np.where(is_one, elements[starts[:, :-1]], np.nan)
+        is_text = np.array([words is not None for _, words in self.attributes], np.bool_)
+        return Graded(self.places, is_text, self.parameters, starts, elements, singles)
 
 
 def _numbers(column: Column) -> tuple[Ints, Floats]:

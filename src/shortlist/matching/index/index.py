@@ -9,19 +9,15 @@ import numpy as np
 
 from shortlist.matching.base import Match
 from shortlist.matching.blocks import Block, Ints
-from shortlist.matching.index.coarse import Bits
-from shortlist.matching.index.conditions import Condition
-from shortlist.matching.index.descriptions import bytes_of
 from shortlist.matching.index.fuzzy_search import FuzzySearch
 from shortlist.matching.index.masks import MOST
-from shortlist.matching.index.matches import Matches
-from shortlist.matching.index.numbering import NOBODY, Numbering
-from shortlist.matching.index.requests import Requests
+from shortlist.matching.index.matches import Bits, Matches
+from shortlist.matching.index.numbering import NOBODY, Numbering, Requests
 from shortlist.matching.index.search import Search
 from shortlist.matching.index.segments import Segment
 from shortlist.matching.index.shelf import FULL, Shelf
-from shortlist.matching.index.storage import open_parts, save_parts
-from shortlist.matching.index.terms import Terms, document_of, vocabulary_of
+from shortlist.matching.index.storage import bytes_of, open_parts, save_parts
+from shortlist.matching.index.terms import Condition, Terms, document_of, vocabulary_of
 from shortlist.matching.scan import reaches
 from shortlist.matching.values import Reader
 from shortlist.model.settings import Limits
@@ -63,7 +59,7 @@ class Index:
         self._shelf = Shelf()
         self._few = few
         self._waiting: dict[int, Condition] = {}
-        self._room = 4096, 4096
+        self._room = 4096
         self._meets = lru_cache(REMEMBERED)(self.terms.meets)
 
     @classmethod
@@ -183,7 +179,7 @@ class Index:
         some = block.taken(fuzzy) if crisp.size else block
         search = FuzzySearch(some, paths)
         for held in self._shelf:
-            search.take(held.segment, held.heads, self._shelf.sharers.following)
+            search.take(held.segment, (held.heads, self._shelf.sharers.following))
         found = search.matches()
         if not crisp.size:
             return found
@@ -192,14 +188,11 @@ class Index:
 
     def _crisp_matches(self, block: Block) -> Matches:
         """The matches of publications without a fuzzy value where a condition looks."""
-        search = Search(block, *self._room)
+        search = Search(block, self._room)
         for held in self._shelf:
-            search.take(held.segment, held.heads, self._shelf.sharers.following)
+            search.take(held.segment, (held.heads, self._shelf.sharers.following))
         found = search.matches()
-        # the next block will need about as much
-        graded = found.count - found.certain
-        room = 4096 + found.certain * 5 // 4
-        self._room = room, 4096 + (room + graded * 5 // 4 if graded else 0)
+        self._room = 4096 + found.certain * 5 // 4  # the next block will need about as much
         return found
 
     def _judged_all(self, block: Block, unconditional: bool) -> Matches:

@@ -1,19 +1,192 @@
 """Some conditions as arrays that kernels run over; a segment never changes."""
 
-from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass
+from itertools import chain
+from math import isfinite
+from typing import NamedTuple
 
 import numpy as np
+import numpy.typing as npt
 
-from shortlist.matching.blocks import Ints
-from shortlist.matching.index.conditions import Condition
-from shortlist.matching.index.conjunctions import Conjunctions
+from shortlist.matching.arrays import joined, offsets_of, picked
+from shortlist.matching.blocks import Bools, Floats, Ints
 from shortlist.matching.index.grades import Grades
-from shortlist.matching.index.literals import Grade
-from shortlist.matching.index.programs import Programs
-from shortlist.matching.index.runs import joined, offsets_of, picked
-from shortlist.matching.index.slot_numbers import SlotNumbers
-from shortlist.matching.index.tables import SlotTable
+from shortlist.matching.index.literals import Grade, Slot
+from shortlist.matching.index.tables import SlotNumbers, SlotTable
+from shortlist.matching.index.terms import Condition
+from shortlist.model.rounding import added
+
+BY_ANYTHING = 1
+"""The slot that a group begins with where no better one is there: it lets everything pass."""
+
+
+class Conjunctions(NamedTuple):
+    """Groups begin with the same slot; what else each conjunction asks follows."""
+
+    group_slots: Ints
+    group_starts: Ints
+    offsets: Ints
+    plus: Ints
+    minus: Ints
+
+    @property
+    def size(self) -> int:
+        return self.offsets.size - 1
+
+    @classmethod
+    def arranged(
+        cls, offsets: Ints, plus: Ints, minus: Ints, first_mask: int
+    ) -> tuple["Conjunctions", Ints]:
+        """Conjunctions of literals, put in order, and which one came to each place.
+
+        A conjunction begins with the rarest slot that has a mask of its own and is not negated.
+        """
+        count = offsets.size - 1
+        owner = np.repeat(np.arange(count), np.diff(offsets))
+        beginning, is_used = _beginnings(count, owner, plus, minus, first_mask)
+        literals = np.flatnonzero(~is_used)
+        literals = literals[np.lexsort((minus[literals], plus[literals], owner[literals]))]
+        left = np.bincount(owner[literals], minlength=count)
+        # neighbours should ask for ends that lie close together
+        second = np.zeros(count, np.int32)
+        second[left > 0] = plus[literals[offsets_of(left)[:-1][left > 0]]]
+        order = np.lexsort((second, beginning))
+        members, new_offsets = picked(offsets_of(left), order)
+        chosen = literals[members]
+        group_slots, group_starts = np.unique(beginning[order], return_index=True)
+        arranged = cls(
+            group_slots.astype(np.int32),
+            np.append(group_starts, count).astype(np.int32),
+            new_offsets,
+            plus[chosen],
+            minus[chosen],
+        )
+        return arranged, order.astype(np.int32)
+
+    def literals(self) -> tuple[Ints, Ints, Ints]:
+        """Offsets, plus and minus, with the slots that groups begin with put back."""
+        beginning = np.repeat(self.group_slots, np.diff(self.group_starts))
+        at = self.offsets[:-1]
+        plus, minus = np.insert(self.plus, at, beginning), np.insert(self.minus, at, 0)
+        return (self.offsets + np.arange(self.offsets.size)).astype(np.int32), plus, minus
+
+
+def _beginnings(
+    count: int, owner: npt.NDArray[np.int64], plus: Ints, minus: Ints, first_mask: int
+) -> tuple[Ints, Bools]:
+    """The slot that each begins with, and which literals those are."""
+    masks = np.flatnonzero((minus == 0) & (plus >= first_mask))
+    usage = np.bincount(plus[masks], minlength=1)
+    rarest_first = masks[np.lexsort((usage[plus[masks]], owner[masks]))]
+    owners, firsts = np.unique(owner[rarest_first], return_index=True)
+    beginning = np.full(count, BY_ANYTHING, np.int32)
+    beginning[owners] = plus[rarest_first[firsts]]
+    is_used = np.zeros(plus.size, np.bool_)
+    is_used[rarest_first[firsts]] = True
+    return beginning, is_used
+
+
+class Programs(NamedTuple):
+    """Each has its literals and its code in order; code counts from the first literal of all."""
+
+    literal_offsets: Ints
+    plus: Ints
+    minus: Ints
+    grades: Ints
+    """Each literal's grade, or -1."""
+    weights: Floats
+    code_offsets: Ints
+    code: Ints
+    norms: npt.NDArray[np.uint8]
+    is_strict: Bools
+    is_conjunction: Bools
+    is_graded: Bools
+    least: Floats
+    """From which possibility and necessity on a match counts, in two columns."""
+
+    @property
+    def size(self) -> int:
+        return self.norms.size
+
+    @property
+    def depth(self) -> int:
+        """No program stacks more results than it has literals."""
+        return int(np.diff(self.literal_offsets).max(initial=1))
+
+    @classmethod
+    def of(
+        cls,
+        conditions: Sequence[Condition],
+        number: Callable[[Slot], int],
+        grade: Callable[[Grade | None], int],
+    ) -> "Programs":
+        """The programs of conditions, given what numbers slots and grades."""
+        literals = [literal for each in conditions for literal in each.literals]
+        offsets = offsets_of([len(each.literals) for each in conditions])
+        code = [
+            step + first if step >= 0 else step
+            for each, first in zip(conditions, offsets.tolist(), strict=False)
+            for step in each.code
+        ]
+        return cls(
+            literal_offsets=offsets,
+            plus=np.array([number(literal.plus) for literal in literals], np.int32),
+            minus=np.array([number(literal.minus) for literal in literals], np.int32),
+            grades=np.array([grade(literal.grade) for literal in literals], np.int32),
+            weights=np.array([*chain.from_iterable(map(_weights, conditions))], np.float64),
+            code_offsets=offsets_of([len(each.code) for each in conditions]),
+            code=np.array(code, np.int32),
+            norms=np.array([each.norm for each in conditions], np.uint8),
+            is_strict=np.array([each.is_strict for each in conditions], np.bool_),
+            is_conjunction=np.array([each.is_conjunction for each in conditions], np.bool_),
+            is_graded=np.array([each.is_graded for each in conditions], np.bool_),
+            least=np.array([each.least for each in conditions], np.float64).reshape(-1, 2),
+        )
+
+    @classmethod
+    def joined(cls, some: Sequence["Programs"]) -> "Programs":
+        """All programs of several."""
+        before = np.cumsum([0, *(each.plus.size for each in some)])
+        codes = [
+            np.where(each.code >= 0, each.code + shift, each.code)
+            for each, shift in zip(some, before, strict=False)
+        ]
+
+        def all_of(name: str) -> np.ndarray:
+            return np.concatenate([getattr(each, name) for each in some])
+
+        return cls(
+            literal_offsets=joined([each.literal_offsets for each in some]),
+            code_offsets=joined([each.code_offsets for each in some]),
+            code=np.concatenate(codes).astype(np.int32),
+            **{name: all_of(name) for name in (*_PER_LITERAL, *_PER_PROGRAM)},
+        )
+
+    def taken(self, which: Ints) -> "Programs":
+        """Some of the programs, in this order."""
+        literals, literal_offsets = picked(self.literal_offsets, which)
+        steps, code_offsets = picked(self.code_offsets, which)
+        moved = np.repeat(literal_offsets[:-1] - self.literal_offsets[which], np.diff(code_offsets))
+        code = self.code[steps]
+        return Programs(
+            literal_offsets=literal_offsets,
+            code_offsets=code_offsets,
+            code=np.where(code >= 0, code + moved, code).astype(np.int32),
+            **{name: getattr(self, name)[literals] for name in _PER_LITERAL},
+            **{name: getattr(self, name)[which] for name in _PER_PROGRAM},
+        )
+
+
+_PER_LITERAL = ("plus", "minus", "grades", "weights")
+_PER_PROGRAM = ("norms", "is_strict", "is_conjunction", "is_graded", "least")
+
+
+def _weights(condition: Condition) -> Sequence[float]:
+    weights = condition.weights or (0.0,) * len(condition.literals)
+    if not isfinite(added(weights)):
+        return [weight / max(weights) for weight in weights]
+    return weights
 
 
 @dataclass(frozen=True, slots=True)
@@ -31,7 +204,16 @@ class Segment:
 
     @property
     def count(self) -> int:
-        return self.crisp.count + self.programs.count
+        return self.crisp.size + self.programs.size
+
+    def others(self, wanted: Bools) -> Ints:
+        """Those programs that are wanted, but for conjunctions, which come first."""
+        return np.flatnonzero(wanted[self.graded.size :]) + self.graded.size
+
+    def of_programs(self, pairs: tuple[Ints, Ints]) -> tuple[Ints, Ints]:
+        """Pairs of publications and conditions, as pairs of publications and programs."""
+        publications, conditions = pairs
+        return publications, conditions - np.int32(self.crisp.size)
 
     @classmethod
     def of(cls, conditions: Iterable[Condition]) -> tuple["Segment", Ints]:
@@ -70,17 +252,17 @@ class Segment:
         before = 0
         for segment, named in some:
             offsets, plus, minus = segment.crisp.literals()
-            of_crisp = named[named < segment.crisp.count]
+            of_crisp = named[named < segment.crisp.size]
             members, offsets = picked(offsets, of_crisp)
             plus, minus = plus[members], minus[members]
-            rest = named[named >= segment.crisp.count]
-            taken = segment.programs.taken(rest - segment.crisp.count)
+            rest = named[named >= segment.crisp.size]
+            taken = segment.programs.taken(rest - segment.crisp.size)
             is_used = np.zeros(segment.slots.size, np.bool_)
             for used in (plus, minus, taken.plus, taken.minus):
                 is_used[used] = True
             new = slots.numbers(segment.slots, is_used)
             crisp.append((offsets, new[plus], new[minus]))
-            programs.append(replace(taken, plus=new[taken.plus], minus=new[taken.minus]))
+            programs.append(taken._replace(plus=new[taken.plus], minus=new[taken.minus]))
             grades.append((segment.grades, taken.grades))
             kept.append((of_crisp + before, rest + before))
             before += segment.count
@@ -90,7 +272,7 @@ class Segment:
             np.concatenate([minus for _, _, minus in crisp]),
         )
         graded, numbers = Grades.joined(grades)
-        all_programs = replace(Programs.joined(programs), grades=numbers)
+        all_programs = Programs.joined(programs)._replace(grades=numbers)
         segment, order = _arranged(slots, all_crisp, all_programs, graded)
         origin = np.concatenate([part for parts in zip(*kept, strict=True) for part in parts])
         return segment, origin[order].astype(np.int32)
@@ -104,11 +286,11 @@ def _arranged(
     begin = slots.first_mask
     offsets, plus, minus = crisp
     conjunctions, order = Conjunctions.arranged(offsets, final[plus], final[minus], begin)
-    programs = replace(programs, plus=final[programs.plus], minus=final[programs.minus])
+    programs = programs._replace(plus=final[programs.plus], minus=final[programs.minus])
     first = np.flatnonzero(programs.is_conjunction)
     chosen = programs.taken(first)
     literals = chosen.literal_offsets, chosen.plus, chosen.minus
     graded, among = Conjunctions.arranged(*literals, begin)
     program_order = np.append(first[among], np.flatnonzero(~programs.is_conjunction))
     segment = Segment(slots, conjunctions, graded, programs.taken(program_order), grades)
-    return segment, np.append(order, program_order + conjunctions.count).astype(np.int32)
+    return segment, np.append(order, program_order + conjunctions.size).astype(np.int32)

@@ -1,17 +1,19 @@
 """The slots of a segment, numbered: nothing, anything, the ends of every order, and then masks."""
 
 from bisect import bisect
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
-from itertools import chain
+from itertools import chain, groupby
+from typing import Any, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
 from ahocorasick_rs import BytesAhoCorasick
 
 from shortlist.language.tree import TextOperator
+from shortlist.matching.arrays import offsets_of
 from shortlist.matching.blocks import Bools, Ints, Longs
-from shortlist.matching.index.slots import (
+from shortlist.matching.index.literals import (
     ANYTHING,
     NOTHING,
     AnyOf,
@@ -209,3 +211,217 @@ def _between(betweens: Betweens, ends: Ends | None) -> Section:
     return betweens.first, lambda place: Between(
         betweens.attribute, end(int(betweens.lows[place])), end(int(betweens.highs[place]))
     )
+
+
+class _Keyed(NamedTuple):
+    """Slots of one attribute that whole numbers tell apart; some may come again."""
+
+    numbers: list[int]
+    keys: list[int]
+
+
+class SlotNumbers:
+    """Numbers slots as they come, some more than once; `table` puts each in order once.
+
+    >>> numbers, rent = SlotNumbers(), Attribute(("rent",), "number")
+    >>> numbers.number(Below(rent, 7)), numbers.number(Below(rent, 5)), numbers.number(NOTHING)
+    (2, 3, 0)
+    >>> table, final = numbers.table()
+    >>> table.ends[0].keys, final
+    (array([5, 7]), array([0, 1, 3, 2], dtype=int32))
+    """
+
+    def __init__(self) -> None:
+        self._count = 2
+        self._others: dict[Slot, int] = {NOTHING: 0, ANYTHING: 1}
+        self._keyed: dict[tuple[type[Slot], Attribute], _Keyed] = {}
+        self._members: dict[int, list[int]] = {}
+
+    def number(self, slot: Slot) -> int:
+        if isinstance(slot, Below | Equal) and slot.attribute.kind != "text":
+            keyed = self._of(type(slot), slot.attribute)
+            keyed.keys.append(slot.end if isinstance(slot, Below) else slot.key)  # type: ignore[arg-type]
+            keyed.numbers.append(self._count)
+        elif slot in self._others:
+            return self._others[slot]
+        else:
+            if isinstance(slot, AnyOf):
+                members = [self.number(member) for member in slot.slots]
+                self._members[self._count] = members
+            self._others[slot] = self._count
+        self._count += 1
+        return self._count - 1
+
+    def numbers(self, table: SlotTable, is_used: Bools) -> Ints:
+        """The numbers of those slots of a table that are used, by the numbers they had there."""
+        new, is_left = np.zeros(table.size, np.int32), is_used.copy()
+        keyed: tuple[Ends | Equals, ...] = (*table.ends, *table.equals)
+        for each in keyed:
+            if each.attribute.kind != "text":
+                here = slice(each.first, each.first + each.keys.size)
+                used = np.flatnonzero(is_used[here])
+                kind = Below if isinstance(each, Ends) else Equal
+                new[each.first + used] = self._more(kind, each.attribute, each.keys[used])
+                is_left[here] = False
+        left = np.flatnonzero(is_left).astype(np.int32)
+        new[left] = [self.number(slot) for slot in table.slots(left)]
+        return new
+
+    def table(self) -> tuple[SlotTable, Ints]:
+        """The slots in order, and the new number of each old one."""
+        layout = _Layout(self._others, self._keyed, self._count)
+        return layout.table(self._members), layout.final
+
+    def _of(self, kind: type[Slot], attribute: Attribute) -> _Keyed:
+        keyed = self._keyed.get((kind, attribute))
+        if keyed is None:
+            keyed = self._keyed[kind, attribute] = _Keyed([], [])
+        return keyed
+
+    def _more(self, kind: type[Slot], attribute: Attribute, keys: Longs) -> range:
+        first = self._count
+        self._count += keys.size
+        if keys.size:
+            keyed = self._of(kind, attribute)
+            keyed.keys.extend(keys.tolist())
+            keyed.numbers.extend(range(first, self._count))
+        return range(first, self._count)
+
+
+class _Layout:
+    def __init__(
+        self,
+        others: dict[Slot, int],
+        keyed: dict[tuple[type[Slot], Attribute], _Keyed],
+        count: int,
+    ) -> None:
+        self.final = np.zeros(count, np.int32)
+        self._others = others
+        self._keyed = keyed
+        self._by_kind: dict[type, list[Slot]] = {}
+        for slot in others:
+            self._by_kind.setdefault(type(slot), []).append(slot)
+        self._next = 0
+
+    def table(self, members: dict[int, list[int]]) -> SlotTable:
+        self._place([NOTHING, ANYTHING])
+        betweens: list[Between] = sorted(self._of(Between), key=_attribute_first)
+        text_ends = _text_ends(self._of(Below), betweens)
+        ends = (*self._key_ends(), *self._text_ends(text_ends))
+        first_mask = self._next
+        equals = (*self._key_equals(), *self._text_equals())
+        typed = sorted(self._of(Typed))
+        first_typed = self._place(typed)
+        present = sorted(self._of(Present))
+        first_present = self._place(present)
+        patterns = tuple(self._patterns())
+        placed_betweens = tuple(self._betweens(betweens, text_ends))
+        any_of = self._of(AnyOf)
+        first_any_of = self._place(any_of)
+        joined = [members[self._others[slot]] for slot in any_of]
+        return SlotTable(
+            size=self._next,
+            first_mask=first_mask,
+            ends=ends,
+            equals=equals,
+            typed=tuple(slot.attribute for slot in typed),
+            first_typed=first_typed,
+            present=tuple(slot.path for slot in present),
+            first_present=first_present,
+            patterns=patterns,
+            betweens=placed_betweens,
+            first_any_of=first_any_of,
+            any_of_offsets=offsets_of([len(each) for each in joined]),
+            any_of_members=self.final[[number for each in joined for number in each]],
+        )
+
+    def _of(self, kind: type) -> Any:
+        return self._by_kind.get(kind, [])
+
+    def _place(self, slots: Sequence[Slot]) -> int:
+        first = self._next
+        self._next += len(slots)
+        self.final[[self._others[slot] for slot in slots]] = range(first, self._next)
+        return first
+
+    def _placed_keys(self, kind: type[Slot]) -> Iterator[tuple[Attribute, int, Longs]]:
+        """Attributes with the first number and the distinct keys of each one's slots."""
+        for (found, attribute), keyed in sorted(self._keyed.items(), key=_by_attribute):
+            if found is kind:
+                keys, places = np.unique(np.array(keyed.keys, np.int64), return_inverse=True)
+                first = self._next
+                self.final[keyed.numbers] = first + places
+                self._next += keys.size
+                yield attribute, first, keys
+
+    def _key_ends(self) -> Iterator[Ends]:
+        return (Ends(*placed) for placed in self._placed_keys(Below))
+
+    def _key_equals(self) -> Iterator[Equals]:
+        return (Equals(*placed) for placed in self._placed_keys(Equal))
+
+    def _text_ends(self, text_ends: dict[Attribute, TextEnds]) -> Iterator[Ends]:
+        belows = _grouped(self._of(Below))
+        for attribute, texts in text_ends.items():
+            slots = sorted(belows.get(attribute, []), key=lambda slot: slot.end)
+            keys = _keys([slot.end for slot in slots], texts)
+            yield Ends(attribute, self._place(slots), keys, texts)
+
+    def _text_equals(self) -> Iterator[Equals]:
+        for attribute, slots in _grouped(self._of(Equal)).items():
+            texts = Texts.hashed(slot.key for slot in slots)
+            first = self._place([Equal(attribute, text) for text in texts])
+            yield Equals(attribute, first, np.zeros(0, np.int64), texts)
+
+    def _patterns(self) -> Iterator[Patterns]:
+        slots = sorted(self._of(Found))
+        for path, group in groupby(slots, key=lambda slot: slot.path):
+            found = list(group)
+            operators = np.array([OPERATORS.index(slot.operator) for slot in found], np.uint8)
+            patterns = Texts.plain(slot.pattern for slot in found)
+            yield Patterns(path, self._place(found), operators, patterns)
+
+    def _betweens(
+        self, betweens: list[Between], text_ends: dict[Attribute, TextEnds]
+    ) -> Iterator[Betweens]:
+        for attribute, group in groupby(betweens, key=lambda slot: slot.attribute):
+            slots = list(group)
+            texts = text_ends.get(attribute, NO_TEXTS)
+            lows = _keys([slot.low for slot in slots], texts, LOWEST)
+            highs = _keys([slot.high for slot in slots], texts, HIGHEST)
+            yield Betweens(attribute, self._place(slots), lows, highs)
+
+
+def _grouped(slots: Iterable[Any]) -> dict[Attribute, list[Any]]:
+    groups: dict[Attribute, list[Any]] = {}
+    for slot in sorted(slots):
+        groups.setdefault(slot.attribute, []).append(slot)
+    return groups
+
+
+def _by_attribute(item: tuple[tuple[type[Slot], Attribute], _Keyed]) -> Attribute:
+    (_, attribute), _ = item
+    return attribute
+
+
+def _attribute_first(slot: Between) -> Any:
+    return slot.attribute, repr(slot)
+
+
+def _text_ends(belows: Iterable[Below], betweens: Iterable[Between]) -> dict[Attribute, TextEnds]:
+    ends: dict[Attribute, set[Any]] = {}
+    for below in belows:
+        ends.setdefault(below.attribute, set()).add(below.end)
+    for between in betweens:
+        if between.attribute.kind == "text":
+            given = {between.low, between.high} - {None}
+            ends.setdefault(between.attribute, set()).update(given)
+    return {attribute: TextEnds.of(sorted(ends[attribute])) for attribute in sorted(ends)}
+
+
+def _keys(ends: Sequence[End | None], texts: TextEnds, unlimited: int = 0) -> Longs:
+    places = {texts[place]: place for place in range(len(texts))}
+    keys = [
+        unlimited if end is None else places[end] if isinstance(end, tuple) else end for end in ends
+    ]
+    return np.array(keys, np.int64)

@@ -98,24 +98,12 @@ def kernels(words: int) -> tuple[Callable[..., Pairs], Callable[..., Pairs]]:
         return held
 
     @njit(cache=True)
-    def match_conjunctions(  # type: ignore[no-untyped-def]
-        table,
-        plus_rows,
-        minus_rows,
-        group_slots,
-        group_starts,
-        offsets,
-        plus,
-        minus,
-        first,
-        heads,
-        following,
-        expand,
-        publications,
-        numbers,
-        count,
-    ):
+    def match_conjunctions(masks, conjunctions, first, lists, expand, pairs):  # type: ignore[no-untyped-def]
         """Groups begin with one slot each, and end early where that is empty."""
+        table, plus_rows, minus_rows = masks
+        group_slots, group_starts, offsets, plus, minus = conjunctions
+        heads, following = lists
+        publications, numbers, count = pairs
         mask = np.empty(words, np.uint64)
         some, held = np.empty(_HELD + words, np.uint64), 0
         firsts, whose = np.empty(some.size, np.int32), np.empty(some.size, np.int32)
@@ -147,33 +135,17 @@ def kernels(words: int) -> tuple[Callable[..., Pairs], Callable[..., Pairs]]:
         return _written(some, firsts, whose, held, publications, numbers, count)
 
     @njit(cache=True)
-    def match_programs(  # type: ignore[no-untyped-def]
-        table,
-        plus_rows,
-        minus_rows,
-        start,
-        stop,
-        code_offsets,
-        code,
-        plus,
-        minus,
-        is_strict,
-        is_wanted,
-        depth,
-        first,
-        heads,
-        following,
-        expand,
-        publications,
-        numbers,
-        count,
-    ):
+    def match_programs(masks, programs, depth, wanted, first, lists, expand, pairs):  # type: ignore[no-untyped-def]
+        table, plus_rows, minus_rows = masks
+        code_offsets, code, plus, minus, is_strict = programs
+        heads, following = lists
+        publications, numbers, count = pairs
         stack = np.empty((depth, words), np.uint64)
         some, held = np.empty(_HELD + words, np.uint64), 0
         firsts, whose = np.empty(some.size, np.int32), np.empty(some.size, np.int32)
-        for program in range(start, stop):
+        for program in wanted:
             number = heads[first + program]
-            if number < 0 or not is_wanted[program]:
+            if number < 0:
                 continue
             top = 0
             for at in range(code_offsets[program], code_offsets[program + 1]):
@@ -210,42 +182,6 @@ def kernels(words: int) -> tuple[Callable[..., Pairs], Callable[..., Pairs]]:
         return _written(some, firsts, whose, held, publications, numbers, count)
 
     return match_conjunctions, match_programs
-
-
-@njit(cache=True)
-def sharers(conditions, degrees, heads, following):  # type: ignore[no-untyped-def]
-    """How many subscriptions have pairs with a degree above 0."""
-    count = 0
-    for pair in range(conditions.size):
-        if degrees[pair] > 0.0:
-            number = heads[conditions[pair]]
-            while number >= 0:
-                count += 1
-                number = following[number]
-    return count
-
-
-@njit(cache=True)
-def write_sharers(  # type: ignore[no-untyped-def]
-    publications, conditions, degrees, heads, following, to_publications, to_numbers, to_degrees
-):
-    """Writes pairs with a degree above 0, one for each subscription that shares the condition.
-
-    The answer is their number, or -1 if there is not enough room.
-    """
-    count, room = 0, to_numbers.size
-    for pair in range(publications.size):
-        if degrees[pair] > 0.0:
-            number = heads[conditions[pair]]
-            while number >= 0:
-                if count == room:
-                    return -1
-                to_publications[count] = publications[pair]
-                to_numbers[count] = number
-                to_degrees[count] = degrees[pair]
-                count += 1
-                number = following[number]
-    return count
 
 
 @njit(cache=True)

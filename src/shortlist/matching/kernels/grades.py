@@ -1,11 +1,8 @@
-"""Degrees of conditions on crisp values, where possibility and necessity are one number."""
+"""Degrees of single values, and how the degrees of several operands become one."""
 
 import math
 
-import numpy as np
-from numba import njit, uint64
-
-from shortlist.matching.kernels.rounding import round9
+from numba import njit
 
 LINEAR, SMOOTH, GAUSS = range(3)
 LEFT, RIGHT, POWER, NEGATED, POSSIBILITY, NECESSITY = range(4, 10)
@@ -97,12 +94,6 @@ def read(parameters, grade):  # type: ignore[no-untyped-def]
 
 
 @njit(cache=True)
-def floor_of(parameters, grade):  # type: ignore[no-untyped-def]
-    """Under which degree of a crisp value a grade disqualifies."""
-    return max(parameters[grade, POSSIBILITY], parameters[grade, NECESSITY])
-
-
-@njit(cache=True)
 def linear(x, m1, m2, m3, m4, left_width, right_width):  # type: ignore[no-untyped-def]
     """As `membership` with linear edges, without a branch: each edge goes on above 1 and below 0.
 
@@ -121,149 +112,3 @@ def widths(m1, m2, m3, m4, left, right):  # type: ignore[no-untyped-def]
     if left != LINEAR or right != LINEAR or math.isinf(left_width) or math.isinf(right_width):
         return math.nan, math.nan
     return left_width, right_width
-
-
-@njit(cache=True)
-def grade_conjunctions(  # type: ignore[no-untyped-def]
-    literal_offsets,
-    grades,
-    norms,
-    least,
-    attributes,
-    is_text,
-    parameters,
-    starts,
-    elements,
-    singles,
-    publications,
-    programs,
-):
-    """The degree of every pair, 0 where it does not match; the pairs of a program come together.
-
-    All programs are conjunctions of predicates under a strict norm. Those without a grade hold: the
-    masks have seen to that. As rounding keeps the order, the least of several is rounded once.
-    """
-    degrees = np.ones(publications.size)
-    first = 0
-    while first < publications.size:
-        program = programs[first]
-        last = first + 1
-        while last < publications.size and programs[last] == program:
-            last += 1
-        norm = norms[program]
-        for literal in range(literal_offsets[program], literal_offsets[program + 1]):
-            grade = grades[literal]
-            if grade < 0:
-                continue
-            attribute = attributes[grade]
-            floor = floor_of(parameters, grade)
-            on_text, rest = is_text[attribute], read(parameters, grade)
-            rounds = norm != MIN or floor > 0.0
-            m1, m2, m3, m4, left, right, power, negated = rest
-            left_width, right_width = widths(m1, m2, m3, m4, left, right)
-            is_plain = not (on_text or negated or math.isnan(left_width)) and power == 1.0
-            for pair in range(first, last):
-                publication = publications[pair]
-                single = singles[attribute, publication]
-                if is_plain and not math.isnan(single):
-                    one = linear(single, m1, m2, m3, m4, left_width, right_width)
-                else:
-                    start, stop = starts[attribute, publication], starts[attribute, publication + 1]
-                    one = degree(start, stop, elements, on_text, *rest)
-                if rounds:
-                    one = round9(one)
-                if one < floor:
-                    one = 0.0
-                if norm == MIN or one == 0.0:
-                    degrees[pair] = min(degrees[pair], one)
-                elif norm == PRODUCT:
-                    degrees[pair] *= one
-                else:
-                    degrees[pair] = max(0.0, degrees[pair] + one - 1)
-        for pair in range(first, last):
-            rounded = round9(degrees[pair])
-            degrees[pair] = rounded if rounded >= least[program] else 0.0
-        first = last
-    return degrees
-
-
-@njit(cache=True)
-def grade_pairs(  # type: ignore[no-untyped-def]
-    table,
-    rows,
-    code_offsets,
-    code,
-    plus,
-    minus,
-    grades,
-    weights,
-    norms,
-    least,
-    depth,
-    attributes,
-    is_text,
-    parameters,
-    starts,
-    elements,
-    publications,
-    programs,
-):
-    """The degree of every pair, 0 where it does not match.
-
-    A literal's grade is -1 where its slots decide. Otherwise its attribute's elements, from one of
-    the publication's starts to the next, are numbers, or the degrees of words.
-    """
-    degrees = np.empty(publications.size, np.float64)
-    stack, holds, fails = np.empty(depth), np.empty(depth, np.bool_), np.empty(depth, np.bool_)
-    kept, no_weights = np.empty(depth), np.empty(0)
-    for pair in range(publications.size):
-        publication, program = publications[pair], programs[pair]
-        word, bit = publication >> 6, uint64(publication & 63)
-        norm = norms[program]
-        strict = norm <= LUKASIEWICZ
-        top = 0
-        for at in range(code_offsets[program], code_offsets[program + 1]):
-            step = code[at]
-            if step >= 0:
-                grade = grades[step]
-                holds[top], fails[top] = False, False
-                if grade < 0:
-                    mask = table[rows[plus[step]], word] & ~table[rows[minus[step]], word]
-                    holds[top] = (mask >> bit) & uint64(1) != 0
-                    stack[top] = 1.0 if holds[top] else 0.0
-                else:
-                    attribute = attributes[grade]
-                    start, stop = starts[attribute, publication], starts[attribute, publication + 1]
-                    rest = read(parameters, grade)
-                    one = degree(start, stop, elements, is_text[attribute], *rest)
-                    stack[top] = round9(one) if start < stop else 0.0
-                    if stack[top] < floor_of(parameters, grade):
-                        stack[top], fails[top] = 0.0, True
-                top += 1
-                continue
-            operands = -step >> 1
-            under = top - operands
-            is_or = -step & 1 == 1
-            count, is_lost = 0, False
-            for operand in range(under, top):
-                if not is_or and (fails[operand] or (strict and stack[operand] == 0.0)):
-                    is_lost = True
-                if is_or or not (strict and holds[operand]):
-                    kept[count] = stack[operand]
-                    count += 1
-            holds[under], fails[under] = not is_lost and count == 0, False
-            if is_lost:
-                stack[under] = 0.0
-            elif count == 0:
-                stack[under] = 1.0
-            else:
-                if norm == WEIGHTED:
-                    first = code[code_offsets[program]]
-                    given = weights[first : first + operands]
-                else:
-                    given = no_weights
-                stack[under] = combined(norm, is_or, kept[:count], given)
-            top = under + 1
-        rounded = round9(stack[0])
-        degrees[pair] = rounded if rounded >= least[program] else 0.0
-    return degrees

@@ -1,4 +1,6 @@
-"""Possibility and necessity of conditions where fuzzy values were published."""
+"""Degrees of pairs of publications and conditions: of one number each where all values are crisp,
+otherwise possibility and necessity, in two rows.
+"""
 
 import numpy as np
 from numba import njit, uint64
@@ -26,26 +28,31 @@ def run_end(conditions, first):  # type: ignore[no-untyped-def]
 
 
 @njit(cache=True, error_model="numpy")
-def finish(degrees, first, last, least):  # type: ignore[no-untyped-def]
-    """Rounds the degrees of some pairs; both are 0 where that is no match."""
+def finish(fuzzy, degrees, first, last, least):  # type: ignore[no-untyped-def]
+    """Rounds the degrees of some pairs; they are 0 where that is no match."""
+    if fuzzy is None:
+        floor = max(least[0], least[1])
+        for pair in range(first, last):
+            one = round9(degrees[0, pair])
+            degrees[0, pair] = one if one >= floor else 0.0
+        return
     for pair in range(first, last):
-        possibility, necessity = degrees[pair, 0], degrees[pair, 1]
+        possibility, necessity = degrees[0, pair], degrees[1, pair]
         if possibility != 1.0:
             possibility = round9(possibility)
         if necessity != 0.0:
             necessity = round9(necessity)
         if possibility == 0.0 or possibility < least[0] or necessity < least[1]:
             possibility, necessity = 0.0, 0.0
-        degrees[pair, 0], degrees[pair, 1] = possibility, necessity
+        degrees[0, pair], degrees[1, pair] = possibility, necessity
 
 
 @njit(cache=True, error_model="numpy")
-def judge_plain(  # type: ignore[no-untyped-def]
-    group_slots, group_starts, offsets, plus, minus, asked, facts, words, publications, conditions
-):
+def judge_plain(conjunctions, fuzzy, publications, conditions):  # type: ignore[no-untyped-def]
     """The degrees of pairs of publications and plain conjunctions, which come ascending."""
-    degrees = np.ones((publications.size, 2))
-    rows = asked.rows
+    degrees = np.ones((2, publications.size))
+    group_slots, group_starts, offsets, plus, minus = conjunctions
+    rows = fuzzy.asked.rows
     first, group = 0, 0
     while first < publications.size:
         condition, last = conditions[first], run_end(conditions, first)
@@ -57,84 +64,63 @@ def judge_plain(  # type: ignore[no-untyped-def]
             slot = group_slots[group] if is_first else plus[literal]
             if rows[slot] >= 0:
                 other = 0 if is_first else minus[literal]
-                run = MIN, first, last, publications, degrees
-                lower_by(asked, facts, words, slot, other, *run)
-        finish(degrees, first, last, (0.0, 0.0))
+                lower_by(fuzzy, slot, other, MIN, first, last, publications, degrees)
+        finish(fuzzy, degrees, first, last, (0.0, 0.0))
         first = last
     return degrees
 
 
-@njit(cache=True, error_model="numpy")
-def judge_conjunctions(  # type: ignore[no-untyped-def]
-    literal_offsets,
-    plus,
-    minus,
-    grades,
-    norms,
-    least,
-    graded,
-    asked,
-    facts,
-    words,
-    publications,
-    programs,
-):
-    """The degrees of pairs of publications and programs that are conjunctions."""
-    degrees = np.ones((publications.size, 2))
-    rows = asked.rows
+@njit(cache=True)
+def judge_conjunctions(programs, graded, fuzzy, publications, which):  # type: ignore[no-untyped-def]
+    """The degrees of pairs of publications and programs that are conjunctions.
+
+    Literals that are crisp, on crisp values, hold: the masks have seen to that.
+    """
+    degrees = np.ones((1 if fuzzy is None else 2, publications.size))
+    offsets, plus, minus = programs.literal_offsets, programs.plus, programs.minus
+    grades, norms, least = programs.grades, programs.norms, programs.least
     first = 0
     while first < publications.size:
-        program, last = programs[first], run_end(programs, first)
-        norm = norms[program]
-        for literal in range(literal_offsets[program], literal_offsets[program + 1]):
-            grade = grades[literal]
-            run = norm, first, last, publications, degrees
+        program, last = which[first], run_end(which, first)
+        for literal in range(offsets[program], offsets[program + 1]):
+            norm, grade = norms[program], grades[literal]
             if grade >= 0:
-                lower_by_grade(words, facts, graded, grade, *run)
-            elif rows[plus[literal]] >= 0:
-                lower_by(asked, facts, words, plus[literal], minus[literal], *run)
-        finish(degrees, first, last, (least[program, 0], least[program, 1]))
+                lower_by_grade(graded, grade, fuzzy, norm, first, last, publications, degrees)
+            elif fuzzy is not None and fuzzy.asked.rows[plus[literal]] >= 0:
+                slots = plus[literal], minus[literal]
+                lower_by(fuzzy, slots[0], slots[1], norm, first, last, publications, degrees)
+        finish(fuzzy, degrees, first, last, (least[program, 0], least[program, 1]))
         first = last
     return degrees
 
 
 @njit(cache=True, error_model="numpy")
-def judge_programs(  # type: ignore[no-untyped-def]
-    table,
-    plus_rows,
-    minus_rows,
-    code_offsets,
-    code,
-    plus,
-    minus,
-    grades,
-    weights,
-    norms,
-    least,
-    depth,
-    graded,
-    asked,
-    facts,
-    words,
-    publications,
-    programs,
-):
+def judge_programs(masks, programs, depth, graded, fuzzy, publications, which):  # type: ignore[no-untyped-def]
     """The degrees of pairs of publications and programs of any kind."""
-    degrees = np.empty((publications.size, 2))
-    stack, kept = np.empty((depth, 2)), np.empty((2, depth))
+    columns = 1 if fuzzy is None else 2
+    degrees = np.empty((columns, publications.size))
+    stack, kept = np.empty((depth, columns)), np.empty((columns, depth))
     holds, fails = np.empty(depth, np.bool_), np.empty(depth, np.bool_)
     no_weights = np.empty(0)
     # a tuple's arrays are counted every time that they are taken out of it
-    slot_rows, kinds, lows, highs = asked.rows, asked.kinds, asked.lows, asked.highs
-    low_open, high_open = asked.low_open, asked.high_open
-    offsets, members = asked.offsets, asked.members
-    starts, corners, shapes = facts.starts, facts.corners, facts.shapes
-    text_words, possible = facts.words, facts.degrees
-    word_table, word_rows = words.table, words.slots
+    table, plus_rows, minus_rows = masks
+    code_offsets, code, plus, minus = (
+        programs.code_offsets,
+        programs.code,
+        programs.plus,
+        programs.minus,
+    )
+    grades, weights, least = programs.grades, programs.weights, programs.least
+    if fuzzy is not None:
+        asked, slot_rows, kinds = fuzzy.asked, fuzzy.asked.rows, fuzzy.asked.kinds
+        lows, members, starts = fuzzy.asked.lows, fuzzy.asked.members, fuzzy.facts.starts
+        corners, shapes = fuzzy.facts.corners, fuzzy.facts.shapes
+        text_words, possible = fuzzy.facts.words, fuzzy.facts.degrees
+        word_table, word_rows = fuzzy.words.table, fuzzy.words.slots
     for pair in range(publications.size):
-        publication, program = publications[pair], programs[pair]
+        publication, program = publications[pair], which[pair]
         word, bit = publication >> 6, uint64(publication & 63)
-        norm = norms[program]
+        norm = programs.norms[program]
         strict = norm <= LUKASIEWICZ
         top = 0
         for at in range(code_offsets[program], code_offsets[program + 1]):
@@ -142,38 +128,27 @@ def judge_programs(  # type: ignore[no-untyped-def]
             if step >= 0:
                 holds[top], fails[top] = False, False
                 if grades[step] >= 0:
-                    one = graded_degrees(words, facts, graded, grades[step], publication)
-                    stack[top, 0], stack[top, 1], fails[top] = one
+                    one = graded_degrees(graded, grades[step], fuzzy, publication)
+                    stack[top, 0], stack[top, columns - 1], fails[top] = one
                 else:
                     mask = table[plus_rows[plus[step]], word]
                     mask &= ~table[minus_rows[minus[step]], word]
-                    is_possible = (mask >> bit) & uint64(1) != 0
-                    stack[top, 0] = stack[top, 1] = 1.0 if is_possible else 0.0
-                    row, start, stop = slot_rows[plus[step]], 0, 0
-                    if row >= 0:
+                    holds[top] = (mask >> bit) & uint64(1) != 0
+                    stack[top, :] = 1.0 if holds[top] else 0.0
+                    if fuzzy is not None and holds[top] and slot_rows[plus[step]] >= 0:
+                        row = slot_rows[plus[step]]
                         start, stop = starts[row, publication], starts[row, publication + 1]
-                    holds[top] = is_possible and start == stop
-                    if is_possible and start < stop:
-                        if kinds[plus[step]] == TEXT:
-                            in_row, out_row = word_rows[plus[step]], word_rows[minus[step]]
-                            both = text_degrees(
-                                word_table, in_row, out_row, text_words, possible, start, stop
-                            )
-                        else:
-                            what = set_of(
-                                kinds,
-                                lows,
-                                highs,
-                                low_open,
-                                high_open,
-                                asked.first_any_of,
-                                offsets,
-                                members,
-                                plus[step],
-                                minus[step],
-                            )
-                            both = number_degrees(members, lows, what, corners, shapes, start)
-                        stack[top, 0], stack[top, 1] = round9(both[0]), round9(both[1])
+                        if start < stop:
+                            if kinds[plus[step]] == TEXT:
+                                in_row, out_row = word_rows[plus[step]], word_rows[minus[step]]
+                                both = text_degrees(
+                                    word_table, in_row, out_row, text_words, possible, start, stop
+                                )
+                            else:
+                                what = set_of(asked, plus[step], minus[step])
+                                both = number_degrees(members, lows, what, corners, shapes, start)
+                            holds[top] = False
+                            stack[top, 0], stack[top, 1] = round9(both[0]), round9(both[1])
                 top += 1
                 continue
             operands = -step >> 1
@@ -184,29 +159,23 @@ def judge_programs(  # type: ignore[no-untyped-def]
                 if not is_or and (fails[operand] or (strict and stack[operand, 0] == 0.0)):
                     is_lost = True
                 if is_or or not (strict and holds[operand]):
-                    kept[0, count], kept[1, count] = stack[operand, 0], stack[operand, 1]
+                    for column in range(columns):
+                        kept[column, count] = stack[operand, column]
                     count += 1
             holds[under], fails[under] = not is_lost and count == 0, False
-            if is_lost or count == 0:
-                stack[under, 0] = stack[under, 1] = 0.0 if is_lost else 1.0
-            elif norm == MIN:
-                high, low = kept[0, 0], kept[1, 0]
-                for one in range(1, count):
-                    if is_or:
-                        high, low = max(high, kept[0, one]), max(low, kept[1, one])
-                    else:
-                        high, low = min(high, kept[0, one]), min(low, kept[1, one])
-                stack[under, 0], stack[under, 1] = high, low
-            else:
-                given = no_weights
-                if norm == WEIGHTED:
-                    start = code[code_offsets[program]]
-                    given = weights[start : start + operands]
-                for which in range(2):
-                    stack[under, which] = combined(norm, is_or, kept[which, :count], given)
+            given = no_weights
+            if norm == WEIGHTED:
+                start = code[code_offsets[program]]
+                given = weights[start : start + operands]
+            for column in range(columns):
+                if is_lost or count == 0:
+                    stack[under, column] = 0.0 if is_lost else 1.0
+                else:
+                    stack[under, column] = combined(norm, is_or, kept[column, :count], given)
             top = under + 1
-        degrees[pair, 0], degrees[pair, 1] = stack[0, 0], stack[0, 1]
-        finish(degrees, pair, pair + 1, (least[program, 0], least[program, 1]))
+        for column in range(columns):
+            degrees[column, pair] = stack[0, column]
+        finish(fuzzy, degrees, pair, pair + 1, (least[program, 0], least[program, 1]))
     return degrees
 
 
@@ -248,22 +217,25 @@ def split(publications, conditions, sure_publications, sure_conditions, heads, f
 @njit(cache=True)
 def share_out(publications, conditions, degrees, heads, following):  # type: ignore[no-untyped-def]
     """Pairs that are possible, one for each subscription that shares the condition."""
-    count = 0
+    rows, count, condition, length = degrees.shape[0], 0, -1, 0
     for pair in range(publications.size):
-        if degrees[pair, 0] > 0.0:
-            number = heads[conditions[pair]]
+        if conditions[pair] != condition:  # the pairs of a condition come together
+            condition, length = conditions[pair], 0
+            number = heads[condition]
             while number >= 0:
-                count += 1
+                length += 1
                 number = following[number]
+        count += length if degrees[0, pair] > 0.0 else 0
     whose, numbers = np.empty(count, np.int32), np.empty(count, np.int32)
-    possibilities, necessities = np.empty(count), np.empty(count)
-    at = 0
+    shared, at = np.empty((rows, count)), 0
     for pair in range(publications.size):
-        if degrees[pair, 0] > 0.0:
+        if degrees[0, pair] > 0.0:
             number = heads[conditions[pair]]
             while number >= 0:
                 whose[at], numbers[at] = publications[pair], number
-                possibilities[at], necessities[at] = degrees[pair, 0], degrees[pair, 1]
+                shared[0, at] = degrees[0, pair]
+                if rows == 2:
+                    shared[1, at] = degrees[1, pair]
                 at += 1
                 number = following[number]
-    return whose, numbers, possibilities, necessities
+    return whose, numbers, shared[0], shared[-1]

@@ -1,4 +1,4 @@
-"""Possibility and necessity of literals where fuzzy values were published.
+"""Degrees of literals: one number on crisp values, possibility and necessity on fuzzy ones.
 
 A literal is judged by its own set where the publication's value is fuzzy and of its type. Where the
 value is crisp the masks have told already whether the literal holds, or its grade tells how far.
@@ -70,24 +70,35 @@ class Words(NamedTuple):
     """By attribute of the segment's grades, and word."""
 
 
+class Fuzzy(NamedTuple):
+    """What was published that is fuzzy; kernels get None where that is nothing."""
+
+    asked: Asked
+    facts: Facts
+    words: Words
+    rows: Array
+    """Of `facts`, by attribute of the segment's grades; -1 where nothing fuzzy was published."""
+
+
 class Graded(NamedTuple):
-    """The grades of a segment's literals, and the crisp values that they grade."""
+    """The grades of a segment's literals, and the crisp values that they grade.
+
+    Of attribute a, publication p has the `elements` from `starts[a, p]` to the next start: numbers,
+    or the degrees of its words. `singles` has them where there is one, otherwise not a number.
+    """
 
     attributes: Array
     is_text: Array
     parameters: Array
-    rows: Array
-    """Of `Facts`, by attribute; -1 where nothing fuzzy was published."""
     starts: Array
     elements: Array
     singles: Array
 
 
-@njit(cache=True, error_model="numpy")
-def set_of(  # type: ignore[no-untyped-def]
-    kinds, lows, highs, low_open, high_open, first_any_of, offsets, members, plus, minus
-):
+@njit(cache=True, error_model="numpy", inline="always")
+def set_of(asked, plus, minus):  # type: ignore[no-untyped-def]
     """The numbers of which a crisp literal holds: a range, or points, or all but these."""
+    kinds, _, lows, highs, low_open, high_open, first_any_of, offsets, members = asked
     first, last, inverted = 0, 0, False
     low, high, without_low, without_high = -math.inf, math.inf, False, False
     slot = plus
@@ -195,65 +206,58 @@ def graded_text(rest, grades, attribute, words, possible, start, stop):  # type:
 
 
 @njit(cache=True, error_model="numpy")
-def graded_degrees(words, facts, graded, grade, publication):  # type: ignore[no-untyped-def]
+def graded_degrees(graded, grade, fuzzy, publication):  # type: ignore[no-untyped-def]
     """Of a fuzzy literal, rounded; 0 where there is no value, and where one is under its threshold.
 
     The last of three answers is whether it is.
     """
     attribute = graded.attributes[grade]
     on_text, rest = graded.is_text[attribute], read(graded.parameters, grade)
-    row = graded.rows[attribute]
-    start, stop = 0, 0
-    if row >= 0:
-        start, stop = facts.starts[row, publication], facts.starts[row, publication + 1]
+    start, stop = graded.starts[attribute, publication], graded.starts[attribute, publication + 1]
+    possibility, necessity = 0.0, 0.0
     if start < stop:
-        if on_text:
-            possibility, necessity = graded_text(
-                rest, words.grades, attribute, facts.words, facts.degrees, start, stop
-            )
-        else:
-            possibility, necessity = graded_number(rest, facts.corners, facts.shapes, start, True)
-        possibility, necessity = round9(possibility), round9(necessity)
-    else:
-        start = graded.starts[attribute, publication]
-        stop = graded.starts[attribute, publication + 1]
-        one = degree(start, stop, graded.elements, on_text, *rest) if start < stop else 0.0
-        possibility = necessity = round9(one)
+        possibility = necessity = degree(start, stop, graded.elements, on_text, *rest)
+    if fuzzy is not None:
+        row, facts = fuzzy.rows[attribute], fuzzy.facts
+        first = facts.starts[row, publication] if row >= 0 else 0
+        last = facts.starts[row, publication + 1] if row >= 0 else 0
+        if first < last:
+            if on_text:
+                possibility, necessity = graded_text(
+                    rest, fuzzy.words.grades, attribute, facts.words, facts.degrees, first, last
+                )
+            else:
+                pair = graded_number(rest, facts.corners, facts.shapes, first, True)
+                possibility, necessity = pair
+    possibility, necessity = round9(possibility), round9(necessity)
     least = graded.parameters[grade, POSSIBILITY], graded.parameters[grade, NECESSITY]
     if possibility < least[0] or necessity < least[1]:
         return 0.0, 0.0, True
     return possibility, necessity, False
 
 
-@njit(cache=True, error_model="numpy")
-def lower_by_grade(words, facts, graded, grade, norm, first, last, publications, degrees):  # type: ignore[no-untyped-def]
+@njit(cache=True, inline="always")
+def lower_by_grade(graded, grade, fuzzy, norm, first, last, publications, degrees):  # type: ignore[no-untyped-def]
     """Adds a fuzzy literal to a conjunction under a strict norm, for some publications."""
     attribute = graded.attributes[grade]
     on_text, rest = graded.is_text[attribute], read(graded.parameters, grade)
-    row = graded.rows[attribute]
     least = graded.parameters[grade, POSSIBILITY], graded.parameters[grade, NECESSITY]
+    floor = max(least[0], least[1])
+    rounds = norm != MIN or floor > 0.0
     m1, m2, m3, m4, left, right, power, negated = rest
     left_width, right_width = widths(m1, m2, m3, m4, left, right)
     is_plain = not (on_text or negated or math.isnan(left_width)) and power == 1.0
-    rounds = norm != MIN or least[0] > 0.0 or least[1] > 0.0
-    starts, corners, shapes = facts.starts, facts.corners, facts.shapes
-    text_words, possible, word_grades = facts.words, facts.degrees, words.grades
-    element_starts, elements, singles = graded.starts, graded.elements, graded.singles
-    start, stop = 0, 0
+    singles, element_starts, elements = graded.singles, graded.starts, graded.elements
+    high, low, start, stop = degrees[0], degrees[-1], 0, 0
+    if fuzzy is not None:
+        row, starts, words = fuzzy.rows[attribute], fuzzy.facts.starts, fuzzy.words.grades
+        corners, shapes = fuzzy.facts.corners, fuzzy.facts.shapes
+        text_words, possible = fuzzy.facts.words, fuzzy.facts.degrees
     for pair in range(first, last):
         publication = publications[pair]
-        if row >= 0:
+        if fuzzy is not None and row >= 0:
             start, stop = starts[row, publication], starts[row, publication + 1]
-        if start < stop:
-            if on_text:
-                possibility, necessity = graded_text(
-                    rest, word_grades, attribute, text_words, possible, start, stop
-                )
-            else:
-                # what is not at all necessary stays so
-                needed = degrees[pair, 1] > 0.0 or least[1] > 0.0
-                possibility, necessity = graded_number(rest, corners, shapes, start, needed)
-        else:
+        if start == stop:
             single = singles[attribute, publication]
             if is_plain and not math.isnan(single):
                 possibility = linear(single, m1, m2, m3, m4, left_width, right_width)
@@ -262,99 +266,65 @@ def lower_by_grade(words, facts, graded, grade, norm, first, last, publications,
                 end = element_starts[attribute, publication + 1]
                 possibility = degree(at, end, elements, on_text, *rest)
             necessity = possibility
-        if rounds:
-            possibility, necessity = round9(possibility), round9(necessity)
-        if possibility < least[0] or necessity < least[1]:
-            possibility = 0.0
-        lower(norm, degrees, pair, possibility, necessity)
+        elif fuzzy is not None:
+            if on_text:
+                possibility, necessity = graded_text(
+                    rest, words, attribute, text_words, possible, start, stop
+                )
+            else:
+                # what is not at all necessary stays so
+                needed = low[pair] > 0.0 or least[1] > 0.0
+                possibility, necessity = graded_number(rest, corners, shapes, start, needed)
+        if fuzzy is None:
+            if rounds:
+                possibility = round9(possibility)
+            lower(norm, high, pair, possibility if possibility >= floor else 0.0)
+        else:
+            if rounds:
+                possibility, necessity = round9(possibility), round9(necessity)
+            if possibility < least[0] or necessity < least[1]:
+                possibility = 0.0
+            lower(norm, high, pair, possibility)
+            lower(norm, low, pair, necessity if possibility > 0.0 else 0.0)
 
 
 @njit(cache=True, error_model="numpy")
-def lower_by_number(  # type: ignore[no-untyped-def]
-    what, members, lows, row, starts, corners, shapes, norm, first, last, publications, degrees
-):
-    """Adds a crisp literal to a conjunction under a strict norm, for some publications.
+def lower_by(fuzzy, plus, minus, norm, first, last, publications, degrees):  # type: ignore[no-untyped-def]
+    """Adds a crisp literal, which looks where something fuzzy was published, to a conjunction.
 
     Where a value is crisp the literal holds: otherwise the masks would not have let it pass.
     """
-    for pair in range(first, last):
-        publication = publications[pair]
-        at = starts[row, publication]
-        if at < starts[row, publication + 1]:
-            one = number_degrees(members, lows, what, corners, shapes, at)
-            lower_rounded(norm, degrees, pair, one[0], one[1])
-
-
-@njit(cache=True, error_model="numpy")
-def lower_by_text(  # type: ignore[no-untyped-def]
-    table,
-    plus_row,
-    minus_row,
-    row,
-    starts,
-    words,
-    possible,
-    norm,
-    first,
-    last,
-    publications,
-    degrees,
-):
-    """As `lower_by_number`, of a literal on texts."""
+    asked, facts, words = fuzzy.asked, fuzzy.facts, fuzzy.words
+    row, lows, members, starts = asked.rows[plus], asked.lows, asked.members, facts.starts
+    on_text, what = asked.kinds[plus] == TEXT, set_of(asked, plus, minus)
+    table, text_words, possible = words.table, facts.words, facts.degrees
+    corners, shapes = facts.corners, facts.shapes
+    high, low, in_row, out_row = degrees[0], degrees[1], 0, 0
+    if on_text:
+        in_row, out_row = int(words.slots[plus]), int(words.slots[minus])
     for pair in range(first, last):
         publication = publications[pair]
         start, stop = starts[row, publication], starts[row, publication + 1]
         if start < stop:
-            one = text_degrees(table, plus_row, minus_row, words, possible, start, stop)
-            lower_rounded(norm, degrees, pair, one[0], one[1])
+            if on_text:
+                both = text_degrees(table, in_row, out_row, text_words, possible, start, stop)
+            else:
+                both = number_degrees(members, lows, what, corners, shapes, start)
+            if norm != MIN:
+                both = round9(both[0]), round9(both[1])
+            lower(norm, high, pair, both[0])
+            lower(norm, low, pair, both[1] if both[0] > 0.0 else 0.0)
 
 
 @njit(cache=True, error_model="numpy")
-def lower_by(asked, facts, words, plus, minus, norm, first, last, publications, degrees):  # type: ignore[no-untyped-def]
-    """Adds a crisp literal, which looks where something fuzzy was published."""
-    row, lows, members, starts = asked.rows[plus], asked.lows, asked.members, facts.starts
-    if asked.kinds[plus] == TEXT:
-        rows = words.slots[plus], words.slots[minus], row
-        run = norm, first, last, publications, degrees
-        lower_by_text(words.table, *rows, starts, facts.words, facts.degrees, *run)
-    else:
-        what = set_of(
-            asked.kinds,
-            lows,
-            asked.highs,
-            asked.low_open,
-            asked.high_open,
-            asked.first_any_of,
-            asked.offsets,
-            members,
-            plus,
-            minus,
-        )
-        run = norm, first, last, publications, degrees
-        lower_by_number(what, members, lows, row, starts, facts.corners, facts.shapes, *run)
-
-
-@njit(cache=True, error_model="numpy")
-def lower_rounded(norm, degrees, pair, possibility, necessity):  # type: ignore[no-untyped-def]
-    if norm != MIN:
-        possibility, necessity = round9(possibility), round9(necessity)
-    lower(norm, degrees, pair, possibility, necessity)
-
-
-@njit(cache=True, error_model="numpy")
-def lower(norm, degrees, pair, possibility, necessity):  # type: ignore[no-untyped-def]
-    """Adds one pair of rounded degrees to a conjunction; what is impossible decides it.
+def lower(norm, degrees, pair, degree):  # type: ignore[no-untyped-def]
+    """Adds one rounded degree to a conjunction; 0 decides it.
 
     As rounding keeps the order, the least of several may be rounded once, in the end.
     """
-    if possibility == 0.0:
-        degrees[pair, 0], degrees[pair, 1] = 0.0, 0.0
-    elif norm == MIN:
-        degrees[pair, 0] = min(degrees[pair, 0], possibility)
-        degrees[pair, 1] = min(degrees[pair, 1], necessity)
+    if norm == MIN or degree == 0.0:
+        degrees[pair] = min(degrees[pair], degree)
     elif norm == PRODUCT:
-        degrees[pair, 0] *= possibility
-        degrees[pair, 1] *= necessity
+        degrees[pair] *= degree
     else:
-        degrees[pair, 0] = max(0.0, degrees[pair, 0] + possibility - 1)
-        degrees[pair, 1] = max(0.0, degrees[pair, 1] + necessity - 1)
+        degrees[pair] = max(0.0, degrees[pair] + degree - 1)

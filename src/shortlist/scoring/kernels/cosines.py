@@ -1,9 +1,30 @@
-"""Cosines of texts and queries, and of vectors: exact, or how far from it they may be."""
+"""Cosines: of texts and queries through the terms that they share, of vectors by matrix products.
+
+A term knows the subscriptions that ask for it. A text adds up products for these only: a pair that
+shares no term has the score 0 and is not touched, unless its thresholds let 0 pass.
+
+The last bits of a product of matrices depend on the order in which the library adds. So it decides
+alone only where it is clear: under the limit by more than any error, or not beside a rounding
+boundary of the ninth decimal. The few others are computed again, exactly.
+"""
+
+from typing import NamedTuple
 
 import numpy as np
 from numba import njit
 
-from shortlist.matching.arrays import Floats, Ints
+from shortlist.matching.arrays import Floats, Ints, Longs
+from shortlist.scoring.kernels.layout import (
+    Findings,
+    Published,
+    Stored,
+    add,
+    findings_of,
+    limit_of,
+    pile_for,
+    settled,
+    with_room,
+)
 
 
 @njit(cache=True)
@@ -124,3 +145,161 @@ def vector_product(
     for at in range(count):
         products[at] = left[left_start + at] * right[right_start + at]
     return exact_sum(products)
+
+
+class Posted(NamedTuple):
+    """The subscriptions whose query has a term, and the term's weight there."""
+
+    starts: Longs
+    """By term."""
+    counts: Ints
+    """By term."""
+    subscriptions: Ints
+    weights: Floats
+
+
+@njit(cache=True)
+def relevant_in_block(
+    stored: Stored,
+    published: Published,
+    posted: Posted,
+    text: int,
+    subscriptions: Ints,
+    floors: Floats,
+) -> tuple[Findings, int]:
+    """The findings, and how many pairs were looked at."""
+    pile, evaluated = pile_for(subscriptions.size), 0
+    lenient = _with_limit_of_zero_or_less(stored, floors, subscriptions)
+    known = stored.templates.size
+    is_asked = np.zeros(known, np.bool_)
+    is_asked[subscriptions] = True
+    dots = np.full(known, -1.0)  # negative where no term is shared: products never are
+    touched = np.empty(known, np.int32)
+    for publication in range(published.text_lengths.shape[1]):
+        length = published.text_lengths[text, publication]
+        if np.isnan(length):
+            continue
+        count = _add_up(published, posted, text, publication, dots, touched)
+        pile = with_room(pile, lenient.size + count)
+        for subscription in lenient:
+            if dots[subscription] < 0.0:
+                lengths = length * stored.parameters[stored.starts[subscription]]
+                add(pile, publication, subscription, cosine_of(0.0, lengths))
+                evaluated += 1
+        for subscription in touched[:count]:
+            dot, dots[subscription] = dots[subscription], -1.0
+            if not is_asked[subscription]:
+                continue
+            evaluated += 1
+            start = stored.starts[subscription]
+            terms = stored.code[stored.code_starts[stored.templates[subscription]], 2]
+            lengths = length * stored.parameters[start]
+            cosine = cosine_of(dot, lengths)
+            if is_unsure(cosine, lengths, terms):
+                # products were added in any order, which could show
+                dot = term_product(
+                    published.terms,
+                    published.term_weights,
+                    published.text_starts[text, publication],
+                    published.text_ends[text, publication],
+                    stored.parameters,
+                    start + 1,
+                    terms,
+                    np.empty(terms),
+                )
+                cosine = cosine_of(dot, lengths)
+            score = settled(cosine, limit_of(stored, floors, subscription))
+            add(pile, publication, subscription, score)
+    return findings_of(pile), evaluated
+
+
+@njit(cache=True)
+def _with_limit_of_zero_or_less(stored: Stored, floors: Floats, subscriptions: Ints) -> Ints:
+    found = np.empty(subscriptions.size, np.int32)
+    used = 0
+    for subscription in subscriptions:
+        found[used] = subscription
+        used += limit_of(stored, floors, subscription) <= 0.0
+    return found[:used]
+
+
+@njit(cache=True)
+def _add_up(
+    published: Published,
+    posted: Posted,
+    text: int,
+    publication: int,
+    dots: Floats,
+    touched: Ints,
+) -> int:
+    """Products of a text with all queries that share a term, and how many these are."""
+    count = 0
+    first = published.text_starts[text, publication]
+    for at in range(first, published.text_ends[text, publication]):
+        term = published.terms[at]
+        weight = published.term_weights[at]
+        start = posted.starts[term]
+        for post in range(start, start + posted.counts[term]):
+            subscription = posted.subscriptions[post]
+            product = weight * posted.weights[post]
+            if dots[subscription] < 0.0:
+                dots[subscription] = product
+                touched[count] = subscription
+                count += 1
+            else:
+                dots[subscription] += product
+    return count
+
+
+@njit(cache=True)
+def vectors_of(stored: Stored, subscriptions: Ints, size: int) -> Floats:
+    """Their vectors as rows."""
+    rows = np.empty((subscriptions.size, size))
+    for at, subscription in enumerate(subscriptions):
+        first = stored.starts[subscription] + 1
+        rows[at] = stored.parameters[first : first + size]
+    return rows
+
+
+@njit(cache=True)
+def settle_products(
+    stored: Stored,
+    published: Published,
+    vector: int,
+    publications: Ints,
+    subscriptions: Ints,
+    products: Floats,
+    size: int,
+    floors: Floats,
+) -> tuple[Findings, int]:
+    """The findings, and how many pairs were not clearly under their limit.
+
+    `products` has a row for each subscription and a column for each publication.
+    """
+    pile, evaluated = pile_for(products.size), 0
+    exactly = np.empty(size)
+    lengths = published.vector_lengths[vector][publications]
+    slack = 1e-9 + (size + 16) * 2.0**-52
+    for row, subscription in enumerate(subscriptions):
+        limit = limit_of(stored, floors, subscription)
+        start = stored.starts[subscription]
+        length = stored.parameters[start]
+        for column, publication in enumerate(publications):
+            dot = products[row, column]
+            both_lengths = length * lengths[column]
+            if dot < (limit - slack) * both_lengths:
+                continue
+            evaluated += 1
+            cosine = cosine_of(dot, both_lengths)
+            if is_unsure(cosine, both_lengths, size):
+                dot = vector_product(
+                    published.coordinates,
+                    published.vector_starts[vector, publication],
+                    stored.parameters,
+                    start + 1,
+                    size,
+                    exactly,
+                )
+                cosine = cosine_of(dot, both_lengths)
+            add(pile, publication, subscription, settled(cosine, limit))
+    return findings_of(pile), evaluated

@@ -3,7 +3,11 @@
 from enum import IntEnum
 from typing import NamedTuple
 
+import numpy as np
+from numba import njit
+
 from shortlist.matching.arrays import Floats, Ints, Longs
+from shortlist.matching.kernels.rounding import round9
 
 
 class Operation(IntEnum):
@@ -86,3 +90,84 @@ class Published(NamedTuple):
     """-1 where there is none."""
     vector_lengths: Floats
     coordinates: Floats
+
+
+@njit(cache=True)
+def limit_of(stored: Stored, floors: Floats, subscription: int) -> float:
+    """What a score must reach: the subscription's own threshold, and the caller's if there is any.
+
+    `floors` has one for every subscription, or none at all.
+    """
+    limit: float = stored.least[subscription]
+    return max(limit, floors[subscription]) if floors.size else limit
+
+
+@njit(cache=True)
+def settled(value: float, limit: float) -> float:
+    """The rounded score; NaN where it is not finite or under the limit.
+
+    >>> settled(0.1 + 0.2, 0.3), settled(0.25, 0.3)
+    (0.3, nan)
+    """
+    if not np.isfinite(value):
+        return np.nan
+    score = round9(value)
+    return score if score >= limit else np.nan
+
+
+class Findings(NamedTuple):
+    publications: Ints
+    subscriptions: Ints
+    scores: Floats
+
+
+class Pile(NamedTuple):
+    """Findings that become more."""
+
+    publications: Ints
+    subscriptions: Ints
+    scores: Floats
+    used: Longs
+    """How many there are: one number."""
+
+
+@njit(cache=True)
+def pile_for(count: int) -> Pile:
+    """An empty one, with room for so many."""
+    return Pile(
+        np.empty(count, np.int32),
+        np.empty(count, np.int32),
+        np.empty(count, np.float64),
+        np.zeros(1, np.int64),
+    )
+
+
+@njit(cache=True)
+def with_room(pile: Pile, more: int) -> Pile:
+    """The same findings, with room for so many more."""
+    used = pile.used[0]
+    if used + more <= pile.scores.size:
+        return pile
+    larger = pile_for(2 * used + more)
+    for at in range(used):
+        larger.publications[at] = pile.publications[at]
+        larger.subscriptions[at] = pile.subscriptions[at]
+        larger.scores[at] = pile.scores[at]
+    larger.used[0] = used
+    return larger
+
+
+@njit(cache=True)
+def add(pile: Pile, publication: int, subscription: int, score: float) -> None:
+    """Adds a pair, if it has a score."""
+    used = pile.used[0]
+    pile.publications[used] = publication
+    pile.subscriptions[used] = subscription
+    pile.scores[used] = score
+    pile.used[0] = used + (not np.isnan(score))
+
+
+@njit(cache=True)
+def findings_of(pile: Pile) -> Findings:
+    used = pile.used[0]
+    return Findings(pile.publications[:used], pile.subscriptions[:used], pile.scores[:used])

@@ -9,8 +9,8 @@ from shortlist.matching.blocks import Floats, Ints
 from shortlist.matching.values import Read
 from shortlist.model.vocabulary import Vocabulary
 from shortlist.scoring.expression import Subject, Uncomputable, expression
-from shortlist.scoring.kernels.arithmetic import change, combine
-from shortlist.scoring.templates import ARITHMETIC, FUNCTIONS
+from shortlist.scoring.kernels.programs import change, combine
+from shortlist.scoring.stored import ARITHMETIC, FUNCTIONS
 from shortlist.selection.bank.traits import Traits
 from shortlist.selection.kernels.audience import round_all
 
