@@ -301,8 +301,6 @@ class Select:
     """Reasons in place of deliveries."""
     told: Callable[[int], object] | None = None
     """Hears how many publications are done."""
-    ready: Shard | None = None
-    """The shard as the registry has it, if somebody has made it already."""
 
     def __call__(self, arriving: Batches) -> Iterator[pa.RecordBatch]:
         shard, pending = self._shard(), _Pending(self.share.commands, self.share.wanted)
@@ -322,7 +320,7 @@ class Select:
         if self.explain:
             index = Index(share.registry.vocabulary, share.limits)
             return PlainShard(share.registry, share.limits, index, Question(), of_a_shard=True)
-        return self.ready or Shard(share.registry, share.limits)
+        return Shard(share.registry, share.limits)
 
     def _run(
         self,

@@ -120,7 +120,10 @@ def kernels(words: int) -> tuple[Callable[..., Pairs], Callable[..., Pairs]]:
                 for literal in range(offsets[at], offsets[at + 1]):
                     in_row, out_row = plus_rows[plus[literal]], minus_rows[minus[literal]]
                     for word in range(words):
-                        mask[word] &= table[in_row, word] & ~table[out_row, word]
+                        mask[word] &= table[in_row, word]
+                    if out_row != 0:
+                        for word in range(words):
+                            mask[word] &= ~table[out_row, word]
                 found = uint64(0)
                 for word in range(words):
                     found |= mask[word]
