@@ -566,7 +566,7 @@ class NaiveDigest:
                 candidate.score,
                 candidate.named.subscription,
                 rank,
-                "promotion",
+                "arrival" if candidate.publication.time == now else "promotion",
             )
             for rank, candidate in enumerate(best, start=1)
         ]

@@ -144,7 +144,8 @@ class WaitingSelector:
                 held.candidate.score,
                 held.candidate.named,
                 rank,
-                "promotion",
+                # only other hours can release something at the instant at which it came
+                "arrival" if held.came == now else "promotion",
             )
             for rank, held in enumerate(ranked[: self._policy.k], start=1)
         ]

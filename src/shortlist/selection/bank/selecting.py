@@ -124,6 +124,8 @@ class BankSelecting:
         for depth in reversed(range(len(stages))):
             level, (kind, place, _) = self.levels[depth], stages[depth]
             changed = level.banks[kind].change(place, policies[depth], time)
+            appeared = self.publications.facts["time"][changed.publications]
+            changed = changed._replace(promoted=changed.promoted & (appeared < time))
             flow = level.owned(kind, changed)
             for later in range(depth + 1, len(stages)):
                 _, flow = self._passed_on(later, NO_PLACEMENTS, flow)

@@ -55,10 +55,7 @@ class WaitingBank:
     def arrive(self, offers: Offers, sets: MatchSets) -> Placements:
         if not offers.places.size:
             return NO_PLACEMENTS
-        offers = Offers._make(
-            np.require(column, like.dtype, ["C"])
-            for column, like in zip(offers, NO_OFFERS, strict=True)
-        )
+        offers = offers.aligned()
         tables = self._timetables.covering(int(offers.times.min()), int(offers.times.max()))
         calendars, heads = self._calendars["calendar"], self._arena.heads
         is_early = heads["next_due"][offers.places] > offers.times
