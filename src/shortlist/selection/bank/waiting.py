@@ -4,7 +4,7 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from shortlist.matching.blocks import Longs
+from shortlist.matching.blocks import Ints, Longs
 from shortlist.model.policy import Digest, Quiet
 from shortlist.scoring.match_sets import MatchSets
 from shortlist.selection.bank.arena import Arena
@@ -21,7 +21,7 @@ from shortlist.selection.bank.tables import Table
 from shortlist.selection.bank.timetables import Timetables
 from shortlist.selection.calendars import calendar_of, period_at
 from shortlist.selection.kernels import waiting as kernels
-from shortlist.selection.kernels.arena import OWNED
+from shortlist.selection.kernels.arena import OWNED, Records
 from shortlist.selection.kernels.outbox import PLACED
 from shortlist.selection.kernels.window_rows import WINDOW_ROW
 
@@ -40,7 +40,8 @@ class WaitingBank:
         self._arena = Arena(kernels.HEAD, WINDOW_ROW)
         self._calendars = Table([("calendar", "i4")])
         self._timetables = Timetables()
-        self._inbox: list[Offers] = []
+        self._inbox: list[tuple[Ints, Longs, Records]] = []
+        """Places, when something came to them, and the rows that this will be."""
         self._in_box = 0
 
     @property
@@ -60,10 +61,10 @@ class WaitingBank:
         calendars, heads = self._calendars["calendar"], self._arena.heads
         is_early = heads["next_due"][offers.places] > offers.times
         early = offers if is_early.all() else offers.kept(is_early)
-        count, waits = kernels.admit(heads, early.places, early.times, calendars, tables)
+        fresh = np.empty(early.places.size, self._arena.rows.dtype)
+        count, waits = kernels.admit(heads, fresh, early, calendars, tables)
         early = early.kept(slice(count))
-        if waits.any():
-            self._put_in_box(early if waits.all() else early.kept(waits))
+        self._put_in_box(early.places[waits], early.times[waits], fresh[: waits.sum()])
         placed = NO_PLACEMENTS if waits.all() else early.placed(~waits)
         if count == offers.places.size:
             return placed
@@ -122,12 +123,9 @@ class WaitingBank:
         kernels.release_before(arena.heads, arena.rows, places, before, outbox)
         return _placements(outbox)
 
-    def _put_in_box(self, offers: Offers) -> None:
-        # of the rest there is nothing in rows
-        self._inbox.append(
-            offers._replace(appeared=NO_OFFERS.appeared, refreshes=NO_OFFERS.refreshes)
-        )
-        self._in_box += offers.places.size
+    def _put_in_box(self, places: Ints, times: Longs, fresh: Records) -> None:
+        self._inbox.append((places, times, fresh))
+        self._in_box += places.size
         if self._in_box > max(MOST_IN_BOX, self._arena.tail[OWNED]):
             self._entered()
 
@@ -135,10 +133,13 @@ class WaitingBank:
         """The arena, once all that is in the inbox has entered."""
         arena = self._arena
         if self._in_box:
-            offers = Offers._make(map(np.concatenate, zip(*self._inbox, strict=True)))
+            places, times, some = zip(*self._inbox, strict=True)
+            # as bytes, since NumPy joins records field by field
+            fresh = np.concatenate([rows.view("u1") for rows in some]).view(arena.rows.dtype)
             is_much = self._in_box > max(arena.heads.size, arena.tail[OWNED]) // 4
             enter = kernels.merged if is_much else kernels.enter_all
-            arena.rows = enter(arena.heads, arena.rows, arena.tail, offers)
+            entering = np.concatenate(places), np.concatenate(times), fresh
+            arena.rows = enter(arena.heads, arena.rows, arena.tail, *entering)
         self._inbox, self._in_box = [], 0
         return arena
 

@@ -37,13 +37,14 @@ class Outbox(NamedTuple):
 
 @njit(cache=True)
 def admit(
-    heads: Records, places: Ints, times: Longs, calendars: Ints, tables: Tables
+    heads: Records, fresh: Records, offers: Offers, calendars: Ints, tables: Tables
 ) -> tuple[int, Bools]:
     """Which offers wait, up to the first one before which something is due at its place; how many
-    that is about. Whoever calls lets them enter later."""
+    that is about. Those that wait become fresh rows, which whoever calls lets enter later."""
+    places, made = offers.places, 0
     waits = np.zeros(places.size, np.bool_)
     for offer in range(places.size):
-        head, now = heads[places[offer]], times[offer]
+        head, now = heads[places[offer]], offers.times[offer]
         if head.next_due <= now:
             return offer, waits[:offer]
         if head.next_due == NEVER:
@@ -52,33 +53,39 @@ def admit(
                 continue
             head.next_due = end
         waits[offer] = True
+        _write(fresh, made, offers, offer)
+        made += 1
     return places.size, waits
 
 
 @njit(cache=True)
-def enter_all(heads: Records, rows: Records, tail: Longs, offers: Offers) -> Records:
-    """Lets offers enter, one after the other; the answer is the rows, as of `with_room`."""
-    for offer in range(offers.places.size):
-        rows = _enter(heads, rows, tail, offers.places[offer], offers, offer)
+def enter_all(
+    heads: Records, rows: Records, tail: Longs, places: Ints, times: Longs, fresh: Records
+) -> Records:
+    """Lets fresh rows enter, one after the other; the answer is the rows, as of `with_room`."""
+    for at in range(places.size):
+        rows = _enter(heads, rows, tail, places[at], times[at], fresh, at)
     return rows
 
 
 @njit(cache=True)
-def merged(heads: Records, rows: Records, tail: Longs, offers: Offers) -> Records:
-    """The same for very many offers: all rows in a new array, place by place."""
+def merged(
+    heads: Records, rows: Records, tail: Longs, places: Ints, times: Longs, fresh: Records
+) -> Records:
+    """The same for very many: all rows in a new array, place by place."""
     firsts = np.zeros(heads.size + 1, np.int64)
-    for place in offers.places:
+    for place in places:
         firsts[place + 1] += 1
     total = 0
     for place in range(heads.size):
         if heads[place].capacity > 0 or firsts[place + 1] > 0:
             total += padded(heads[place].length + firsts[place + 1])
         firsts[place + 1] += firsts[place]
-    order = np.empty(offers.places.size, np.int64)
+    order = np.empty(places.size, np.int32)
     filled = firsts.copy()
-    for offer in range(offers.places.size):
-        place = offers.places[offer]
-        order[filled[place]] = offer
+    for at in range(places.size):
+        place = places[at]
+        order[filled[place]] = at
         filled[place] += 1
     made = np.empty(total + max(total // 16, heads.size), rows.dtype)
     start = 0
@@ -90,11 +97,11 @@ def merged(heads: Records, rows: Records, tail: Longs, offers: Offers) -> Record
         kept = 0
         for row in range(head.start, head.start + head.length):
             # whoever has expired makes room
-            if more == 0 or rows[row].end > offers.times[order[firsts[place]]]:
+            if more == 0 or rows[row].end > times[order[firsts[place]]]:
                 made[start + kept] = rows[row]
                 kept += 1
         for at in range(more):
-            _write(made, start + kept + at, offers, order[firsts[place] + at])
+            made[start + kept + at] = fresh[order[firsts[place] + at]]
         head.start = start
         head.length = kept + more
         head.capacity = padded(head.length)
@@ -114,6 +121,7 @@ def arrive(
     outbox: Outbox,
 ) -> Records:
     """Offers one after the other; the answer is the rows, as of `with_room`."""
+    fresh = np.empty(1, rows.dtype)
     for offer in range(offers.places.size):
         place, now = offers.places[offer], offers.times[offer]
         if heads[place].next_due <= now:
@@ -124,7 +132,8 @@ def arrive(
                 _pass_on(offers, offer, outbox)
                 continue
             heads[place].next_due = end
-        rows = _enter(heads, rows, tail, place, offers, offer)
+        _write(fresh, 0, offers, offer)
+        rows = _enter(heads, rows, tail, place, now, fresh, 0)
     return rows
 
 
@@ -167,18 +176,18 @@ def _keep(heads: Records, rows: Records, place: int, stays: Records) -> None:
 
 @njit(cache=True)
 def _enter(
-    heads: Records, rows: Records, tail: Longs, place: int, offers: Offers, offer: int
+    heads: Records, rows: Records, tail: Longs, place: int, now: int, fresh: Records, at: int
 ) -> Records:
     head = heads[place]
     if head.length == head.capacity:
         # whoever has expired makes room first
         stays = np.empty(head.length, np.bool_)
-        for at in range(head.length):
-            stays[at] = rows[head.start + at].end > offers.times[offer]
+        for row in range(head.length):
+            stays[row] = rows[head.start + row].end > now
         head.length = packed(rows, head.start, stays)
     rows = with_room(rows, heads, tail, place, heads[place].length + 1, SPARE)
     head = heads[place]
-    _write(rows, head.start + head.length, offers, offer)
+    rows[head.start + head.length] = fresh[at]
     head.length += 1
     return rows
 
