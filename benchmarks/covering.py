@@ -17,8 +17,7 @@ import numpy as np
 from numpy.random import default_rng
 from numpy.typing import NDArray
 
-from shortlist.covering.boxes import Boxes
-from shortlist.covering.condition_graph import IntervalOrder, condition_graph, interval_order
+from shortlist.covering.condition_graph import Boxes, IntervalOrder, condition_graph, interval_order
 from shortlist.covering.graph import Entry
 from shortlist.language.tree import And, Between, Where
 from shortlist.model.vocabulary import Vocabulary

@@ -5,7 +5,7 @@ from math import inf
 import numpy as np
 import pytest
 
-from shortlist.covering.boxes import boxes, ranges_of
+from shortlist.covering.condition_graph import boxes, ranges_of
 from shortlist.language.parser import parse_where
 from shortlist.model.vocabulary import Attribute, Vocabulary
 

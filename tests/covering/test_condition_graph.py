@@ -7,8 +7,13 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from shortlist.covering.boxes import boxes
-from shortlist.covering.condition_graph import FEW, ConditionGraph, condition_graph, interval_order
+from shortlist.covering.condition_graph import (
+    FEW,
+    ConditionGraph,
+    boxes,
+    condition_graph,
+    interval_order,
+)
 from shortlist.covering.covers import exactly_covers
 from shortlist.covering.graph import CoveringGraph, Entry
 from shortlist.covering.volume import volume

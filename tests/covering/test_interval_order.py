@@ -6,8 +6,7 @@ import numpy as np
 import pytest
 from numpy.random import Generator, default_rng
 
-from shortlist.covering.boxes import Boxes
-from shortlist.covering.condition_graph import IntervalOrder, interval_order
+from shortlist.covering.condition_graph import Boxes, IntervalOrder, interval_order
 
 
 def some_boxes(draw: Generator, count: int, attributes: int) -> Boxes:

@@ -4,8 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from shortlist.fuzzy.degrees import Degrees, negation
-from shortlist.fuzzy.norms import conjunction, disjunction
+from shortlist.fuzzy.degrees import Degrees, conjunction, disjunction, negation
 from shortlist.model.subscription import NORMS, Weights
 
 shares = st.floats(0, 1)

@@ -179,3 +179,18 @@ def test_every_cut_of_valid_text() -> None:
     for text in random.Random(0).sample(VALID, 60):
         for end in range(len(text)):
             assert_only_language_errors(text[:end])
+
+
+@pytest.mark.parametrize(
+    ("text", "column"),
+    [
+        ("a = 1e999 and b = ", 5),
+        ("a is nothing or (b = 1", 6),
+        ("a < true and b in (1, 'x')", 5),
+        ("a = 1 and (b = time 'noon' or", 21),
+    ],
+)
+def test_the_first_fault_from_the_left_is_told(text: str, column: int) -> None:
+    with pytest.raises(LanguageError) as caught:
+        parse_where(text)
+    assert caught.value.column == column

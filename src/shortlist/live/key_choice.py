@@ -10,7 +10,7 @@ import numpy as np
 
 from shortlist.language.tree import Predicate
 from shortlist.live.keys import ByCell, ByValue, Key, Meeting, demanded, listed, numbers
-from shortlist.matching.number_sets import Intervals, in_common
+from shortlist.matching.predicates import Intervals, in_common
 from shortlist.model.paths import Path, format_path
 from shortlist.model.registry import Registry
 from shortlist.model.settings import Limits

@@ -24,8 +24,7 @@ from shortlist.language.tree import (
     Where,
 )
 from shortlist.matching.conditions import STRICT
-from shortlist.matching.number_sets import Intervals, holds_on
-from shortlist.matching.predicates import literal
+from shortlist.matching.predicates import Intervals, holds_on, literal
 from shortlist.matching.values import Many, Value
 from shortlist.model.paths import Path
 from shortlist.model.settings import Limits

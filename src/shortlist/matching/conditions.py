@@ -2,8 +2,7 @@
 
 from collections.abc import Callable, Iterator
 
-from shortlist.fuzzy.degrees import FALSE, TRUE, Degrees
-from shortlist.fuzzy.norms import conjunction, disjunction
+from shortlist.fuzzy.degrees import FALSE, TRUE, Degrees, conjunction, disjunction
 from shortlist.language.tree import And, Or, Predicate, Where
 from shortlist.matching.predicates import (
     FAILS,

@@ -11,7 +11,7 @@ from hypothesis import given
 from shortlist.intake.files import registry_from_documents
 from shortlist.matching.blocks import Block
 from shortlist.matching.index import index as index_module
-from shortlist.matching.index import shelf
+from shortlist.matching.index import segments
 from shortlist.matching.index.index import Index
 from shortlist.matching.scan import Scan
 from shortlist.matching.values import Values
@@ -195,7 +195,7 @@ def test_larger_registries(seed):
 @pytest.mark.parametrize("seed", range(8))
 def test_subscriptions_come_and_go(seed, monkeypatch):
     """Segments are small here, so that they fill, are merged and fall apart all the time."""
-    monkeypatch.setattr(shelf, "FULL", 16)
+    monkeypatch.setattr(segments, "FULL", 16)
     monkeypatch.setattr(index_module, "FULL", 16)
     registry, reads = asked(*case(seeded(seed), subscriptions=120, publications=20))
     random, pool = Random(seed), {one.id: one for one in registry.subscriptions}

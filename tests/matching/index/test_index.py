@@ -7,7 +7,7 @@ import pytest
 
 from shortlist.matching.blocks import Block
 from shortlist.matching.index import index as index_module
-from shortlist.matching.index import masks, shelf
+from shortlist.matching.index import masks, segments
 from shortlist.matching.index.index import Index
 from shortlist.model.subscription import Subscription
 from tests.matching.index.drawn import (
@@ -46,7 +46,7 @@ def test_few_pairs_are_judged_one_by_one_with_the_same_answers():
 @pytest.mark.parametrize("seed", range(25))
 def test_the_same_answers_at_every_moment(seed, monkeypatch):
     """Segments are small here, so that they fill, are merged and fall apart all the time."""
-    monkeypatch.setattr(shelf, "FULL", 16)
+    monkeypatch.setattr(segments, "FULL", 16)
     monkeypatch.setattr(index_module, "FULL", 16)
     random, reads = Random(seed), readers(seed, 20)
     pool = {made.id: made for made in subscriptions(seed, 150)}

@@ -9,7 +9,7 @@ from shortlist.fuzzy.degrees import crisp_number_degrees, fuzzy_degrees
 from shortlist.fuzzy.intervals import Interval
 from shortlist.fuzzy.sets import Trapezoid
 from shortlist.matching.fuzzy_columns import SHAPES, corners_of, shapes_of
-from shortlist.matching.kernels.heights import over_range, over_rest, over_set
+from shortlist.matching.kernels.grades import over_range, over_rest, over_set
 from shortlist.model.rounding import rounded
 from tests.strategies import examples
 

@@ -14,8 +14,7 @@ from shortlist.language.errors import LanguageError
 from shortlist.matching.blocks import Ints
 from shortlist.matching.index.index import Index
 from shortlist.matching.index.numbering import NOBODY
-from shortlist.matching.index.segments import Segment
-from shortlist.matching.index.shelf import FULL
+from shortlist.matching.index.segments import FULL, Segment
 from shortlist.matching.index.terms import Request, Terms
 from shortlist.model.settings import Limits
 from shortlist.model.subscription import Subscription

@@ -9,13 +9,11 @@ import numpy as np
 
 from shortlist.matching.base import Match
 from shortlist.matching.blocks import Block, Ints
-from shortlist.matching.index.fuzzy_search import FuzzySearch
 from shortlist.matching.index.masks import MOST
 from shortlist.matching.index.matches import Bits, Matches
 from shortlist.matching.index.numbering import NOBODY, Numbering, Requests
-from shortlist.matching.index.search import Search
-from shortlist.matching.index.segments import Segment
-from shortlist.matching.index.shelf import FULL, Shelf
+from shortlist.matching.index.search import FuzzySearch, Search
+from shortlist.matching.index.segments import FULL, Segment, Shelf
 from shortlist.matching.index.storage import bytes_of, open_parts, save_parts
 from shortlist.matching.index.terms import Condition, Terms, document_of, vocabulary_of
 from shortlist.matching.scan import reaches

@@ -19,8 +19,7 @@ import numpy as np
 from shortlist.matching.index.grades import Grades
 from shortlist.matching.index.literals import Attribute
 from shortlist.matching.index.numbering import NumberTable, SavedNumbers, SavedRequests, Sharers
-from shortlist.matching.index.segments import Conjunctions, Programs, Segment
-from shortlist.matching.index.shelf import Held, Shelf
+from shortlist.matching.index.segments import Conjunctions, Held, Programs, Segment, Shelf
 from shortlist.matching.index.tables import Betweens, Ends, Equals, Patterns, SlotTable, TextEnds
 from shortlist.matching.index.texts import Texts
 

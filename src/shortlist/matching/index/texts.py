@@ -10,7 +10,7 @@ import numpy.typing as npt
 import pyarrow as pa
 
 from shortlist.matching.blocks import Ints, Longs
-from shortlist.matching.kernels.texts import find_texts, hash_texts
+from shortlist.matching.kernels.numbering import find_texts, hash_texts
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,7 +1,14 @@
-"""Degrees of single values, and how the degrees of several operands become one."""
+"""Memberships of single values, how high fuzzy sets meet, and how degrees become one.
+
+How high a membership and a published fuzzy number meet is sup min, as `fuzzy.degrees` has it. There
+it is found by bisection. Degrees are rounded to nine decimals, so here it is enough to know on
+which side of every place where rounding changes the height lies: where that is not clear from a
+formula, from Newton's method or from a few steps of false position, bisection goes on to the end.
+"""
 
 import math
 
+import numpy as np
 from numba import njit
 
 LINEAR, SMOOTH, GAUSS = range(3)
@@ -112,3 +119,179 @@ def widths(m1, m2, m3, m4, left, right):  # type: ignore[no-untyped-def]
     if left != LINEAR or right != LINEAR or math.isinf(left_width) or math.isinf(right_width):
         return math.nan, math.nan
     return left_width, right_width
+
+
+GAUSS_FOOT = math.exp(-4.5)
+HUGE = 2.0**1000
+BISECTIONS = 53
+STEP = 2.0**-BISECTIONS
+GUESSES = 12
+"""Steps of false position before plain bisection."""
+NEWTON_STEPS = 8
+NEWTON_ERROR = 1e-13
+BILLION = 1e9
+MARGIN = 1e-3
+"""Of a billionth: far more than a height is wrong by, where it comes from a formula."""
+
+
+@njit(cache=True, error_model="numpy")
+def is_clear(low, high):  # type: ignore[no-untyped-def]
+    """Whether all heights between two, and 1 - them, are rounded to the same nine decimals."""
+    first, last = low * BILLION - MARGIN, high * BILLION + MARGIN
+    return np.floor(first + 0.5) == np.floor(last + 0.5)
+
+
+@njit(cache=True, error_model="numpy")
+def _on_grid(height):  # type: ignore[no-untyped-def]
+    """The height in steps such that 1 - it is exact."""
+    return 1 - (1 - height)
+
+
+@njit(cache=True, error_model="numpy")
+def position(shape, degree):  # type: ignore[no-untyped-def]
+    """As `sets.edge_position`."""
+    if shape == LINEAR:
+        return degree
+    if shape == SMOOTH:
+        return 2 * math.asin(math.sqrt(degree)) / math.pi
+    return max(0.0, 1 - math.sqrt(-2 * math.log(degree)) / 3) if degree > GAUSS_FOOT else 0.0
+
+
+@njit(cache=True, error_model="numpy")
+def reach(height, shape, root, rises):  # type: ignore[no-untyped-def]
+    """Which share of the way from core to foot is at least so high.
+
+    It `rises` where the hill is 1 - a membership.
+    """
+    if rises:
+        degree = 1 - height
+        return position(shape, degree if root == 1.0 else math.pow(degree, root))
+    return 1 - position(shape, height if root == 1.0 else math.pow(height, root))
+
+
+@njit(cache=True, error_model="numpy")
+def slope(height, shape, rises):  # type: ignore[no-untyped-def]
+    """How fast a reach becomes less where the height grows; no hedges."""
+    if shape == LINEAR:
+        return 1.0
+    if shape == SMOOTH:
+        return 1 / (math.pi * math.sqrt(height * (1 - height)))
+    degree = 1 - height if rises else height
+    if not GAUSS_FOOT < degree < 1.0:
+        return 0.0
+    return 1 / (3 * degree * math.sqrt(-2 * math.log(degree)))
+
+
+@njit(cache=True, error_model="numpy")
+def newton(left, left_shape, left_rises, right, right_shape, gap):  # type: ignore[no-untyped-def]
+    """The height at which both reaches fill the gap, to 1e-13; not a number if that takes long.
+
+    The error that a step leaves is less than its square, divided by the distance from 0 and 1.
+    """
+    height = 1 - gap / (left + right)
+    for _ in range(NEWTON_STEPS):
+        if height == 1.0:
+            break
+        over = left * reach(height, left_shape, 1.0, left_rises)
+        over += right * reach(height, right_shape, 1.0, False) - gap
+        fall = left * slope(height, left_shape, left_rises)
+        fall += right * slope(height, right_shape, False)
+        if not fall > 0.0:
+            break
+        step = over / fall
+        if not 0.0 < height + step < 1.0:
+            height = height / 2 if step < 0.0 else (1 + height) / 2
+            continue
+        height += step
+        if step * step <= NEWTON_ERROR * min(height, 1 - height):
+            return height
+    return math.nan
+
+
+@njit(cache=True, error_model="numpy")
+def meeting(  # type: ignore[no-untyped-def]
+    near, left_foot, left_shape, left_root, left_rises, far, right_foot, right_shape
+):
+    """sup min of a hill whose core ends at `near` and one whose core begins at `far`.
+
+    The right one is not hedged and is no 1 - membership; either may be the published one, as the
+    line may be turned around. A foot at the end of the core is an upright edge.
+    """
+    huge = max(abs(near), abs(far), abs(left_foot), abs(right_foot)) > HUGE
+    scale = 0.25 if huge else 1.0
+    gap = far * scale - near * scale
+    left, right = left_foot * scale - near * scale, far * scale - right_foot * scale
+    if left + right <= gap:
+        return 0.0
+    # 1 - a gaussian edge is no edge; of the other shapes it is the same edge, turned around
+    is_edge = left_root == 1.0 and not (left_rises and left_shape == GAUSS)
+    shape = right_shape if left == 0.0 else left_shape
+    if left == 0.0 or (is_edge and (right == 0.0 or right_shape == left_shape)):
+        height = edge_degree(shape, 1 - gap / (left + right))
+    elif left_root == 1.0:
+        height = newton(left, left_shape, left_rises, right, right_shape, gap)
+    else:
+        height = math.nan
+    if is_clear(height, height):
+        return _on_grid(height)
+    low, high = 0.0, 1.0
+    above, below = left + right - gap, -gap
+    side = 0
+    for step in range(GUESSES + BISECTIONS):
+        share = above / (above - below) if step < GUESSES and above > below else 0.5
+        height = _on_grid(low + (high - low) * share)
+        if not low < height < high:
+            height = _on_grid((low + high) / 2)
+        over = left * reach(height, left_shape, left_root, left_rises)
+        over += right * reach(height, right_shape, 1.0, False)
+        # an end that stays counts for half, so that the other one does not creep up to it
+        if over > gap:
+            low, above = height, over - gap
+            below = below / 2 if side > 0 else below
+            side = 1
+        else:
+            high, below = height, over - gap
+            above = above / 2 if side < 0 else above
+            side = -1
+        if high - low <= STEP or is_clear(low, high):
+            break
+    return high
+
+
+@njit(cache=True, error_model="numpy")
+def over_range(low, high, low_open, high_open, m1, m2, m3, m4, left, right):  # type: ignore[no-untyped-def]
+    """The highest membership of a trapezoid on an interval."""
+    if low > high or (low == high and (low_open or high_open)):
+        return 0.0
+    if (low < m3 or (low == m3 and not low_open)) and (m2 < high or (m2 == high and not high_open)):
+        return 1.0
+    if low >= m3:
+        return meeting(m3, m4, right, 1.0, False, low, low, LINEAR)
+    return meeting(high, high, LINEAR, 1.0, False, m2, m1, left)
+
+
+@njit(cache=True, error_model="numpy")
+def over_set(target, root, m1, m2, m3, m4, left, right):  # type: ignore[no-untyped-def]
+    """sup min of a published trapezoid with a hedged one, whose power is 1 / root."""
+    t1, t2, t3, t4, t_left, t_right = target
+    if t2 <= m3 and m2 <= t3:
+        return 1.0
+    if t3 < m2:
+        return meeting(t3, t4, t_right, root, False, m2, m1, left)
+    # turned around, so that the target is on the left
+    return meeting(-t2, -t1, t_left, root, False, -m3, -m4, right)
+
+
+@njit(cache=True, error_model="numpy")
+def over_rest(target, root, m1, m2, m3, m4, left, right):  # type: ignore[no-untyped-def]
+    """As `over_set`, with 1 - the hedged trapezoid."""
+    t1, t2, t3, t4, t_left, t_right = target
+    if (m2 < t1 or (m2 == t1 and t1 < t2)) or (m3 > t4 or (m3 == t4 and t3 < t4)):
+        return 1.0
+    height = 0.0
+    if t1 > -math.inf and m1 < t2:
+        height = meeting(t1, t2, t_left, root, True, m2, m1, left)
+    if t4 < math.inf and m4 > t3:
+        turned = meeting(-t4, -t3, t_right, root, True, -m3, -m4, right)
+        height = max(height, turned)
+    return height

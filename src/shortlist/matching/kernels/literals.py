@@ -17,10 +17,12 @@ from shortlist.matching.kernels.grades import (
     PRODUCT,
     degree,
     linear,
+    over_range,
+    over_rest,
+    over_set,
     read,
     widths,
 )
-from shortlist.matching.kernels.heights import over_range, over_rest, over_set
 from shortlist.matching.kernels.rounding import round9
 
 Array = npt.NDArray[Any]

@@ -1,7 +1,8 @@
-"""Tables and lists of numbers, many entries at a time."""
+"""Tables and lists of numbers, and texts by hash, many entries at a time."""
 
 import numpy as np
-from numba import njit
+import numpy.typing as npt
+from numba import njit, uint64
 
 from shortlist.matching.arrays import Ints, Longs
 
@@ -48,3 +49,49 @@ def listed(head: int, following: Ints) -> Ints:
         numbers[n] = number
         number = following[number]
     return numbers
+
+
+_FNV_START = uint64(0xCBF29CE484222325)
+_FNV_PRIME = uint64(0x100000001B3)
+
+
+@njit(cache=True)
+def hash_texts(
+    data: npt.NDArray[np.uint8], offsets: npt.NDArray[np.int64]
+) -> npt.NDArray[np.uint64]:
+    """FNV-1a of every text."""
+    hashes = np.empty(offsets.size - 1, np.uint64)
+    for text in range(hashes.size):
+        code = _FNV_START
+        for at in range(offsets[text], offsets[text + 1]):
+            code = (code ^ uint64(data[at])) * _FNV_PRIME
+        hashes[text] = code
+    return hashes
+
+
+@njit(cache=True)
+def find_texts(
+    wanted_hashes: npt.NDArray[np.uint64],
+    wanted: npt.NDArray[np.uint8],
+    wanted_offsets: npt.NDArray[np.int64],
+    hashes: npt.NDArray[np.uint64],
+    data: npt.NDArray[np.uint8],
+    offsets: npt.NDArray[np.int64],
+) -> npt.NDArray[np.int32]:
+    """The place of every wanted text among others in order of hash, or -1."""
+    places = np.full(wanted_hashes.size, -1, np.int32)
+    for want in range(wanted_hashes.size):
+        place = np.searchsorted(hashes, wanted_hashes[want])
+        length = wanted_offsets[want + 1] - wanted_offsets[want]
+        while place < hashes.size and hashes[place] == wanted_hashes[want]:
+            if offsets[place + 1] - offsets[place] == length:
+                same = True
+                for at in range(length):
+                    if data[offsets[place] + at] != wanted[wanted_offsets[want] + at]:
+                        same = False
+                        break
+                if same:
+                    places[want] = place
+                    break
+            place += 1
+    return places
