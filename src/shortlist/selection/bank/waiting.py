@@ -10,7 +10,6 @@ from shortlist.scoring.match_sets import MatchSets
 from shortlist.selection.bank.arena import Arena
 from shortlist.selection.bank.offers import (
     NEVER,
-    NO_OFFERS,
     NO_PLACEMENTS,
     Offers,
     Placements,
