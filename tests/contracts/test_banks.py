@@ -23,7 +23,7 @@ from tests.engine.test_bulk import everything_of, in_bulk
 from tests.selector_calls import POLICIES, data
 from tests.strategies import cuts, maybe, seeded
 
-STREAMS = 5
+STREAMS = 4
 PROMPT = Settings(lateness=0)
 LISTS, SUBSCRIPTIONS = "xyz", "abc"
 WRITTEN = TypeAdapter(Policy)

@@ -110,7 +110,7 @@ def check_seeds(check, seeds):
 
 @pytest.mark.parametrize("part", range(4))
 def test_a_timeline_equals_one_engine(part):
-    check_seeds(check_timeline, range(55 * part, 55 * (part + 1)))
+    check_seeds(check_timeline, range(25 * part, 25 * (part + 1)))
 
 
 @pytest.mark.parametrize(

@@ -202,7 +202,7 @@ def check_mutations(seeds):
 
 @pytest.mark.parametrize("part", range(3))
 def test_mutated_lines(part):
-    check_mutations(range(1_000 * part, 1_000 * (part + 1)))
+    check_mutations(range(500 * part, 500 * (part + 1)))
 
 
 @pytest.mark.soak
@@ -337,7 +337,7 @@ def check_columns(seeds):
 
 @pytest.mark.parametrize("part", range(2))
 def test_columns_of_items_are_those_of_publications(part):
-    check_columns(range(200 * part, 200 * (part + 1)))
+    check_columns(range(100 * part, 100 * (part + 1)))
 
 
 @pytest.mark.soak

@@ -26,7 +26,7 @@ def run(made, lines, settings, shards, pick=None):
 
 @pytest.mark.parametrize("part", range(2))
 def test_departures_do_not_depend_on_batches(part):
-    for seed in range(12 * part, 12 * (part + 1)):
+    for seed in range(6 * part, 6 * (part + 1)):
         pick = seeded(seed)
         made = registry_from_documents(registry(pick))
         settings, lines = Settings(lateness=pick([0, 0, SECOND])), timeline(pick, 40)
