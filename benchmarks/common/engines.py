@@ -22,8 +22,6 @@ from .workloads import MORE_POLICIES, film, film_registry
 
 IN_ORDER = Settings(lateness=0)
 BATCH = 2_000
-QUIET = 1
-"""Publications of a batch after which little has changed; BATCH make a busy one."""
 WARM_UP = 600
 """Publications after which everything is compiled."""
 
@@ -40,8 +38,8 @@ class EngineFigures:
 
     def beside_plain(self) -> None:
         registry = registry_from_documents(film_registry(self.shortlists, policies=MORE_POLICIES))
-        films = _films(self.publications + QUIET + BATCH, registry)
-        stream, part = films[: self.publications], films[: self.plain_publications]
+        films = _films(self.publications, registry)
+        part = films[: self.plain_publications]
         with self.steps.step("engines: the plain one"):
             plain = Engine(registry, IN_ORDER, matcher=Scan)
             expected, plain_seconds = core_timed(partial(_delivered, plain, part))
@@ -52,11 +50,11 @@ class EngineFigures:
         plain_speed = self._added("plain", facts, len(expected), plain_seconds)
         engine = Engine(registry, IN_ORDER)
         with self.steps.step("engines: in bulk"):
-            delivered, seconds = core_timed(partial(_delivered, engine, stream))
-        facts = {"shortlists": self.shortlists, "publications": len(stream)}
+            delivered, seconds = core_timed(partial(_delivered, engine, films))
+        facts = {"shortlists": self.shortlists, "publications": len(films)}
         self._added("bulk", facts, len(delivered), seconds, plain_speed)
         with self.steps.step("engines: saving"):
-            self._saves(engine, films[self.publications :])
+            self._saves(engine)
 
     def _added(
         self,
@@ -79,19 +77,16 @@ class EngineFigures:
         )
         return float(speed)
 
-    def _saves(self, engine: Engine, coming: Sequence[Item]) -> None:
-        """A snapshot, then the changes after a quiet batch, then those after a busy one."""
-        self._saved("snapshot", 0, *core_timed(engine.snapshot))
-        for what, batch in (("quiet", coming[:QUIET]), ("busy", coming[QUIET:])):
-            _delivered(engine, batch)
-            self._saved(f"changes, {what} batch", len(batch), *core_timed(engine.changes))
+    def _saves(self, engine: Engine) -> None:
+        """A snapshot; the next one, whose registry is packed already."""
+        for what in ("snapshot", "the next one"):
+            self._saved(what, *core_timed(engine.snapshot))
 
-    def _saved(self, what: str, publications: int, saved: bytes, seconds: float) -> None:
+    def _saved(self, what: str, saved: bytes, seconds: float) -> None:
         self.report.add(
             "saving",
             saved=what,
             shortlists=self.shortlists,
-            publications=publications,
             bytes=len(saved),
             bytes_per_shortlist=len(saved) / self.shortlists,
             core_seconds=seconds,

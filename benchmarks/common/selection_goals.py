@@ -160,7 +160,6 @@ SHEETS = (
         {"figure": "saving"},
         "saved",
         [
-            Column("publications since", "publications", "{:,}"),
             Column("bytes", "bytes", "{:,}"),
             Column("each shortlist", "bytes_per_shortlist", "{:,.0f}"),
             Column("core s", "core_seconds", "{:.3f}"),
