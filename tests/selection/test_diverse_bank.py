@@ -22,7 +22,7 @@ from tests.selection.duels import duel
 from tests.selector_calls import RENT, candidate, diverse
 from tests.strategies import examples, seeded
 
-TIMELINES = 1_000
+TIMELINES = 500
 
 
 class Traveller:

@@ -21,7 +21,7 @@ from tests.selection.duels import Player, bank_rows, duel, offers_of, plain_row
 from tests.selector_calls import novelty
 from tests.strategies import examples, seeded
 
-TIMELINES = 3_000
+TIMELINES = 1500
 MODES = list(product(["lazy", "eager"], ["threshold", "sampling", "random"]))
 every_mode = pytest.mark.parametrize(("mode", "algorithm"), MODES, ids=map("-".join, MODES))
 

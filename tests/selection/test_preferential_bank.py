@@ -16,7 +16,7 @@ from tests.selection.duels import duel
 from tests.selector_calls import candidate
 from tests.strategies import examples, maybe
 
-TIMELINES = 3_000
+TIMELINES = 1500
 
 
 def offers_to(place, scores, times=None, expiries=None):

@@ -16,7 +16,7 @@ from shortlist.selection.bank.waiting import WaitingBank
 from tests.selection.duels import duel
 from tests.selector_calls import candidate
 
-TIMELINES = 1_000
+TIMELINES = 500
 BANKS = {Digest: WaitingBank, Quiet: WaitingBank, Cap: CapBank}
 every_kind = pytest.mark.parametrize("kind", BANKS, ids=lambda kind: kind.__name__)
 
