@@ -12,10 +12,10 @@ from shortlist.matching.kernels.rounding import round9
 from shortlist.selection.bank.offers import Offers
 from shortlist.selection.kernels.arena import Records, with_room
 from shortlist.selection.kernels.window_rows import (
-    DEGREES,
     WINDOW_ROW,
     full_life_of,
     merged_by_rank,
+    write_offer,
 )
 
 HEAD = [
@@ -50,17 +50,11 @@ def enter(
     """Makes an offer the last row of a place; the answer is the rows, as of `with_room`."""
     rows = with_room(rows, heads, tail, place, heads[place].length + 1)
     head = heads[place]
-    new = rows[head.start + head.length]
-    new.key = offers.scores[offer]
-    new.end = min(full_life_of(offers.times[offer], head.span), offers.expiries[offer])
-    new.push = full_life_of(head.matches, head.count)
-    new.publication = offers.publications[offer]
-    new.subscription = offers.named[offer]
-    new.possibility = np.uint32(np.rint(offers.possibilities[offer] * DEGREES))
-    new.necessity = np.uint32(np.rint(offers.necessities[offer] * DEGREES))
-    new.matched = offers.matched[offer]
-    new.marks = 0
-    new.value = 0.0
+    row = head.start + head.length
+    full_life = full_life_of(offers.times[offer], head.span)
+    write_offer(rows, row, offers, offer, offers.scores[offer], full_life)
+    rows[row].push = full_life_of(head.matches, head.count)
+    rows[row].value = 0.0
     head.length += 1
     return rows
 

@@ -14,7 +14,7 @@ from shortlist.selection.kernels.arena import OWNED, TAKEN, Records, padded, wit
 from shortlist.selection.kernels.outbox import NOBODY, of_others, put_out
 from shortlist.selection.kernels.periods import Tables, end_of_period
 from shortlist.selection.kernels.skyband import packed
-from shortlist.selection.kernels.window_rows import DEGREES, in_order, outranks
+from shortlist.selection.kernels.window_rows import in_order, outranks, write_offer
 
 HEAD = [
     ("k", "i8"),
@@ -53,7 +53,7 @@ def admit(
                 continue
             head.next_due = end
         waits[offer] = True
-        _write(fresh, made, offers, offer)
+        write_offer(fresh, made, offers, offer, offers.scores[offer], NEVER)
         made += 1
     return places.size, waits
 
@@ -132,7 +132,7 @@ def arrive(
                 _pass_on(offers, offer, outbox)
                 continue
             heads[place].next_due = end
-        _write(fresh, 0, offers, offer)
+        write_offer(fresh, 0, offers, offer, offers.scores[offer], NEVER)
         rows = _enter(heads, rows, tail, place, now, fresh, 0)
     return rows
 
@@ -190,20 +190,6 @@ def _enter(
     rows[head.start + head.length] = fresh[at]
     head.length += 1
     return rows
-
-
-@njit(cache=True)
-def _write(rows: Records, row: int, offers: Offers, offer: int) -> None:
-    """Makes a row of an offer."""
-    new = rows[row]
-    new.key = offers.scores[offer]
-    new.end = offers.expiries[offer]
-    new.publication = offers.publications[offer]
-    new.subscription = offers.named[offer]
-    new.possibility = np.uint32(np.rint(offers.possibilities[offer] * DEGREES))
-    new.necessity = np.uint32(np.rint(offers.necessities[offer] * DEGREES))
-    new.matched = offers.matched[offer]
-    new.marks = 0
 
 
 @njit(cache=True)

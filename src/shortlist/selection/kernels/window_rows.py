@@ -99,22 +99,12 @@ def full_life_of(came: int, span: int) -> int:
 
 
 @njit(cache=True)
-def write_rows(
-    head: Any, rows: Records, offers: Offers, keys: Floats, which: Longs, earlier: int
+def write_offer(
+    rows: Records, row: int, offers: Offers, offer: int, key: float, full_life: int
 ) -> None:
-    """Makes rows of some offers to a place; the first offer is its match after the earlier ones."""
-    for row in range(which.size):
-        write_row(head, rows, row, offers, keys, which[row], earlier)
-
-
-@njit(cache=True)
-def write_row(
-    head: Any, rows: Records, row: int, offers: Offers, keys: Floats, offer: int, earlier: int
-) -> None:
-    """Makes a row of an offer."""
+    """Makes a row of an offer, whose stay ends with its full life or its expiry."""
     new = rows[row]
-    full_life = full_life_of(offers.times[offer], head.span)
-    new.key = keys[offer]
+    new.key = key
     new.end = min(full_life, offers.expiries[offer])
     new.publication = offers.publications[offer]
     new.subscription = offers.named[offer]
@@ -122,6 +112,15 @@ def write_row(
     new.necessity = np.uint32(np.rint(offers.necessities[offer] * DEGREES))
     new.matched = offers.matched[offer]
     new.marks = LASTING if offers.expiries[offer] >= full_life else 0
+
+
+@njit(cache=True)
+def write_row(
+    head: Any, rows: Records, row: int, offers: Offers, keys: Floats, offer: int, earlier: int
+) -> None:
+    """Makes a row of an offer to a window; the first offer is its match after the earlier ones."""
+    full_life = full_life_of(offers.times[offer], head.span)
+    write_offer(rows, row, offers, offer, keys[offer], full_life)
     write_push(rows, row, earlier + offer + 1 + head.count)
     write_score(rows, row, offers.scores[offer], offers.appeared[offer])
 
@@ -134,25 +133,25 @@ def outranks(rows: Records, row: int, key: float, publication: int) -> bool:
 
 
 @njit(cache=True)
-def enter(heads: Records, rows: Records, tail: Longs, place: int, new: Any) -> Records:
-    """Puts a row among those of a place; the answer is the rows, as of `with_room`."""
-    rows, row = make_gap(heads, rows, tail, place, new.key, new.publication)
-    rows[row] = new
-    return rows
-
-
-@njit(cache=True)
-def make_gap(
-    heads: Records, rows: Records, tail: Longs, place: int, key: float, publication: int
+def enter(
+    heads: Records,
+    rows: Records,
+    tail: Longs,
+    offers: Offers,
+    keys: Floats,
+    offer: int,
+    earlier: int,
 ) -> tuple[Records, int]:
-    """The rows, as of `with_room`, and which of them is free for a publication with a key."""
+    """Makes an offer a row of its place, by rank; the rows, as of `with_room`, and which it is."""
+    place, publication = offers.places[offer], offers.publications[offer]
     rows = with_room(rows, heads, tail, place, heads[place].length + 1, SPARE)
     head = heads[place]
     row = head.start + head.length
-    while row > head.start and not outranks(rows, row - 1, key, publication):
+    while row > head.start and not outranks(rows, row - 1, keys[offer], publication):
         rows[row] = rows[row - 1]
         row -= 1
     head.length += 1
+    write_row(head, rows, row, offers, keys, offer, earlier)
     return rows, row
 
 

@@ -1,7 +1,7 @@
 """Windows that take runs of offers; docs/windows.md says why what is dropped makes no difference.
 
-A run is cut into pieces. Of a piece only those offers go through their instants one by one that
-may be among the k best meanwhile.
+A short run is played offer by offer. A longer one is cut into pieces, and of a piece only those
+offers go through their instants one by one that may be among the k best meanwhile.
 """
 
 from typing import NamedTuple
@@ -22,10 +22,8 @@ from shortlist.selection.kernels.window_rows import (
     enter,
     is_there,
     leave,
-    make_gap,
     merged_by_rank,
     write_row,
-    write_rows,
 )
 
 FEW = 16
@@ -143,8 +141,7 @@ def play_few(
         if head.length == head.capacity:
             prune(heads, rows, place, now, head.matches)
             rows = with_room(rows, heads, tail, place, padded(head.length, SLACK), SPARE)
-        rows, row = make_gap(heads, rows, tail, place, keys[first], publication)
-        write_row(head, rows, row, offers, keys, first, head.matches - first)
+        rows, row = enter(heads, rows, tail, offers, keys, first, head.matches - first)
         if head.count > 0:
             head.matches += 1
         if row < head.start + head.k:
@@ -222,7 +219,7 @@ def play_piece(
     place = offers.places[first]
     head = heads[place]
     matches = head.matches
-    kept, new = arrivals.kept, np.empty(1, rows.dtype)
+    kept = arrivals.kept
     found = swept(head, offers, keys, first, stop, floor, arrivals.sweep, kept)
     left = found
     while True:
@@ -244,8 +241,7 @@ def play_piece(
             if step == contender:
                 left -= 1
                 arrival = offers.publications[step]
-                write_rows(head, new, offers, keys, kept[left : left + 1], matches - first)
-                rows = enter(heads, rows, tail, place, new[0])
+                rows, _ = enter(heads, rows, tail, offers, keys, step, matches - first)
             leave(heads, rows, place, times[step], number)
             fill(heads, rows, place, times[step], arrival, outbox)
             prune_if_grown(heads, rows, place, times[step], number)
@@ -304,14 +300,19 @@ def hide(
     offers, keys, kept = arrivals.offers, arrivals.keys, arrivals.kept
     place = offers.places[first]
     head = heads[place]
-    now, matches = offers.times[stop - 1], head.matches + stop - first
-    fresh = np.empty(hidden, rows.dtype)
-    write_rows(head, fresh, offers, keys, kept[:hidden], head.matches - first)
+    now, matches, earlier = (
+        offers.times[stop - 1],
+        head.matches + stop - first,
+        head.matches - first,
+    )
     if hidden <= SLACK:
-        for new in fresh:
-            rows = enter(heads, rows, tail, place, new)
+        for at in range(hidden):
+            rows, _ = enter(heads, rows, tail, offers, keys, kept[at], earlier)
         prune_if_grown(heads, rows, place, now, matches)
         return rows
+    fresh = np.empty(hidden, rows.dtype)
+    for at in range(hidden):
+        write_row(head, fresh, at, offers, keys, kept[at], earlier)
     merged = merged_by_rank(rows[head.start : head.start + head.length], fresh)
     length = undominated(merged, 0, merged.size, head.k, head.count > 0, now, matches)
     head.length = 0
