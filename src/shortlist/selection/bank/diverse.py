@@ -14,7 +14,7 @@ from shortlist.selection.bank.arena import Fields
 from shortlist.selection.bank.offers import NEVER, NO_OFFERS, NO_PLACEMENTS, Offers, Placements
 from shortlist.selection.bank.points import PointTable
 from shortlist.selection.bank.publications import Publications
-from shortlist.selection.bank.sliding import SlidingBank, placements_of
+from shortlist.selection.bank.sliding import SlidingBank
 from shortlist.selection.bank.tables import Table
 from shortlist.selection.kernels import diverse as kernels
 from shortlist.selection.kernels.diverse_rows import HEAD, ROW
@@ -64,7 +64,7 @@ class DiverseBank(SlidingBank):
             outbox = self._outbox(np.unique(here.places), here.places.size)
             points = table.points(here.publications)
             arena.rows = kernels.arrive(arena.heads, arena.rows, arena.tail, here, points, outbox)
-            placed.append(_placements(outbox))
+            placed.append(outbox.placements())
         return Placements.joined(placed)
 
     def change(self, place: int, policy: Diverse, time: int) -> Placements:
@@ -75,7 +75,7 @@ class DiverseBank(SlidingBank):
         arena, outbox = self._arena, self._outbox(np.array([place]))
         points = self._tables[self._settings["space"][place]].points()
         kernels.cancel(arena.heads, arena.rows, place, subscription, time, points, outbox)
-        return _placements(outbox)
+        return outbox.placements()
 
     def _advance(self, places: Longs, befores: Longs) -> Placements:
         arena, placed = self._arena, [NO_PLACEMENTS]
@@ -83,7 +83,7 @@ class DiverseBank(SlidingBank):
             here, outbox = places[which], self._outbox(places[which])
             points = table.points()
             kernels.advance(arena.heads, arena.rows, here, befores[which], points, outbox)
-            placed.append(_placements(outbox))
+            placed.append(outbox.placements())
         return Placements.joined(placed)
 
     def _retract(self, places: Longs, publication: int, time: int) -> None:
@@ -105,10 +105,3 @@ class DiverseBank(SlidingBank):
         for which in np.split(order, np.flatnonzero(np.diff(spaces[order])) + 1):
             if which.size:
                 yield self._tables[spaces[which[0]]], which
-
-    def _outbox(self, places: Longs, more: int = 0) -> kernels.Outbox:
-        return kernels.Outbox(*self._room(places, more))
-
-
-def _placements(outbox: kernels.Outbox) -> Placements:
-    return placements_of(outbox.records[: outbox.made[0]])

@@ -10,8 +10,7 @@ from shortlist.matching.blocks import Longs
 from shortlist.selection.bank.arena import Arena, Fields
 from shortlist.selection.bank.offers import Placements
 from shortlist.selection.bank.shown import Contents, window_rows
-from shortlist.selection.kernels.arena import Records
-from shortlist.selection.kernels.outbox import PLACED
+from shortlist.selection.kernels.outbox import Outbox
 
 
 class SlidingBank(ABC):
@@ -58,12 +57,6 @@ class SlidingBank(ABC):
     def _retract(self, places: Longs, publication: int, time: int) -> None:
         """A publication leaves some places at an instant; all that is due before has happened."""
 
-    def _room(self, places: Longs, more: int = 0) -> tuple[Records, Longs]:
-        """Records for all that these places hold, and more, and a count of those that are made."""
-        most = int(self._arena.heads["length"][places].sum()) + more
-        return np.empty(most, PLACED), np.zeros(1, np.int64)
-
-
-def placements_of(records: Records) -> Placements:
-    """Records that kernels made, as columns."""
-    return Placements._make(np.ascontiguousarray(records[name]) for name in PLACED.names or ())
+    def _outbox(self, places: Longs, more: int = 0) -> Outbox:
+        """With room for all that these places hold, and more."""
+        return Outbox.with_room(int(self._arena.heads["length"][places].sum()) + more)

@@ -4,7 +4,7 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from shortlist.matching.blocks import Ints, Longs
+from shortlist.matching.blocks import Longs
 from shortlist.model.policy import Digest, Quiet
 from shortlist.scoring.match_sets import MatchSets
 from shortlist.selection.bank.arena import Arena
@@ -15,13 +15,12 @@ from shortlist.selection.bank.offers import (
     Placements,
 )
 from shortlist.selection.bank.shown import Contents, waiting_rows
-from shortlist.selection.bank.sliding import placements_of
 from shortlist.selection.bank.tables import Table
 from shortlist.selection.bank.timetables import Timetables
 from shortlist.selection.calendars import calendar_of, period_at
 from shortlist.selection.kernels import waiting as kernels
-from shortlist.selection.kernels.arena import OWNED, Records
-from shortlist.selection.kernels.outbox import PLACED
+from shortlist.selection.kernels.arena import OWNED
+from shortlist.selection.kernels.outbox import Outbox
 from shortlist.selection.kernels.window_rows import WINDOW_ROW
 
 MOST_IN_BOX = 2**20
@@ -39,9 +38,7 @@ class WaitingBank:
         self._arena = Arena(kernels.HEAD, WINDOW_ROW)
         self._calendars = Table([("calendar", "i4")])
         self._timetables = Timetables()
-        self._inbox: list[tuple[Ints, Longs, Records]] = []
-        """Places, when something came to them, and the rows that this will be."""
-        self._in_box = 0
+        self._inbox = self._empty_inbox(0)
 
     @property
     def arenas(self) -> Sequence[Arena]:
@@ -55,25 +52,18 @@ class WaitingBank:
     def arrive(self, offers: Offers, sets: MatchSets) -> Placements:
         if not offers.places.size:
             return NO_PLACEMENTS
-        offers = offers.aligned()
+        offers, arena = offers.aligned(), self._arena
         tables = self._timetables.covering(int(offers.times.min()), int(offers.times.max()))
-        calendars, heads = self._calendars["calendar"], self._arena.heads
-        is_early = heads["next_due"][offers.places] > offers.times
-        early = offers if is_early.all() else offers.kept(is_early)
-        fresh = np.empty(early.places.size, self._arena.rows.dtype)
-        count, waits = kernels.admit(heads, fresh, early, calendars, tables)
-        early = early.kept(slice(count))
-        self._put_in_box(early.places[waits], early.times[waits], fresh[: waits.sum()])
-        placed = NO_PLACEMENTS if waits.all() else early.placed(~waits)
-        if count == offers.places.size:
-            return placed
-        is_early[np.flatnonzero(is_early)[count:]] = False
-        rest, arena = offers.kept(~is_early), self._entered()
-        outbox = self._outbox(np.unique(rest.places), more=rest.places.size)
-        arena.rows = kernels.arrive(
-            arena.heads, arena.rows, arena.tail, rest, calendars, tables, outbox
-        )
-        return Placements.joined([placed, _placements(outbox)])
+        calendars, inbox = self._calendars["calendar"], self._inbox_for(offers.places.size)
+        # room that nobody writes to takes no memory
+        outbox = Outbox.with_room(offers.places.size + int(inbox.made[0] + arena.tail[OWNED]))
+        left = kernels.admit(arena.heads, offers, calendars, tables, inbox, outbox)
+        if left.size:
+            arena = self._entered()
+            arena.rows = kernels.arrive(
+                arena.heads, arena.rows, arena.tail, offers, left, calendars, tables, outbox
+            )
+        return outbox.placements()
 
     def advance(self, before: int) -> Placements:
         places = np.flatnonzero(self._arena.heads["next_due"] < before)
@@ -120,38 +110,38 @@ class WaitingBank:
         arena = self._entered()
         outbox = self._outbox(places)
         kernels.release_before(arena.heads, arena.rows, places, before, outbox)
-        return _placements(outbox)
+        return outbox.placements()
 
-    def _put_in_box(self, places: Ints, times: Longs, fresh: Records) -> None:
-        self._inbox.append((places, times, fresh))
-        self._in_box += places.size
-        if self._in_box > max(MOST_IN_BOX, self._arena.tail[OWNED]):
-            self._entered()
+    def _inbox_for(self, more: int) -> kernels.Inbox:
+        """The inbox, in which so many more have room."""
+        if self._inbox.places.size - self._inbox.made[0] < more:
+            size = max(MOST_IN_BOX, more, int(self._entered().tail[OWNED]))
+            if size > self._inbox.places.size:
+                self._inbox = self._empty_inbox(size)
+        return self._inbox
+
+    def _empty_inbox(self, size: int) -> kernels.Inbox:
+        places, rows = np.empty(size, np.int32), np.empty(size, self._arena.rows.dtype)
+        return kernels.Inbox(places, rows, np.zeros(1, np.int64), np.zeros(1, np.int64))
 
     def _entered(self) -> Arena:
         """The arena, once all that is in the inbox has entered."""
-        arena = self._arena
-        if self._in_box:
-            places, times, some = zip(*self._inbox, strict=True)
-            # as bytes, since NumPy joins records field by field
-            fresh = np.concatenate([rows.view("u1") for rows in some]).view(arena.rows.dtype)
-            is_much = self._in_box > max(arena.heads.size, arena.tail[OWNED]) // 4
+        arena, inbox = self._arena, self._inbox
+        if inbox.made[0]:
+            is_much = inbox.made[0] > max(arena.heads.size, arena.tail[OWNED]) // 4
             enter = kernels.merged if is_much else kernels.enter_all
-            entering = np.concatenate(places), np.concatenate(times), fresh
-            arena.rows = enter(arena.heads, arena.rows, arena.tail, *entering)
-        self._inbox, self._in_box = [], 0
+            arena.rows = enter(arena.heads, arena.rows, arena.tail, inbox)
+            # memory that was written to before is written to faster, but much of it is not kept
+            inbox.made[0] = 0
+            if inbox.places.size > MOST_IN_BOX:
+                self._inbox = self._empty_inbox(0)
         return arena
 
-    def _outbox(self, places: Longs, more: int = 0) -> kernels.Outbox:
-        """With room for what these places may release, and more."""
+    def _outbox(self, places: Longs) -> Outbox:
+        """With room for what these places may release."""
         heads = self._arena.heads[places]
-        most = int(np.minimum(heads["length"], heads["k"]).sum()) + more
-        return kernels.Outbox(np.empty(most, PLACED), np.zeros(1, np.int64))
+        return Outbox.with_room(int(np.minimum(heads["length"], heads["k"]).sum()))
 
 
 def _k(policy: Digest | Quiet) -> int:
     return NEVER if policy.k is None else min(policy.k, NEVER)
-
-
-def _placements(outbox: kernels.Outbox) -> Placements:
-    return placements_of(outbox.records[: outbox.made[0]])

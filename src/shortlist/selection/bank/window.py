@@ -11,11 +11,12 @@ from shortlist.scoring.match_sets import MatchSets
 from shortlist.selection.bank.arena import Fields
 from shortlist.selection.bank.base import Expectations
 from shortlist.selection.bank.offers import NEVER, Offers, Placements
-from shortlist.selection.bank.sliding import SlidingBank, placements_of
+from shortlist.selection.bank.sliding import SlidingBank
 from shortlist.selection.kernels import window as kernels
 from shortlist.selection.kernels import window_runs
+from shortlist.selection.kernels.arena import TAKEN
 from shortlist.selection.kernels.chances import stride_of
-from shortlist.selection.kernels.outbox import NOBODY
+from shortlist.selection.kernels.outbox import NOBODY, Outbox
 from shortlist.selection.kernels.window_rows import PUSHED, WINDOW_HEAD, WINDOW_ROW
 
 MOST_JUDGED = 256
@@ -57,8 +58,9 @@ class WindowBank(SlidingBank):
 
     def cancel(self, place: int, subscription: int, time: int) -> Placements:
         arena, outbox = self._arena, self._outbox(np.array([place]))
-        kernels.cancel(arena.heads, arena.rows, place, subscription, time, outbox)
-        return placements_of(outbox.records[: outbox.made[0]])
+        reports = self._reports(outbox)
+        kernels.cancel(arena.heads, arena.rows, place, subscription, time, reports)
+        return outbox.placements()
 
     def close(self, place: int, time: int) -> Placements:
         placements = super().close(place, time)
@@ -101,27 +103,29 @@ class WindowBank(SlidingBank):
 
     def _arrive(self, offers: Offers, keys: Floats) -> Placements:
         arena = self._arena
-        arena.rows, placed = window_runs.arrive(
+        outbox = Outbox.with_room(keys.size + int(arena.tail[TAKEN]))
+        arena.rows = window_runs.arrive(
             arena.heads,
             arena.rows,
             arena.tail,
             offers.aligned(),
             np.require(keys, np.float64, ["C", "W"]),
             self._piece,
-            *self._watched,
+            self._reports(outbox),
         )
-        return placements_of(placed)
+        return outbox.placements()
 
     def _advance(self, places: Longs, befores: Longs) -> Placements:
         arena, outbox = self._arena, self._outbox(places)
-        kernels.advance_places(arena.heads, arena.rows, places, befores, outbox)
-        return placements_of(outbox.records[: outbox.made[0]])
+        reports = self._reports(outbox)
+        kernels.advance_places(arena.heads, arena.rows, places, befores, reports)
+        return outbox.placements()
 
     def _retract(self, places: Longs, publication: int, time: int) -> None:
         kernels.retract(self._arena.heads, self._arena.rows, places, publication, time)
 
-    def _outbox(self, places: Longs) -> kernels.Outbox:
-        return kernels.Outbox(*self._room(places), *self._watched)
+    def _reports(self, outbox: Outbox) -> kernels.Reports:
+        return kernels.Reports(outbox, *self._watched)
 
     def _joined_breakpoints(self) -> tuple[Longs, Floats]:
         sizes = np.zeros(max(self._breakpoints, default=-1) + 1, np.int64)

@@ -1,7 +1,5 @@
 """The policy `diverse` for many places: arrivals, departures and cancellations."""
 
-from typing import NamedTuple
-
 import numpy as np
 from numba import njit
 
@@ -11,19 +9,10 @@ from shortlist.selection.kernels.arena import Records
 from shortlist.selection.kernels.diverse_choice import NO_STEP, choose_from, step_won
 from shortlist.selection.kernels.diverse_pruning import prune, prune_if_grown
 from shortlist.selection.kernels.diverse_rows import enter, put_in_order
-from shortlist.selection.kernels.outbox import NOBODY, of_others, put_out
+from shortlist.selection.kernels.outbox import NOBODY, Outbox, of_others, put_out
 from shortlist.selection.kernels.points import Points
 from shortlist.selection.kernels.skyband import packed
 from shortlist.selection.kernels.window_rows import DELIVERED, is_there
-
-
-class Outbox(NamedTuple):
-    """Where placements go."""
-
-    records: Records
-    """With room for all."""
-    made: Longs
-    """How many there are, as an array of one."""
 
 
 @njit(cache=True)
@@ -150,4 +139,4 @@ def _choose_and_fill(
         if held.marks & DELIVERED:
             continue
         row, score = head.start + rank, held.key
-        put_out(outbox.records, outbox.made, rows, row, place, now, score, rank + 1, arrival)
+        put_out(outbox, rows, row, place, now, score, rank + 1, arrival)

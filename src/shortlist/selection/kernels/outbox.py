@@ -1,36 +1,40 @@
 """What windows of all kinds do alike: rows become placements, and go with their subscription."""
 
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
 from numba import njit
 
+from shortlist.selection.bank.offers import NO_PLACEMENTS, Placements
 from shortlist.selection.kernels.arena import Longs, Records
 from shortlist.selection.kernels.window_rows import DEGREES, DELIVERED
 
-PLACED = np.dtype(
-    [
-        ("place", "i4"),
-        ("time", "i8"),
-        ("publication", "i4"),
-        ("score", "f8"),
-        ("named", "i4"),
-        ("possibility", "f8"),
-        ("necessity", "f8"),
-        ("rank", "i4"),
-        ("promoted", "?"),
-        ("matched", "i4"),
-    ]
-)
 NOBODY: Any = np.int64(-1)
 """No literal: what is called with one is compiled once more."""
 
 
+class Outbox(NamedTuple):
+    """Where placements go."""
+
+    room: Placements
+    """For all that may be placed."""
+    made: Longs
+    """How many there are, as an array of one."""
+
+    @classmethod
+    def with_room(cls, most: int) -> "Outbox":
+        """For at most so many."""
+        room = Placements._make(np.empty(most, column.dtype) for column in NO_PLACEMENTS)
+        return cls(room, np.zeros(1, np.int64))
+
+    def placements(self) -> Placements:
+        return self.room.kept(slice(self.made[0]))
+
+
 @njit(cache=True)
 def put_out(
-    records: Records,
-    made: Longs,
+    outbox: Outbox,
     rows: Records,
     row: int,
     place: int,
@@ -39,21 +43,21 @@ def put_out(
     rank: int,
     arrival: int,
 ) -> None:
-    """Delivers a row: it becomes the next of the records, of which so many are made."""
+    """Delivers a row: it becomes the next placement."""
     held = rows[row]
     held.marks |= DELIVERED
-    new = records[made[0]]
-    made[0] += 1
-    new.place = place
-    new.time = now
-    new.publication = held.publication
-    new.score = score
-    new.named = held.subscription
-    new.possibility = held.possibility / DEGREES
-    new.necessity = held.necessity / DEGREES
-    new.rank = rank
-    new.promoted = held.publication != arrival
-    new.matched = held.matched
+    room, new = outbox.room, outbox.made[0]
+    outbox.made[0] += 1
+    room.places[new] = place
+    room.times[new] = now
+    room.publications[new] = held.publication
+    room.scores[new] = score
+    room.named[new] = held.subscription
+    room.possibilities[new] = held.possibility / DEGREES
+    room.necessities[new] = held.necessity / DEGREES
+    room.ranks[new] = rank
+    room.promoted[new] = held.publication != arrival
+    room.matched[new] = held.matched
 
 
 @njit(cache=True)

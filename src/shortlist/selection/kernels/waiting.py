@@ -3,15 +3,15 @@
 The rows of a place stand in the order in which they came, and all wait for the same instant.
 """
 
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 from numba import njit
 
-from shortlist.matching.arrays import Bools, Ints, Longs
+from shortlist.matching.arrays import Ints, Longs
 from shortlist.selection.bank.offers import NEVER, Offers
 from shortlist.selection.kernels.arena import OWNED, TAKEN, Records, padded, with_room
-from shortlist.selection.kernels.outbox import NOBODY, of_others, put_out
+from shortlist.selection.kernels.outbox import NOBODY, Outbox, of_others, put_out
 from shortlist.selection.kernels.periods import Tables, end_of_period
 from shortlist.selection.kernels.skyband import packed
 from shortlist.selection.kernels.window_rows import in_order, outranks, write_offer
@@ -26,53 +26,53 @@ FEW = 64
 """So many are found by looking at each row once; for more, rows are sorted."""
 
 
-class Outbox(NamedTuple):
-    """Where placements go."""
+class Inbox(NamedTuple):
+    """Rows that wait to enter."""
 
-    records: Records
-    """With room for all."""
+    places: Ints
+    rows: Records
     made: Longs
     """How many there are, as an array of one."""
+    since: Longs
+    """When the earliest of them came, as an array of one."""
 
 
 @njit(cache=True)
 def admit(
-    heads: Records, fresh: Records, offers: Offers, calendars: Ints, tables: Tables
-) -> tuple[int, Bools]:
-    """Which offers wait, up to the first one before which something is due at its place; how many
-    that is about. Those that wait become fresh rows, which whoever calls lets enter later."""
-    places, made = offers.places, 0
-    waits = np.zeros(places.size, np.bool_)
-    for offer in range(places.size):
-        head, now = heads[places[offer]], offers.times[offer]
-        if head.next_due <= now:
-            return offer, waits[:offer]
-        if head.next_due == NEVER:
-            end = end_of_period(tables, calendars[places[offer]], now)
-            if end <= now:
-                continue
-            head.next_due = end
-        waits[offer] = True
-        write_offer(fresh, made, offers, offer, offers.scores[offer], NEVER)
-        made += 1
-    return places.size, waits
+    heads: Records, offers: Offers, calendars: Ints, tables: Tables, inbox: Inbox, outbox: Outbox
+) -> Longs:
+    """Lets offers wait in the inbox or pass; the answer is which are left, since something else at
+    their place is due before."""
+    left, found, behind = np.empty(offers.places.size, np.int64), 0, NOBODY
+    for offer in range(offers.places.size):
+        place, now = offers.places[offer], offers.times[offer]
+        head = heads[place]
+        if place == behind or head.next_due <= now:
+            left[found] = offer
+            found, behind = found + 1, place
+        elif _has_to_wait(head, now, calendars[place], tables):
+            new = inbox.made[0]
+            inbox.since[0] = min(now, inbox.since[0]) if new > 0 else now
+            inbox.made[0] += 1
+            inbox.places[new] = place
+            write_offer(inbox.rows, new, offers, offer, offers.scores[offer], NEVER)
+        else:
+            _pass_on(offers, offer, outbox)
+    return left[:found]
 
 
 @njit(cache=True)
-def enter_all(
-    heads: Records, rows: Records, tail: Longs, places: Ints, times: Longs, fresh: Records
-) -> Records:
-    """Lets fresh rows enter, one after the other; the answer is the rows, as of `with_room`."""
-    for at in range(places.size):
-        rows = _enter(heads, rows, tail, places[at], times[at], fresh, at)
+def enter_all(heads: Records, rows: Records, tail: Longs, inbox: Inbox) -> Records:
+    """Lets the rows of the inbox enter in turn; the answer is the rows, as of `with_room`."""
+    for at in range(inbox.made[0]):
+        rows = _enter(heads, rows, tail, inbox.places[at], inbox.since[0], inbox.rows, at)
     return rows
 
 
 @njit(cache=True)
-def merged(
-    heads: Records, rows: Records, tail: Longs, places: Ints, times: Longs, fresh: Records
-) -> Records:
+def merged(heads: Records, rows: Records, tail: Longs, inbox: Inbox) -> Records:
     """The same for very many: all rows in a new array, place by place."""
+    places = inbox.places[: inbox.made[0]]
     firsts = np.zeros(heads.size + 1, np.int64)
     for place in places:
         firsts[place + 1] += 1
@@ -97,11 +97,11 @@ def merged(
         kept = 0
         for row in range(head.start, head.start + head.length):
             # whoever has expired makes room
-            if more == 0 or rows[row].end > times[order[firsts[place]]]:
+            if more == 0 or rows[row].end > inbox.since[0]:
                 made[start + kept] = rows[row]
                 kept += 1
         for at in range(more):
-            made[start + kept + at] = fresh[order[firsts[place] + at]]
+            made[start + kept + at] = inbox.rows[order[firsts[place] + at]]
         head.start = start
         head.length = kept + more
         head.capacity = padded(head.length)
@@ -116,25 +116,34 @@ def arrive(
     rows: Records,
     tail: Longs,
     offers: Offers,
+    which: Longs,
     calendars: Ints,
     tables: Tables,
     outbox: Outbox,
 ) -> Records:
-    """Offers one after the other; the answer is the rows, as of `with_room`."""
+    """Some offers one after the other; the answer is the rows, as of `with_room`."""
     fresh = np.empty(1, rows.dtype)
-    for offer in range(offers.places.size):
+    for offer in which:
         place, now = offers.places[offer], offers.times[offer]
         if heads[place].next_due <= now:
             _release(heads, rows, place, heads[place].next_due, outbox)
-        if heads[place].next_due == NEVER:
-            end = end_of_period(tables, calendars[place], now)
-            if end <= now:
-                _pass_on(offers, offer, outbox)
-                continue
-            heads[place].next_due = end
-        write_offer(fresh, 0, offers, offer, offers.scores[offer], NEVER)
-        rows = _enter(heads, rows, tail, place, now, fresh, 0)
+        if _has_to_wait(heads[place], now, calendars[place], tables):
+            write_offer(fresh, 0, offers, offer, offers.scores[offer], NEVER)
+            rows = _enter(heads, rows, tail, place, now, fresh, 0)
+        else:
+            _pass_on(offers, offer, outbox)
     return rows
+
+
+@njit(cache=True)
+def _has_to_wait(head: Any, now: int, calendar: int, tables: Tables) -> bool:
+    """Whether what comes to a place has to wait; the first one says until when."""
+    if head.next_due == NEVER:
+        end = end_of_period(tables, calendar, now)
+        if end <= now:
+            return False
+        head.next_due = end
+    return True
 
 
 @njit(cache=True)
@@ -199,7 +208,7 @@ def _release(heads: Records, rows: Records, place: int, now: int, outbox: Outbox
     for rank in range(best.size):
         row = best[rank]
         key = rows[row].key
-        put_out(outbox.records, outbox.made, rows, row, place, now, key, rank + 1, NOBODY)
+        put_out(outbox, rows, row, place, now, key, rank + 1, NOBODY)
     head.length = 0
     head.next_due = NEVER
 
@@ -232,15 +241,15 @@ def _best(rows: Records, start: int, length: int, most: int, now: int) -> Longs:
 
 @njit(cache=True)
 def _pass_on(offers: Offers, offer: int, outbox: Outbox) -> None:
-    new = outbox.records[outbox.made[0]]
+    room, new = outbox.room, outbox.made[0]
     outbox.made[0] += 1
-    new.place = offers.places[offer]
-    new.time = offers.times[offer]
-    new.publication = offers.publications[offer]
-    new.score = offers.scores[offer]
-    new.named = offers.named[offer]
-    new.possibility = offers.possibilities[offer]
-    new.necessity = offers.necessities[offer]
-    new.rank = 0
-    new.promoted = False
-    new.matched = offers.matched[offer]
+    room.places[new] = offers.places[offer]
+    room.times[new] = offers.times[offer]
+    room.publications[new] = offers.publications[offer]
+    room.scores[new] = offers.scores[offer]
+    room.named[new] = offers.named[offer]
+    room.possibilities[new] = offers.possibilities[offer]
+    room.necessities[new] = offers.necessities[offer]
+    room.ranks[new] = 0
+    room.promoted[new] = False
+    room.matched[new] = offers.matched[offer]

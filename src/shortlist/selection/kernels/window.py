@@ -10,7 +10,7 @@ from shortlist.selection.bank.offers import NEVER
 from shortlist.selection.kernels.arena import Records
 from shortlist.selection.kernels.chances import judge_until
 from shortlist.selection.kernels.largest import first_not_under
-from shortlist.selection.kernels.outbox import NOBODY, of_others, put_out
+from shortlist.selection.kernels.outbox import NOBODY, Outbox, of_others, put_out
 from shortlist.selection.kernels.skyband import packed, undominated
 from shortlist.selection.kernels.window_rows import (
     DELIVERED,
@@ -21,13 +21,10 @@ from shortlist.selection.kernels.window_rows import (
 )
 
 
-class Outbox(NamedTuple):
+class Reports(NamedTuple):
     """Where placements go, and what is asked about thresholds."""
 
-    records: Records
-    """With room for all."""
-    made: Longs
-    """How many there are, as an array of one."""
+    outbox: Outbox
     offsets: Longs
     """Where the breakpoints of each place start and end; none for places beyond."""
     breakpoints: Floats
@@ -35,7 +32,9 @@ class Outbox(NamedTuple):
 
 
 @njit(cache=True)
-def fill(heads: Records, rows: Records, place: int, now: int, arrival: int, outbox: Outbox) -> None:
+def fill(
+    heads: Records, rows: Records, place: int, now: int, arrival: int, reports: Reports
+) -> None:
     """Delivers what is among the k best and never was delivered, and looks who leaves next."""
     head = heads[place]
     next_due = next_push = NEVER
@@ -44,7 +43,7 @@ def fill(heads: Records, rows: Records, place: int, now: int, arrival: int, outb
         held = rows[row]
         if not held.marks & DELIVERED:
             score = score_at(rows, row, head, now)
-            put_out(outbox.records, outbox.made, rows, row, place, now, score, rank + 1, arrival)
+            put_out(reports.outbox, rows, row, place, now, score, rank + 1, arrival)
         next_due = min(next_due, held.end)
         next_push = min(next_push, push_of(rows, row))
     head.next_due = next_due
@@ -52,45 +51,45 @@ def fill(heads: Records, rows: Records, place: int, now: int, arrival: int, outb
     threshold = rows[head.start + head.k - 1].key if head.length >= head.k else -np.inf
     if threshold != head.threshold:
         head.threshold_changes += 1
-        head.cell_changes += _crosses(outbox, place, head.threshold, threshold)
+        head.cell_changes += _crosses(reports, place, head.threshold, threshold)
         head.threshold = threshold
 
 
 @njit(cache=True)
-def _crosses(outbox: Outbox, place: int, old: float, new: float) -> bool:
-    if place + 1 >= outbox.offsets.size:
+def _crosses(reports: Reports, place: int, old: float, new: float) -> bool:
+    if place + 1 >= reports.offsets.size:
         return False
-    first, stop = outbox.offsets[place], outbox.offsets[place + 1]
-    breakpoints, low, high = outbox.breakpoints, min(old, new), max(old, new)
+    first, stop = reports.offsets[place], reports.offsets[place + 1]
+    breakpoints, low, high = reports.breakpoints, min(old, new), max(old, new)
     crossed = first_not_under(breakpoints, first, stop, low)
     return bool(crossed < stop and breakpoints[crossed] < high)
 
 
 @njit(cache=True)
-def advance_place(heads: Records, rows: Records, place: int, before: int, outbox: Outbox) -> None:
+def advance_place(heads: Records, rows: Records, place: int, before: int, reports: Reports) -> None:
     """All departures before an instant, and the judgements that fall between them."""
     while heads[place].length > 0 and heads[place].next_due < before:
         now = heads[place].next_due
         judge_until(heads, rows, place, now)
         leave(heads, rows, place, now, heads[place].matches)
-        fill(heads, rows, place, now, NOBODY, outbox)
+        fill(heads, rows, place, now, NOBODY, reports)
 
 
 @njit(cache=True)
 def advance_places(
-    heads: Records, rows: Records, places: Longs, befores: Longs, outbox: Outbox
+    heads: Records, rows: Records, places: Longs, befores: Longs, reports: Reports
 ) -> None:
     """All departures of some places, each before an instant of its own."""
     for place, before in zip(places, befores):  # noqa: B905 (numba's zip is never strict)
-        advance_place(heads, rows, place, before, outbox)
+        advance_place(heads, rows, place, before, reports)
 
 
 @njit(cache=True)
 def cancel(
-    heads: Records, rows: Records, place: int, subscription: int, time: int, outbox: Outbox
+    heads: Records, rows: Records, place: int, subscription: int, time: int, reports: Reports
 ) -> None:
     """What names a subscription leaves, after what is due at or before the instant."""
-    advance_place(heads, rows, place, time + 1, outbox)
+    advance_place(heads, rows, place, time + 1, reports)
     judge_until(heads, rows, place, time)
     head = heads[place]
     kept = packed(rows, head.start, of_others(rows, head.start, head.length, subscription))
@@ -98,7 +97,7 @@ def cancel(
     head.bar = -np.inf  # it counted on what is gone
     # what has left unseen may be among the first now
     leave(heads, rows, place, time, head.matches)
-    fill(heads, rows, place, time, NOBODY, outbox)
+    fill(heads, rows, place, time, NOBODY, reports)
 
 
 @njit(cache=True)

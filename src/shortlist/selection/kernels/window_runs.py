@@ -11,12 +11,12 @@ from numba import njit
 
 from shortlist.matching.arrays import Floats, Longs
 from shortlist.selection.bank.offers import Offers
-from shortlist.selection.kernels.arena import TAKEN, Records, padded, with_room
+from shortlist.selection.kernels.arena import Records, padded, with_room
 from shortlist.selection.kernels.chances import judge, judge_until, stride_of
 from shortlist.selection.kernels.largest import first_not_under
-from shortlist.selection.kernels.outbox import NOBODY, PLACED
+from shortlist.selection.kernels.outbox import NOBODY
 from shortlist.selection.kernels.skyband import Sweep, sweep_for, swept, undominated
-from shortlist.selection.kernels.window import Outbox, advance_place, fill
+from shortlist.selection.kernels.window import Reports, advance_place, fill
 from shortlist.selection.kernels.window_rows import (
     SPARE,
     enter,
@@ -49,24 +49,21 @@ def arrive(
     offers: Offers,
     keys: Floats,
     piece: int,
-    offsets: Longs,
-    breakpoints: Floats,
-) -> tuple[Records, Records]:
-    """The rows after all offers came, and the placements."""
+    reports: Reports,
+) -> Records:
+    """Lets offers come; the answer is the rows, as of `with_room`."""
     longest, first = 0, 0
     while first < keys.size:
         stop = run_end(offers.places, first)
         longest = max(longest, stop - first)
         first = stop
-    most = keys.size + tail[TAKEN]
-    outbox = Outbox(np.empty(most, PLACED), np.zeros(1, np.int64), offsets, breakpoints)
     arrivals = Arrivals(offers, keys, sweep_for(longest), np.empty(longest, np.int64))
     first = 0
     while first < keys.size:
         stop = run_end(offers.places, first)
-        rows = play_run(heads, rows, tail, arrivals, first, stop, piece, outbox)
+        rows = play_run(heads, rows, tail, arrivals, first, stop, piece, reports)
         first = stop
-    return rows, outbox.records[: outbox.made[0]].copy()
+    return rows
 
 
 @njit(cache=True)
@@ -95,7 +92,7 @@ def play_run(
     first: int,
     stop: int,
     piece: int,
-    outbox: Outbox,
+    reports: Reports,
 ) -> Records:
     """All offers of a place, piece by piece."""
     times = arrivals.offers.times
@@ -103,17 +100,17 @@ def play_run(
     head = heads[place]
     while first < stop:
         if stop - first <= FEW:
-            rows, first = play_few(heads, rows, tail, arrivals, first, stop, outbox)
+            rows, first = play_few(heads, rows, tail, arrivals, first, stop, reports)
             if first == stop:
                 break
-        advance_place(heads, rows, place, times[first], outbox)
+        advance_place(heads, rows, place, times[first], reports)
         judge_until(heads, rows, place, times[first])
         end = min(stop, _until_judgement(heads, place, times, first, stop))
         floor = floor_of(heads, rows, place, times[end - 1], head.matches + end - first)
         if end - first > piece and _is_low(floor, arrivals.keys[first : first + piece]):
             end = first + piece
             floor = floor_of(heads, rows, place, times[end - 1], head.matches + end - first)
-        rows = play_piece(heads, rows, tail, arrivals, first, end, floor, outbox)
+        rows = play_piece(heads, rows, tail, arrivals, first, end, floor, reports)
         if head.allowed > 0.0 and head.count > 0 and head.matches % stride_of(heads, place) == 0:
             judge(heads, rows, place, head.matches, times[end - 1])
         first = end
@@ -128,7 +125,7 @@ def play_few(
     arrivals: Arrivals,
     first: int,
     stop: int,
-    outbox: Outbox,
+    reports: Reports,
 ) -> tuple[Records, int]:
     """Offers of a place one by one, up to the first at which something else happens, too."""
     offers, keys = arrivals.offers, arrivals.keys
@@ -145,7 +142,7 @@ def play_few(
         if head.count > 0:
             head.matches += 1
         if row < head.start + head.k:
-            fill(heads, rows, place, now, publication, outbox)
+            fill(heads, rows, place, now, publication, reports)
         prune_if_grown(heads, rows, place, now, head.matches)
         first += 1
     return rows, first
@@ -207,7 +204,7 @@ def play_piece(
     first: int,
     stop: int,
     floor: float,
-    outbox: Outbox,
+    reports: Reports,
 ) -> Records:
     """Offers of a place of which those under the floor are not among the k best meanwhile.
 
@@ -233,7 +230,7 @@ def play_piece(
         if head.next_due < before:
             now = head.next_due
             leave(heads, rows, place, now, _matches_at(heads, place, times, first, stop, now))
-            fill(heads, rows, place, now, NOBODY, outbox)
+            fill(heads, rows, place, now, NOBODY, reports)
         elif step == stop:
             break
         else:
@@ -243,7 +240,7 @@ def play_piece(
                 arrival = offers.publications[step]
                 rows, _ = enter(heads, rows, tail, offers, keys, step, matches - first)
             leave(heads, rows, place, times[step], number)
-            fill(heads, rows, place, times[step], arrival, outbox)
+            fill(heads, rows, place, times[step], arrival, reports)
             prune_if_grown(heads, rows, place, times[step], number)
     hidden = 0
     for offer in kept[:found]:
