@@ -1,7 +1,7 @@
 """Lines of a timeline: one JSON object each, a publication (it has an `id`) or a command."""
 
 import sys
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any, Literal
 
 from shortlist.intake.documents import Documents, Kind
@@ -19,6 +19,7 @@ from shortlist.model.command import (
     Unsubscribe,
     Update,
 )
+from shortlist.model.problem import Problem
 from shortlist.model.publication import Publication
 from shortlist.model.settings import Limits
 from shortlist.model.times import parse_time
@@ -60,10 +61,11 @@ LARGEST = sys.float_info.max
 
 
 class BadItem(ValueError):
-    """Why a line is not an item."""
+    """Why a line is not an item; where that is known, with the problems and their places."""
 
-    def __init__(self, reason: str) -> None:
+    def __init__(self, reason: str, problems: Sequence[Problem] = ()) -> None:
         super().__init__(one_line(reason))
+        self.problems = tuple(problems)
 
 
 class ItemReader:
@@ -149,7 +151,8 @@ class ItemReader:
         documents = Documents(self._vocabulary, self._limits)
         noun = documents.read(kind, content)
         if noun is None:
-            raise BadItem("; ".join(str(problem) for problem in documents.problems))
+            said = "; ".join(str(problem) for problem in documents.problems)
+            raise BadItem(said, documents.problems)
         return noun
 
 

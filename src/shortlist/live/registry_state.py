@@ -1,6 +1,6 @@
 """The registry of a deployment as files: the admission's own, and each shard's part of it."""
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 
 from shortlist.engine.arrow import rows
 from shortlist.engine.merging import registry_part
@@ -9,7 +9,7 @@ from shortlist.intake.files import registry_from_documents
 from shortlist.intake.lines import ItemReader
 from shortlist.intake.written import registry_document
 from shortlist.live.files import Files
-from shortlist.live.manifest import Chain
+from shortlist.live.manifest import Chain, Input
 from shortlist.live.slots import shard_of
 from shortlist.live.tables import of_bytes
 from shortlist.model.command import Command
@@ -34,16 +34,23 @@ def replay_registry(
     registry = registry_from_documents(registry_part(document, concerns), limits)
     reader = ItemReader(registry.vocabulary, limits.for_what_was_read())
 
-    def commands() -> Iterator[Command]:
-        for taken in chain.inputs:
-            lines = of_bytes(files.read(taken.items.name))
-            for position, shortlist, line in rows(lines.to_batches()):
-                if concerns(shortlist):
-                    command = reader.line(line, position)
-                    assert isinstance(command, Command)
-                    yield command
+    return registry, carried_out(chain.inputs, files, reader, concerns)
 
-    return registry, commands()
+
+def carried_out(
+    inputs: Iterable[Input],
+    files: Files,
+    reader: ItemReader,
+    concerns: Concerns = lambda shortlist: True,
+) -> Iterator[Command]:
+    """The commands that were carried out, by batch; only those that concern somebody."""
+    for taken in inputs:
+        lines = of_bytes(files.read(taken.items.name))
+        for position, shortlist, line in rows(lines.to_batches()):
+            if concerns(shortlist):
+                command = reader.line(line, position)
+                assert isinstance(command, Command)
+                yield command
 
 
 def of_shard(shard: int, shards: int) -> Concerns:

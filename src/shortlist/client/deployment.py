@@ -1,0 +1,96 @@
+"""What clients know of a deployment: its log, and through it its manifest and its registry."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Collection, Iterator
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
+
+from shortlist.live.files import Files
+from shortlist.live.manifest import Manifest
+from shortlist.live.places import announced, files_in
+from shortlist.live.registers import committed, has_deployment
+from shortlist.log.base import REJECTS, Log
+from shortlist.model.settings import Limits
+
+if TYPE_CHECKING:
+    from shortlist.intake.roster import Roster
+    from shortlist.model.vocabulary import Vocabulary
+
+UNLIMITED = Limits().for_what_was_read()
+
+
+@dataclass(frozen=True, slots=True)
+class Deployment:
+    """The deployment that works on a log, if there is one."""
+
+    log: Log
+    _known: dict[str, Vocabulary] = field(default_factory=dict, repr=False, compare=False)
+    """The vocabulary of each registry that was read, by its file; only the last one is kept."""
+
+    @property
+    def manifest(self) -> Manifest | None:
+        """What it has committed last."""
+        return committed(self.log)[1] if has_deployment(self.log) else None
+
+    @property
+    def files(self) -> Files | None:
+        """Its state, if that can be read here."""
+        folder = announced(self.log)
+        return files_in(folder) if folder is not None and folder.is_dir() else None
+
+    @property
+    def vocabulary(self) -> Vocabulary:
+        """Its vocabulary; one that allows everything where it cannot be known."""
+        from shortlist.language.permissive import any_vocabulary
+        from shortlist.live.registry_state import replay_registry
+
+        manifest, files = self.manifest, self.files
+        if manifest is None or files is None:
+            return any_vocabulary()
+        name = manifest.registry.snapshot.name
+        known = self._known.get(name)
+        if known is None:
+            registry, _ = replay_registry(manifest.registry, files, UNLIMITED, lambda _: False)
+            known = registry.vocabulary
+            self._known.clear()
+            self._known[name] = known
+        return known
+
+    def roster(self) -> Roster | None:
+        """Who is live, if it can be known here."""
+        from shortlist.intake.roster import Roster, registry_commands
+        from shortlist.live.registry_state import replay_registry
+
+        manifest, files = self.manifest, self.files
+        if manifest is None or files is None:
+            return None
+        registry, commands = replay_registry(manifest.registry, files, UNLIMITED)
+        roster = Roster(registry.vocabulary, UNLIMITED)
+        for command in (*registry_commands(registry), *commands):
+            roster.apply(command)
+        return roster
+
+
+def read_up_to(manifest: Manifest) -> int:
+    """The offset of the last entry that the deployment has read."""
+    return manifest.position - manifest.base
+
+
+def has_passed(manifest: Manifest, offset: int, time: int) -> bool:
+    """Whether what stands at an offset, and is of this time, was carried out or turned away."""
+    if read_up_to(manifest) < offset:
+        return False
+    return manifest.is_finished or (manifest.reached is not None and time < manifest.reached)
+
+
+def rejections(
+    log: Log, manifest: Manifest, offsets: Collection[int], after: int = 0
+) -> Iterator[tuple[int, str]]:
+    """Which of these offsets were turned away, and why; read behind an offset of the rejects."""
+    for entry in log.read(REJECTS, after):
+        document = json.loads(entry.content)
+        offset = int(document["position"]) - manifest.base
+        if offset in offsets:
+            yield offset, document["reason"]

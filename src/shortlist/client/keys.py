@@ -1,0 +1,100 @@
+"""API keys of a deployment's service: kept in its log, as hashes."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import secrets
+from collections.abc import Callable, Mapping
+from dataclasses import asdict, dataclass
+from typing import Literal, get_args
+
+from shortlist.log.base import Log, Moved, Register
+from shortlist.model.problem import ShortlistError
+from shortlist.model.wording import shown
+
+Role = Literal["publisher", "subscriber", "operator"]
+ROLES: tuple[Role, ...] = get_args(Role)
+REGISTER = "service/keys"
+PREFIX = "shortlist_"
+
+
+class BadKey(ShortlistError):
+    """A key that cannot be made, or that nobody has."""
+
+
+@dataclass(frozen=True, slots=True)
+class Holder:
+    """Who has a key: an operator may do all; a publisher publishes, as its owner if there is one;
+    a subscriber sees and changes what is its owner's."""
+
+    name: str
+    role: Role
+    owner: str | None = None
+
+    @property
+    def is_operator(self) -> bool:
+        return self.role == "operator"
+
+
+def add_key(log: Log, holder: Holder) -> str:
+    """Makes a key and tells it, this one time.
+
+    >>> import tempfile
+    >>> from shortlist.log.sqlite import SqliteLog
+    >>> log = SqliteLog(f"{tempfile.mkdtemp()}/city.log")
+    >>> key = add_key(log, Holder("anna's phone", "subscriber", "anna"))
+    >>> known_keys(log)[hash_of(key)].owner, remove_key(log, "anna's phone"), known_keys(log)
+    ('anna', None, {})
+    """
+    if holder.role == "subscriber" and holder.owner is None:
+        raise BadKey("expected whose shortlists a subscriber's key is for, found nobody")
+    key = PREFIX + secrets.token_urlsafe(32)
+
+    def added(known: Mapping[str, Holder]) -> Mapping[str, Holder]:
+        if any(one.name == holder.name for one in known.values()):
+            raise BadKey(f"there is a key {shown(holder.name)} already")
+        return {**known, hash_of(key): holder}
+
+    _change(log, added)
+    return key
+
+
+def remove_key(log: Log, name: str) -> None:
+    """From now on nobody gets in by it."""
+
+    def removed(known: Mapping[str, Holder]) -> Mapping[str, Holder]:
+        rest = {hashed: holder for hashed, holder in known.items() if holder.name != name}
+        if len(rest) == len(known):
+            raise BadKey(f"there is no key {shown(name)}")
+        return rest
+
+    _change(log, removed)
+
+
+def known_keys(log: Log) -> dict[str, Holder]:
+    """Who has keys, by the hashes of these."""
+    return _holders(log.register(REGISTER))
+
+
+def _holders(register: Register | None) -> dict[str, Holder]:
+    known = {} if register is None else json.loads(register.content)
+    return {hashed: Holder(**holder) for hashed, holder in known.items()}
+
+
+def hash_of(key: str) -> str:
+    """Keys are random and long: nobody finds one by trying hashes."""
+    return hashlib.sha256(key.encode(errors="replace")).hexdigest()
+
+
+def _change(log: Log, change: Callable[[Mapping[str, Holder]], Mapping[str, Holder]]) -> None:
+    while True:
+        register = log.register(REGISTER)
+        known = change(_holders(register))
+        content = {hashed: asdict(holder) for hashed, holder in known.items()}
+        revision = 0 if register is None else register.revision
+        try:
+            log.put(REGISTER, json.dumps(content).encode(), revision)
+            return
+        except Moved:
+            continue

@@ -1,0 +1,107 @@
+"""Nouns as somebody wants them: the commands after which a deployment has them so."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from shortlist.client.commands import BadOrders, Order
+from shortlist.intake.documents import Documents, Kind, dump
+from shortlist.intake.lines import MAKING, NAMING
+from shortlist.intake.roster import Roster
+from shortlist.model.advertisement import Advertisement
+from shortlist.model.problem import ShortlistError
+from shortlist.model.settings import Limits
+from shortlist.model.shortlist import Shortlist
+from shortlist.model.subscription import Subscription
+from shortlist.model.vocabulary import Vocabulary
+from shortlist.model.wording import shown
+
+Noun = Shortlist | Subscription | Advertisement
+MAKES = {kind: verb for verb, (kind, _) in MAKING.items()}
+"""The command that makes each kind of noun."""
+ENDS = {kind: verb for verb, (kind, _) in NAMING.items()}
+"""The command that ends it."""
+
+
+class NotLive(ShortlistError, LookupError):
+    """A noun that a deployment does not have."""
+
+
+class CannotBecome(ShortlistError):
+    """A live noun that no command makes what is wanted."""
+
+
+def read_noun(
+    kind: Kind, document: Mapping[str, Any], vocabulary: Vocabulary, limits: Limits
+) -> Noun:
+    """The noun that a document describes; `BadOrders` with every problem if there is any.
+
+    >>> read_noun("shortlist", {"id": "flats", "subscriber": "you"}, Vocabulary(), Limits()).id
+    'flats'
+    """
+    documents = Documents(vocabulary, limits)
+    noun: Noun | None = documents.read(kind, document)
+    if noun is None:
+        raise BadOrders([str(problem) for problem in documents.problems], documents.problems)
+    return noun
+
+
+def live_nouns(roster: Roster, kind: Kind) -> Mapping[str, Noun]:
+    """All of one kind."""
+    if kind == "shortlist":
+        return roster.shortlists
+    return roster.subscriptions if kind == "subscription" else roster.advertisements
+
+
+def live_noun(roster: Roster, kind: Kind, name: str) -> Noun:
+    found = live_nouns(roster, kind).get(name)
+    if found is None:
+        raise NotLive(f"there is no live {kind} {shown(name)}")
+    return found
+
+
+def orders_for(roster: Roster, kind: Kind, wanted: Noun) -> list[Order]:
+    """The commands after which a noun is as wanted; none if it is so already.
+
+    >>> roster = Roster()
+    >>> orders_for(roster, "shortlist", Shortlist(id="flats", subscriber="you"))[0].verb
+    'open'
+    """
+    place = f"{kind} {shown(wanted.id)}"
+    live = live_nouns(roster, kind).get(wanted.id)
+    if live is None:
+        return [Order(place, MAKES[kind], dump(wanted))]
+    if live == wanted:
+        return []
+    if kind == "advertisement":
+        ended = Order(place, ENDS[kind], wanted.id)
+        return [ended, Order(place, MAKES[kind], dump(wanted))]
+    before, after = dump(live), dump(wanted)
+    changes = {name: value for name, value in after.items() if value != before.get(name)}
+    if "shortlist" in changes:
+        raise CannotBecome(
+            f"{place}: expected the shortlist {shown(before['shortlist'])}, found"
+            f" {shown(changes['shortlist'])}: a live subscription stays with its shortlist"
+        )
+    return [Order(place, "update", {kind: wanted.id, **changes})]
+
+
+def changed(roster: Roster, kind: Kind, name: str, changes: Mapping[str, Any]) -> dict[str, Any]:
+    """The document of a live noun with some fields changed; null is the default."""
+    return {**dump(live_noun(roster, kind, name)), **changes}
+
+
+def subscriber_of(roster: Roster, noun: Noun) -> str | None:
+    """Whose a noun is; None for an advertisement, and where its shortlist is not live.
+
+    >>> subscriber_of(Roster(), Subscription(id="s", subscriber="you"))
+    'you'
+    """
+    match noun:
+        case Shortlist(subscriber=subscriber):
+            return subscriber
+        case Subscription():
+            own = noun.own_shortlist() or roster.shortlists.get(noun.shortlist_id)
+            return None if own is None else own.subscriber
+    return None

@@ -1,0 +1,94 @@
+"""Subscriptions tried on what was published lately, in an engine of their own."""
+
+import json
+from collections.abc import Iterator, Mapping, Sequence
+from itertools import islice
+from typing import Any
+
+from shortlist.client.deployment import Deployment
+from shortlist.engine.engine import Result
+from shortlist.engine.explanation import Question
+from shortlist.engine.replay import replay
+from shortlist.intake.lines import ItemReader
+from shortlist.intake.roster import Roster
+from shortlist.log.base import INPUT
+from shortlist.model.registry import Registry
+from shortlist.model.shortlist import Shortlist
+from shortlist.model.subscription import Subscription
+from shortlist.model.times import format_time
+from shortlist.model.vocabulary import Vocabulary
+
+MOST_PUBLICATIONS = 1000
+MOST_ENTRIES = 20_000
+"""That are looked at for them: heartbeats and commands stand between."""
+
+
+def recent_publications(deployment: Deployment, most: int) -> list[dict[str, Any]]:
+    """The last ones of the input, in its order; those without a time are of when they came."""
+    return [*islice(_backwards(deployment), most)][::-1]
+
+
+def _backwards(deployment: Deployment) -> Iterator[dict[str, Any]]:
+    end = deployment.log.end(INPUT)
+    start, first = end, max(end - MOST_ENTRIES, 0)
+    while start > first:
+        after = max(start - 1000, first)
+        for entry in reversed([*deployment.log.read(INPUT, after, start)]):
+            try:
+                document = json.loads(entry.content.decode("utf-8-sig"))
+            except ValueError:
+                continue  # the deployment has turned it away, too
+            if isinstance(document, dict) and document.get("id") is not None:
+                yield {"time": format_time(entry.appended), **document}
+        start = after
+
+
+def tried(
+    deployment: Deployment,
+    subscription: Subscription,
+    shortlist: Shortlist | None,
+    *,
+    now: int,
+    most: int = MOST_PUBLICATIONS,
+) -> dict[str, Any]:
+    """What a subscription would have delivered up to now of what was published lately, had it been
+    alone on its shortlist: on the one that is given, or on its own."""
+    registry = Registry(
+        vocabulary=deployment.vocabulary,
+        shortlists=() if shortlist is None else (shortlist,),
+        subscriptions=(subscription,),
+    )
+    publications = recent_publications(deployment, most)
+    result = _ran(registry, publications)
+    # a replay runs on to the end of time
+    made = [each.document(with_data=True) for each in result.deliveries if each.time <= now]
+    since = publications[0]["time"] if publications else None
+    return {"publications": len(publications), "since": since, "deliveries": made}
+
+
+def registry_of(roster: Roster, vocabulary: Vocabulary, shortlist: str) -> Registry:
+    """A live shortlist with its live subscriptions."""
+    members = tuple(roster.subscriptions[name] for name in roster.members(shortlist))
+    is_owned = any(member.shortlist is None for member in members)
+    return Registry(
+        vocabulary=vocabulary,
+        shortlists=() if is_owned else (roster.shortlists[shortlist],),
+        subscriptions=members,
+    )
+
+
+def reasons(
+    registry: Registry, publication: Mapping[str, Any], shortlist: str
+) -> list[dict[str, Any]]:
+    """How far each subscription of a shortlist matches a publication, predicate by predicate;
+    `BadItem` if that is none."""
+    ItemReader(registry.vocabulary, commands=False).document(dict(publication), position=0)
+    explained = _ran(registry, [publication], Question(shortlist=shortlist)).explanations
+    return next((each["subscriptions"] for each in explained if "subscriptions" in each), [])
+
+
+def _ran(
+    registry: Registry, publications: Sequence[Mapping[str, Any]], question: Question | None = None
+) -> Result:
+    lines = [json.dumps(document, ensure_ascii=False) for document in publications]
+    return replay(registry, lines, question=question, commands=False)

@@ -1,0 +1,66 @@
+"""Waiting for a deployment to come to what was sent."""
+
+import asyncio
+import time
+from typing import NamedTuple
+
+from shortlist.client.deployment import Deployment, has_passed, read_up_to
+from shortlist.live.manifest import Manifest
+from shortlist.log.base import REJECTS
+from shortlist.model.problem import ShortlistError
+
+POLL_SECONDS = 0.2
+"""How often a log is looked at for news."""
+
+
+class NotKnown(ShortlistError):
+    """What became of something is not known yet."""
+
+
+class Awaited(NamedTuple):
+    """Something at an offset of the input that time has to pass."""
+
+    offset: int
+    time: int
+
+    def manifest(self, deployment: Deployment) -> Manifest | None:
+        """What is committed, if time has passed it, and its rejects, which come just after the
+        commit, are in the log; else None."""
+        manifest = deployment.manifest
+        if manifest is None or not has_passed(manifest, self.offset, self.time):
+            return None
+        return manifest if deployment.log.end(REJECTS) >= manifest.rejects.end else None
+
+    def standstill(self, deployment: Deployment) -> str:
+        """Why it is not known yet."""
+        manifest = deployment.manifest
+        if manifest is None:
+            return "no deployment works on this log"
+        done = read_up_to(manifest)
+        if done < self.offset:
+            return f"the deployment has read up to {done:,}, and this is at {self.offset:,}"
+        return "time has not passed it yet in the deployment"
+
+
+def wait_until_passed(deployment: Deployment, awaited: Awaited, patience: float) -> Manifest:
+    """What is committed when time has passed it; raises `NotKnown` after so many seconds."""
+    deadline = time.monotonic() + patience
+    while True:
+        manifest = awaited.manifest(deployment)
+        if manifest is not None:
+            return manifest
+        if time.monotonic() >= deadline:
+            raise NotKnown(f"not known after {patience:g} s: {awaited.standstill(deployment)}")
+        time.sleep(POLL_SECONDS)
+
+
+async def passed(deployment: Deployment, awaited: Awaited, patience: float) -> Manifest:
+    """The same without keeping a thread waiting."""
+    deadline = time.monotonic() + patience
+    while True:
+        manifest = await asyncio.to_thread(awaited.manifest, deployment)
+        if manifest is not None:
+            return manifest
+        if time.monotonic() >= deadline:
+            raise NotKnown(f"not known after {patience:g} s: {awaited.standstill(deployment)}")
+        await asyncio.sleep(POLL_SECONDS)
