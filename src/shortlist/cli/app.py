@@ -4,7 +4,7 @@ import re
 import sys
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
-from dataclasses import fields
+from dataclasses import fields, replace
 from pathlib import Path
 from typing import Annotated, Literal, NoReturn
 
@@ -96,8 +96,8 @@ def settings_of(
     )
 
 
-def limits_of(texts: list[str] | None) -> Limits:
-    return Limits(**dict(_limit(text) for text in texts or ()))
+def limits_of(texts: list[str] | None, default: Limits | None = None) -> Limits:
+    return replace(default or Limits(), **dict(_limit(text) for text in texts or ()))
 
 
 def duration_of(flag: str, text: str) -> int:

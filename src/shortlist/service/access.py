@@ -1,0 +1,136 @@
+"""Who may do what: keys, owners, and how often."""
+
+from __future__ import annotations
+
+import asyncio
+import time
+from contextlib import suppress
+from dataclasses import dataclass, field
+
+from fastapi import Request
+
+from shortlist.client.keys import Holder, Role, hash_of, known_keys
+from shortlist.intake.roster import Roster
+from shortlist.log.base import Log, LogUnavailable
+from shortlist.service.problems import Refused
+
+REFRESH_SECONDS = 2.0
+"""For so long a key that was removed may still work."""
+MOST_CALLERS = 10_000
+"""Whose rates are remembered."""
+LOOPBACK = ("127.0.0.1", "::1", "localhost")
+EVERYBODY = Holder("everybody", "operator")
+"""Whoever calls on loopback while there are no keys."""
+
+
+@dataclass(slots=True)
+class Bucket:
+    """Requests that are left, filled up as time goes on."""
+
+    left: float
+    since: float
+
+
+@dataclass(slots=True)
+class Rates:
+    """At most so many requests a second by each caller, and twice as many at once.
+
+    >>> rates = Rates(1)
+    >>> [rates.wait("ann", now) for now in (0.0, 0.0, 0.0, 1.0)]
+    [0.0, 0.0, 1.0, 0.0]
+    """
+
+    per_second: float
+    _buckets: dict[str, Bucket] = field(default_factory=dict)
+
+    def wait(self, caller: str, now: float) -> float:
+        """Counts a request; the seconds after which it may come again, 0 if it may pass."""
+        most = 2 * self.per_second
+        if len(self._buckets) > MOST_CALLERS:
+            self._buckets.clear()
+        bucket = self._buckets.setdefault(caller, Bucket(most, now))
+        bucket.left = min(most, bucket.left + (now - bucket.since) * self.per_second)
+        bucket.since = now
+        if bucket.left < 1:
+            return (1 - bucket.left) / self.per_second
+        bucket.left -= 1
+        return 0.0
+
+
+class Access:
+    """Tells who calls, and what they may do."""
+
+    def __init__(self, log: Log, *, is_loopback: bool, per_second: float) -> None:
+        self._log = log
+        self._is_loopback = is_loopback
+        self._rates = Rates(per_second)
+        self._keys = known_keys(log)
+
+    async def run(self) -> None:
+        """Learns of keys that come and go, until it is cancelled."""
+        while True:
+            await asyncio.sleep(REFRESH_SECONDS)
+            with suppress(LogUnavailable):
+                self._keys = await asyncio.to_thread(known_keys, self._log)
+
+    @property
+    def is_open(self) -> bool:
+        """Whether everybody may do everything: on loopback, for as long as there are no keys."""
+        return self._is_loopback and not self._keys
+
+    def holder(self, request: Request) -> Holder:
+        """Who calls; refuses whoever has no key, or calls too often."""
+        holder = self._holder(request)
+        caller = request.client.host if request.client and holder is EVERYBODY else holder.name
+        wait = self._rates.wait(caller, time.monotonic())
+        if wait:
+            headers = {"Retry-After": str(int(wait) + 1)}
+            raise Refused(429, f"too many requests: come again in {wait:.1f} s", headers=headers)
+        return holder
+
+    def is_still(self, holder: Holder) -> bool:
+        """Whether somebody who was let in still has a key."""
+        return (self.is_open and holder is EVERYBODY) or holder in self._keys.values()
+
+    def _holder(self, request: Request) -> Holder:
+        scheme, _, key = request.headers.get("authorization", "").partition(" ")
+        if self.is_open:
+            # a page of somebody else's, under a name that leads here, must not get in
+            if request.url.hostname not in LOOPBACK:
+                raise Refused(421, f"expected a request to loopback, found {request.url.hostname}")
+            return EVERYBODY
+        if scheme.lower() != "bearer" or not key:
+            raise Refused(401, "expected a key: Authorization: Bearer KEY", headers=CHALLENGE)
+        found = self._keys.get(hash_of(key.strip()))
+        if found is None:
+            raise Refused(401, "expected a key that is known, found another", headers=CHALLENGE)
+        return found
+
+
+CHALLENGE = {"WWW-Authenticate": "Bearer"}
+
+
+def check_role(holder: Holder, *roles: Role) -> None:
+    """An operator may do what anybody may."""
+    if not holder.is_operator and holder.role not in roles:
+        expected = " or ".join([*roles, "operator"])
+        raise Refused(403, f"expected the key of a {expected}, found one of a {holder.role}")
+
+
+def check_publisher(holder: Holder, source: object) -> None:
+    """Whether somebody may publish, and advertise, under a name."""
+    check_role(holder, "publisher")
+    if holder.owner is not None and not holder.is_operator and source != holder.owner:
+        raise Refused(403, f"expected the source {holder.owner!r}, which this key is for")
+
+
+def may_see(holder: Holder, subscriber: str | None) -> bool:
+    return holder.is_operator or (holder.role == "subscriber" and holder.owner == subscriber)
+
+
+def check_shortlist(holder: Holder, roster: Roster, shortlist: str) -> None:
+    """Whether somebody may see a shortlist; of others' nobody learns that they exist."""
+    check_role(holder, "subscriber")
+    live = roster.shortlists.get(shortlist)
+    if live is None or not may_see(holder, live.subscriber):
+        raise Refused(404, f"there is no live shortlist {shortlist!r}")

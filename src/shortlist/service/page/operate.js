@@ -1,0 +1,98 @@
+// The operator's view: how the deployment is doing.
+
+import { byId, element, number } from "./elements.js";
+import { ask } from "./service.js";
+
+const EVERY = 2000;
+const SAMPLES = 60;
+let timer;
+let before = null;
+const rates = [];
+
+export async function show(fail) {
+  hide();
+  await refreshed(fail);
+}
+
+export function hide() {
+  clearTimeout(timer);
+}
+
+async function refreshed(fail) {
+  try {
+    const [status, { items }] = await Promise.all([ask("/status"), ask("/rejects?limit=5")]);
+    draw(status, items);
+    fail(null);
+  } catch (error) {
+    fail(error);
+  }
+  timer = setTimeout(() => refreshed(fail), EVERY);
+}
+
+function draw(status, rejects) {
+  const figures = {
+    lag: `${number(status.lag.entries)} entries, ${status.lag.seconds.toFixed(1)} s`,
+    "publications in": number(status.published),
+    "deliveries out": number(status.deliveries),
+    "of them promotions": number(status.promotions),
+    commands: number(status.commands),
+    subscriptions: number(status.subscriptions ?? 0),
+    shortlists: number(status.shortlists ?? 0),
+    state: `${number(Math.round(status["state bytes"] / 1024))} kB in ${number(status.shards)} ${status.shards === 1 ? "shard" : "shards"}`,
+    "last commit": `${status["seconds since commit"].toFixed(1)} s ago`,
+  };
+  byId("figures").replaceChildren(
+    ...Object.entries(figures).map(([name, value]) =>
+      element("div", {}, element("dt", {}, name), element("dd", {}, value)),
+    ),
+  );
+  byId("warnings").replaceChildren(...status.warnings.map((text) => element("li", {}, text)));
+  const reasons = Object.entries(status.rejects).sort(([, one], [, other]) => other - one);
+  const cells = reasons.length ? reasons : [["nothing", 0]];
+  byId("reasons").replaceChildren(
+    ...cells.map(([why, count]) =>
+      element("tr", {}, element("td", {}, why), element("td", {}, number(count))),
+    ),
+  );
+  byId("rejects").replaceChildren(
+    ...rejects.map((each) =>
+      element(
+        "li",
+        {},
+        element("span", { className: "left" }, each.reason),
+        element("code", {}, each.line.slice(0, 160)),
+      ),
+    ),
+  );
+  sample(status);
+}
+
+function sample({ published, deliveries }) {
+  const now = performance.now();
+  if (before !== null) {
+    const seconds = (now - before.now) / 1000;
+    rates.push([
+      Math.max(published - before.published, 0) / seconds,
+      Math.max(deliveries - before.deliveries, 0) / seconds,
+    ]);
+    if (rates.length > SAMPLES) rates.shift();
+  }
+  before = { now, published, deliveries };
+  const most = Math.max(...rates.flat(), 1);
+  const path = (which) =>
+    rates
+      .map((pair, place) => `${(place * 300) / (SAMPLES - 1)},${76 - (pair[which] / most) * 60}`)
+      .join(" L");
+  const svg = byId("rates");
+  const drawn = ["in", "out"].map((name, which) => {
+    const line = document.createElementNS("http://www.w3.org/2000/svg", "path");
+    line.setAttribute("class", name);
+    if (rates.length) line.setAttribute("d", `M${path(which)}`);
+    return line;
+  });
+  const scale = document.createElementNS("http://www.w3.org/2000/svg", "text");
+  scale.setAttribute("x", "4");
+  scale.setAttribute("y", "11");
+  scale.textContent = `${number(most)} a second`;
+  svg.replaceChildren(...drawn, scale);
+}

@@ -1,0 +1,113 @@
+"""Errors as problem details (RFC 9457)."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from http import HTTPStatus
+from typing import Any
+
+from fastapi import FastAPI, Request
+from fastapi.exceptions import RequestValidationError
+from fastapi.responses import JSONResponse
+from starlette.exceptions import HTTPException
+
+from shortlist.client.commands import BadOrders
+from shortlist.client.nouns import CannotBecome, NotLive
+from shortlist.client.waiting import NotKnown
+from shortlist.live.looking import NoSuchShortlist
+from shortlist.live.registers import NoDeployment
+from shortlist.log.base import LogUnavailable
+from shortlist.model.problem import Problem, ShortlistError
+
+MEDIA_TYPE = "application/problem+json"
+STATUSES: dict[type[ShortlistError], int] = {
+    BadOrders: 422,
+    CannotBecome: 409,
+    NotLive: 404,
+    NoSuchShortlist: 404,
+    NoDeployment: 503,
+    LogUnavailable: 503,
+    NotKnown: 504,
+}
+"""What errors of the client are to somebody who called."""
+BEFORE = {503: {"Retry-After": "1"}}
+
+
+class Refused(Exception):
+    """A request that is answered with a problem."""
+
+    def __init__(
+        self,
+        status: int,
+        detail: str,
+        problems: Iterable[Problem] = (),
+        headers: dict[str, str] | None = None,
+        **more: Any,
+    ) -> None:
+        super().__init__(detail)
+        self.status = status
+        self.detail = detail
+        self.problems = tuple(problems)
+        self.headers = headers
+        self.more = more
+
+
+def problem(
+    status: int,
+    detail: str,
+    problems: Iterable[Problem] = (),
+    headers: dict[str, str] | None = None,
+    **more: Any,
+) -> JSONResponse:
+    """The answer to a request that was refused."""
+    content: dict[str, Any] = {
+        "type": "about:blank",
+        "title": HTTPStatus(status).phrase,
+        "status": status,
+        "detail": detail,
+        **more,
+    }
+    listed = [_document(each) for each in problems]
+    if listed:
+        content["problems"] = listed
+    known = BEFORE.get(status, {}) | (headers or {})
+    return JSONResponse(content, status, known, MEDIA_TYPE)
+
+
+def _document(one: Problem) -> dict[str, Any]:
+    """
+    >>> _document(Problem(message="expected a value", field="where", column=7))
+    {'message': 'expected a value', 'field': 'where', 'column': 7}
+    """
+    found = {name: getattr(one, name) for name in ("message", "id", "field", "column")}
+    return {name: value for name, value in found.items() if value is not None}
+
+
+def add_handlers(app: FastAPI) -> None:
+    """Whatever goes wrong is told as a problem."""
+
+    @app.exception_handler(Refused)
+    async def refused(request: Request, error: Refused) -> JSONResponse:
+        return problem(error.status, error.detail, error.problems, error.headers, **error.more)
+
+    @app.exception_handler(ShortlistError)
+    async def known(request: Request, error: ShortlistError) -> JSONResponse:
+        statuses = (STATUSES[kind] for kind in type(error).__mro__ if kind in STATUSES)
+        listed = error.problems if isinstance(error, BadOrders) else ()
+        return problem(next(statuses, 500), str(error), listed)
+
+    @app.exception_handler(RequestValidationError)
+    async def unreadable(request: Request, error: RequestValidationError) -> JSONResponse:
+        listed = [
+            Problem(field=".".join(map(str, detail["loc"])), message=detail["msg"])
+            for detail in error.errors()
+        ]
+        return problem(422, "; ".join(map(str, listed)), listed)
+
+    @app.exception_handler(HTTPException)
+    async def other(request: Request, error: HTTPException) -> JSONResponse:
+        return problem(error.status_code, str(error.detail), headers=dict(error.headers or {}))
+
+    @app.exception_handler(Exception)
+    async def unexpected(request: Request, error: Exception) -> JSONResponse:
+        return problem(500, "the service failed; its own log says why")

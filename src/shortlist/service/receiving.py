@@ -1,0 +1,197 @@
+"""Routes for subscribers: what a shortlist shows, what came to it, and what comes."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import AsyncIterator
+from itertools import islice
+from typing import Annotated, Any
+
+from fastapi import APIRouter, Header, Query
+from fastapi.responses import StreamingResponse
+
+from shortlist.client.contents import content_of
+from shortlist.client.following import News, Place
+from shortlist.client.keys import Holder
+from shortlist.client.nouns import read_noun
+from shortlist.client.trying import reasons, registry_of, tried
+from shortlist.intake.lines import BadItem
+from shortlist.intake.roster import Roster
+from shortlist.log.base import DELIVERIES
+from shortlist.model.registry import Registry
+from shortlist.model.subscription import Subscription
+from shortlist.model.times import format_time
+from shortlist.model.wording import shown
+from shortlist.service.access import check_role, check_shortlist
+from shortlist.service.problems import Refused
+from shortlist.service.registering import Name
+from shortlist.service.state import Body, Caller, Here, Service, body_schema, now, parsed
+
+router = APIRouter(tags=["subscribers"])
+KINDS = {DELIVERIES: "delivery"}
+"""The names of events; all others are departures."""
+
+
+def check_seen(service: Service, caller: Holder, shortlist: str) -> None:
+    service.registry.ask(lambda roster: check_shortlist(caller, roster, shortlist))
+
+
+@router.get("/shortlists/{name}/content")
+def content(
+    name: Name,
+    service: Here,
+    caller: Caller,
+    with_data: Annotated[bool, Query(description="With the publications' data.")] = False,
+) -> dict[str, Any]:
+    """What a shortlist shows now, the best first; `after` is where its events go on from there."""
+    check_seen(service, caller, name)
+    found = content_of(service.deployment, name, with_data=with_data)
+    manifest = found.manifest
+    after = Place(manifest.deliveries.end, manifest.departures.end)
+    return {**found.document(), "after": str(after)}
+
+
+@router.get("/shortlists/{name}/deliveries")
+def deliveries(
+    name: Name,
+    service: Here,
+    caller: Caller,
+    after: Annotated[int, Query(ge=0, lt=2**63, description="Behind this offset.")] = 0,
+    limit: Annotated[int, Query(ge=1, le=1000)] = 100,
+) -> dict[str, Any]:
+    """What came to a shortlist, from the first on; `next` is where the following page begins."""
+    check_seen(service, caller, name)
+    entries = [*islice(service.log.read(DELIVERIES, after, key=name), limit)]
+    following = entries[-1].offset if len(entries) == limit else None
+    items = [{"offset": entry.offset, "delivery": parsed(entry.content)} for entry in entries]
+    return {"items": items, "next": following}
+
+
+@router.get(
+    "/shortlists/{name}/events",
+    response_class=StreamingResponse,
+    responses={200: {"content": {"text/event-stream": {"schema": {"type": "string"}}}}},
+)
+async def events(
+    name: Name,
+    service: Here,
+    caller: Caller,
+    after: Annotated[str | None, Query(description="Behind this place, such as 12.7.")] = None,
+    last_event_id: Annotated[str | None, Header()] = None,
+) -> StreamingResponse:
+    """What comes to a shortlist and what leaves it, as server-sent events.
+
+    The id of an event is its place; whoever comes again with it as `Last-Event-ID` misses nothing.
+    Without a place, it begins now.
+    """
+    await asyncio.to_thread(check_seen, service, caller, name)
+    place = _start(service, last_event_id or after)
+    if service.streams >= service.options.most_streams:
+        raise Refused(503, f"expected at most {service.options.most_streams} streams, found more")
+    headers = {"Cache-Control": "no-store", "X-Accel-Buffering": "no"}
+    told = _told(service, caller, name, place)
+    return StreamingResponse(told, headers=headers, media_type="text/event-stream")
+
+
+def _start(service: Service, text: str | None) -> Place:
+    """Where a stream begins."""
+    end = service.tail.end
+    if text is None:
+        return end
+    try:
+        place = Place.of_text(text)
+    except ValueError as error:
+        raise Refused(400, str(error)) from None
+    if place.departures is None:
+        place = place._replace(departures=end.departures)
+    latest = service.log.end(DELIVERIES)
+    if place.deliveries > latest:
+        raise Refused(409, f"expected a place up to {latest}, found {place}: is it of another log?")
+    return place
+
+
+async def _told(
+    service: Service, caller: Holder, shortlist: str, place: Place
+) -> AsyncIterator[bytes]:
+    """The text of a stream; its first event tells where it begins."""
+    told = service.measures.told
+    service.streams += 1
+    try:
+        yield _event("ready", place, f'{{"after": "{place}"}}')
+        async for after, news in service.tail.follow(shortlist, place, service.options.heartbeat):
+            if news is None:
+                if not service.access.is_still(caller):
+                    return
+                yield b": nothing came\n\n"
+                continue
+            told.inc()
+            yield _event(_kind(news), after, news.line)
+    finally:
+        service.streams -= 1
+
+
+def _kind(news: News) -> str:
+    return KINDS.get(news.stream, "departure")
+
+
+def _event(kind: str, place: Place, data: str) -> bytes:
+    return f"id: {place}\nevent: {kind}\ndata: {data}\n\n".encode()
+
+
+@router.post(
+    "/try", openapi_extra=body_schema("A subscription, as it would be put; its id may be absent.")
+)
+def try_subscription(body: Body, service: Here, caller: Caller) -> dict[str, Any]:
+    """What a subscription would have delivered of the last 1,000 publications, had it been alone on
+    its shortlist. Nothing is made."""
+    check_role(caller, "subscriber")
+    subscription = _tried(body, service)
+
+    def shortlist(roster: Roster) -> Any:
+        if subscription.shortlist is None:
+            return None
+        check_shortlist(caller, roster, subscription.shortlist)
+        return roster.shortlists[subscription.shortlist]
+
+    named = service.registry.ask(shortlist)
+    return tried(service.deployment, subscription, named, now=now())
+
+
+@router.post("/check", openapi_extra=body_schema("A subscription, as it would be put."))
+def check_subscription(body: Body, service: Here, caller: Caller) -> dict[str, Any]:
+    """Whether a subscription can be read; if not, every problem with its field and column."""
+    check_role(caller, "subscriber")
+    return {"id": _tried(body, service).id, "problems": []}
+
+
+def _tried(body: dict[str, Any], service: Service) -> Subscription:
+    document = {"id": "this", **body}
+    noun = read_noun("subscription", document, service.registry.vocabulary, service.options.limits)
+    assert isinstance(noun, Subscription)
+    return noun
+
+
+@router.post(
+    "/explain",
+    openapi_extra=body_schema(
+        "`shortlist`, and a `publication`: one that was published, or could be."
+    ),
+)
+def explain(body: Body, service: Here, caller: Caller) -> dict[str, Any]:
+    """How far the live subscriptions of a shortlist match a publication, predicate by predicate."""
+    shortlist, publication = body.get("shortlist"), body.get("publication")
+    if not isinstance(shortlist, str) or not isinstance(publication, dict):
+        expected = "expected a shortlist and a publication, which is an object"
+        raise Refused(422, f"{expected}; found {shown(body)}")
+
+    def asked(roster: Roster) -> Registry:
+        check_shortlist(caller, roster, shortlist)
+        return registry_of(roster, service.registry.vocabulary, shortlist)
+
+    timed = {"id": "this", "source": "this", "time": format_time(now())}
+    given = {name: value for name, value in publication.items() if value is not None}
+    try:
+        found = reasons(service.registry.ask(asked), timed | given, shortlist)
+    except BadItem as error:
+        raise Refused(422, f"publication: {error}", error.problems) from None
+    return {"shortlist": shortlist, "subscriptions": found}

@@ -1,0 +1,228 @@
+"""Routes for shortlists, subscriptions and advertisements as resources."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Annotated, Any
+
+from fastapi import APIRouter, Path, Query, Response
+
+from shortlist.client.commands import Order, checked, effect
+from shortlist.client.keys import Holder
+from shortlist.client.nouns import (
+    ENDS,
+    Noun,
+    changed,
+    live_noun,
+    live_nouns,
+    orders_for,
+    read_noun,
+    subscriber_of,
+)
+from shortlist.intake.documents import Kind, dump
+from shortlist.intake.roster import Roster
+from shortlist.intake.written import registry_document
+from shortlist.model.advertisement import Advertisement
+from shortlist.model.policy import policies_of
+from shortlist.model.registry import Registry
+from shortlist.model.shortlist import Shortlist
+from shortlist.model.subscription import Subscription
+from shortlist.model.wording import shown
+from shortlist.service.access import check_publisher, check_role, may_see
+from shortlist.service.problems import Refused
+from shortlist.service.state import Body, Caller, Here, Service, body_schema
+
+router = APIRouter()
+Name = Annotated[str, Path(min_length=1, max_length=1000)]
+
+
+@dataclass(frozen=True, slots=True)
+class Resource:
+    """The nouns of one kind, for whoever calls."""
+
+    kind: Kind
+    service: Service
+    caller: Holder
+
+    def check(self, roster: Roster, noun: Noun, *, is_live: bool) -> None:
+        """Whether the caller may see and change it; of others' nobody learns that they exist."""
+        if isinstance(noun, Advertisement):
+            check_publisher(self.caller, noun.source)
+        elif not may_see(self.caller, subscriber_of(roster, noun)):
+            check_role(self.caller, "subscriber")
+            if is_live:
+                raise Refused(404, f"there is no live {self.kind} {shown(noun.id)}")
+            whose = f"expected a {self.kind} of {self.caller.owner!r}, which this key is for"
+            raise Refused(403, whose)
+
+    def live(self, roster: Roster, name: str) -> Noun:
+        noun = live_noun(roster, self.kind, name)
+        self.check(roster, noun, is_live=True)
+        return noun
+
+    def wanted(self, roster: Roster, document: Mapping[str, Any]) -> tuple[Noun, list[Order]]:
+        """The noun that a document describes, and the commands that lead to it."""
+        limits = self.service.options.limits
+        noun = read_noun(self.kind, self._owned(document), self.service.registry.vocabulary, limits)
+        self.check(roster, noun, is_live=False)
+        before = live_nouns(roster, self.kind).get(noun.id)
+        if before is not None and not self._may_replace(roster, before):
+            raise Refused(409, f"expected a name that is free, found {shown(noun.id)} in use")
+        return noun, orders_for(roster, self.kind, noun)
+
+    def _may_replace(self, roster: Roster, noun: Noun) -> bool:
+        try:
+            self.check(roster, noun, is_live=True)
+        except Refused:
+            return False
+        return True
+
+    def _owned(self, document: Mapping[str, Any]) -> dict[str, Any]:
+        """What a subscriber makes is its own, unless it says otherwise."""
+        owner = self.caller.owner if self.caller.role == "subscriber" else None
+        is_own = self.kind == "shortlist" or (
+            self.kind == "subscription" and document.get("shortlist") is None
+        )
+        if owner is not None and is_own and document.get("subscriber") is None:
+            return {**document, "subscriber": owner}
+        return dict(document)
+
+    async def carry_out(
+        self, roster_effect: str | None, orders: list[Order], name: str
+    ) -> dict[str, Any]:
+        """Sends commands and waits for what becomes of them."""
+        sent = await asyncio.to_thread(self.service.send, orders)
+        for verdict in await self.service.verdicts(orders, sent):
+            if verdict.rejected is not None:
+                raise Refused(409, verdict.rejected, offset=verdict.offset)
+        answer: dict[str, Any] = {"id": name, "offset": sent.offsets[-1]}
+        return answer if roster_effect is None else {**answer, "effect": roster_effect}
+
+    def prepared(self, document: Mapping[str, Any]) -> tuple[Noun, list[Order], str | None]:
+        """As `wanted`, with what a change does to what a shortlist holds."""
+
+        def asked(roster: Roster) -> tuple[Noun, list[Order], str | None]:
+            noun, orders = self.wanted(roster, document)
+            commands = checked(orders, self.service.registry.vocabulary)
+            said = effect(roster, commands[0]) if len(commands) == 1 else None
+            return noun, orders, said
+
+        return self.service.registry.ask(asked)
+
+
+def add_routes(kind: Kind, path: str, tag: str) -> None:
+    """The routes of one kind of noun."""
+
+    @router.get(path, tags=[tag], name=f"list_{kind}s")
+    def listed(
+        service: Here,
+        caller: Caller,
+        subscriber: Annotated[str | None, Query(description="Only of this subscriber.")] = None,
+        policy: Annotated[str | None, Query(description="Only with this policy.")] = None,
+        after: Annotated[str, Query(description="Behind this id.")] = "",
+        limit: Annotated[int, Query(ge=1, le=1000)] = 100,
+    ) -> dict[str, Any]:
+        """Those that are live and yours to see, in order of their ids."""
+        resource = Resource(kind, service, caller)
+        check_role(caller, "publisher" if kind == "advertisement" else "subscriber")
+
+        def is_asked(roster: Roster, noun: Noun) -> bool:
+            if not resource._may_replace(roster, noun):
+                return False
+            of = getattr(noun, "source", None) or subscriber_of(roster, noun)
+            return subscriber in (None, of) and (policy is None or policy in _policies(noun))
+
+        def found(roster: Roster) -> list[Noun]:
+            nouns = live_nouns(roster, kind)
+            names = sorted(name for name in nouns if name > after and is_asked(roster, nouns[name]))
+            return [nouns[name] for name in names[: limit + 1]]
+
+        nouns = service.registry.ask(found)
+        following = nouns[limit - 1].id if len(nouns) > limit else None
+        return {"items": [dump(noun) for noun in nouns[:limit]], "next": following}
+
+    @router.get(f"{path}/{{name}}", tags=[tag], name=f"get_{kind}")
+    def got(name: Name, service: Here, caller: Caller) -> dict[str, Any]:
+        """One of them, as it could be put."""
+        resource = Resource(kind, service, caller)
+        found: dict[str, Any] = service.registry.ask(
+            lambda roster: dump(resource.live(roster, name))
+        )
+        return found
+
+    @router.put(
+        f"{path}/{{name}}",
+        tags=[tag],
+        name=f"put_{kind}",
+        openapi_extra=body_schema(f"The {kind}; its id is that of the path."),
+    )
+    async def put(
+        name: Name, response: Response, body: Body, service: Here, caller: Caller
+    ) -> dict[str, Any]:
+        """Have it so: made, changed, or left as it is. 200, or 201 if it is new."""
+        resource = Resource(kind, service, caller)
+        noun, orders, said = await asyncio.to_thread(resource.prepared, _named(name, body))
+        if not orders:
+            return {"id": noun.id, "effect": "it is so already"}
+        done = await resource.carry_out(said, orders, noun.id)
+        if orders[0].verb not in ("update", ENDS[kind]):
+            response.status_code = 201
+        return done
+
+    @router.patch(
+        f"{path}/{{name}}",
+        tags=[tag],
+        name=f"patch_{kind}",
+        openapi_extra=body_schema("The fields that change; null for the default."),
+    )
+    async def patch(name: Name, body: Body, service: Here, caller: Caller) -> dict[str, Any]:
+        """Change some fields; the answer says whether its shortlist keeps what it holds."""
+        resource = Resource(kind, service, caller)
+
+        def wanted(roster: Roster) -> dict[str, Any]:
+            resource.live(roster, name)
+            return changed(roster, kind, name, _named(name, body))
+
+        document = await asyncio.to_thread(service.registry.ask, wanted)
+        noun, orders, said = await asyncio.to_thread(resource.prepared, document)
+        if not orders:
+            return {"id": noun.id, "effect": "it is so already"}
+        return await resource.carry_out(said, orders, noun.id)
+
+    @router.delete(f"{path}/{{name}}", tags=[tag], name=f"delete_{kind}")
+    async def delete(name: Name, service: Here, caller: Caller) -> dict[str, Any]:
+        """End it."""
+        resource = Resource(kind, service, caller)
+        await asyncio.to_thread(service.registry.ask, lambda roster: resource.live(roster, name))
+        return await resource.carry_out(None, [Order(kind, ENDS[kind], name)], name)
+
+
+def _named(name: str, body: Mapping[str, Any]) -> dict[str, Any]:
+    if body.get("id") not in (None, name):
+        raise Refused(422, f"id: expected {name!r} as in the path, found {shown(body['id'])}")
+    return {**body, "id": name}
+
+
+def _policies(noun: Noun) -> list[str]:
+    match noun:
+        case Shortlist():
+            return [policy.kind for policy in policies_of(noun.policy)]
+        case Subscription():
+            own = noun.own_shortlist()
+            return [] if own is None else _policies(own)
+    return []
+
+
+add_routes("shortlist", "/shortlists", "subscribers")
+add_routes("subscription", "/subscriptions", "subscribers")
+add_routes("advertisement", "/advertisements", "publishers")
+
+
+@router.get("/vocabulary", tags=["subscribers"])
+def vocabulary(service: Here, caller: Caller) -> dict[str, Any]:
+    """What is declared about attributes: types and terms."""
+    declared = Registry(vocabulary=service.registry.vocabulary)
+    found: dict[str, Any] = registry_document(declared)["vocabulary"]
+    return found

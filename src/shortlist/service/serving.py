@@ -1,0 +1,76 @@
+"""Running the service until it is told to stop."""
+
+from __future__ import annotations
+
+import socket
+
+import uvicorn
+from fastapi import FastAPI
+
+from shortlist.client.keys import known_keys
+from shortlist.log.base import Log
+from shortlist.model.problem import ShortlistError
+from shortlist.service.access import LOOPBACK
+from shortlist.service.app import create_app
+from shortlist.service.state import Options
+
+GRACE_SECONDS = 2
+"""For requests that are under way when it stops."""
+
+
+class NoKeys(ShortlistError):
+    """A service that everybody could reach, and that would let everybody in."""
+
+
+def is_loopback(host: str) -> bool:
+    """
+    >>> is_loopback("127.0.0.1"), is_loopback("0.0.0.0")
+    (True, False)
+    """
+    return host in LOOPBACK
+
+
+def check_keys(log: Log, host: str) -> bool:
+    """Whether keys are asked for; `NoKeys` where they have to be and there are none."""
+    has_keys = bool(known_keys(log))
+    if not has_keys and not is_loopback(host):
+        raise NoKeys(
+            f"{host}: expected keys, found none: make one with `shortlist allow`, or serve on"
+            " 127.0.0.1 to try it out"
+        )
+    return has_keys
+
+
+def bound_socket(host: str, port: int) -> socket.socket:
+    """A socket on an address; port 0 is any free one."""
+    family = socket.AF_INET6 if ":" in host else socket.AF_INET
+    found = socket.socket(family, socket.SOCK_STREAM)
+    found.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+    try:
+        found.bind((host, port))
+    except OSError:
+        found.close()
+        raise
+    return found
+
+
+class Server(uvicorn.Server):
+    """Ends its streams before it waits for what else is under way."""
+
+    async def shutdown(self, sockets: list[socket.socket] | None = None) -> None:
+        app = self.config.app
+        assert isinstance(app, FastAPI)
+        app.state.service.tail.stop()
+        await super().shutdown(sockets)
+
+
+def make_server(log: Log, options: Options) -> Server:
+    """A server that can be run on a socket, and stopped by `should_exit`."""
+    config = uvicorn.Config(
+        create_app(log, options),
+        log_level="warning",
+        access_log=False,
+        timeout_graceful_shutdown=GRACE_SECONDS,
+        h11_max_incomplete_event_size=64 * 1024,
+    )
+    return Server(config)

@@ -1,0 +1,150 @@
+"""What the requests to one service share."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import time
+from collections.abc import AsyncIterator, Sequence
+from contextlib import asynccontextmanager
+from dataclasses import dataclass, field
+from typing import Annotated, Any, cast
+
+from fastapi import Depends, Request
+
+from shortlist.client.commands import Order, Sent, Verdict, sent
+from shortlist.client.deployment import Deployment, rejections
+from shortlist.client.keys import Holder
+from shortlist.client.registry import LiveRegistry
+from shortlist.client.waiting import passed
+from shortlist.intake.lines import BadItem, parse_json
+from shortlist.log.base import Log
+from shortlist.model.settings import Limits
+from shortlist.model.wording import shown
+from shortlist.service.access import Access
+from shortlist.service.appending import Appender
+from shortlist.service.measuring import Measures
+from shortlist.service.problems import Refused
+from shortlist.service.tail import Tail
+
+LIMITS = Limits(
+    expression_length=8_192, expression_depth=24, predicates=128, payload_bytes=256 * 1024
+)
+"""What somebody may ask for who is not known: less than an operator may write to the log."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Options:
+    """How a service is run."""
+
+    is_loopback: bool = True
+    limits: Limits = LIMITS
+    patience: float = 30.0
+    """Seconds that a command may take."""
+    heartbeat: float = 15.0
+    """Seconds of silence on a stream."""
+    most_streams: int = 2_000
+    per_second: float = 5_000.0
+    """Requests of one caller."""
+
+
+@dataclass(slots=True)
+class Service:
+    """A log and the deployment on it, and what is done once for all requests."""
+
+    log: Log
+    options: Options
+    deployment: Deployment = field(init=False)
+    registry: LiveRegistry = field(init=False)
+    appender: Appender = field(init=False)
+    tail: Tail = field(init=False)
+    access: Access = field(init=False)
+    measures: Measures = field(init=False)
+    streams: int = 0
+    """How many are open."""
+
+    def __post_init__(self) -> None:
+        options = self.options
+        self.deployment = Deployment(self.log)
+        self.registry = LiveRegistry(self.deployment)
+        self.appender = Appender(self.log)
+        self.tail = Tail(self.log)
+        self.access = Access(
+            self.log, is_loopback=options.is_loopback, per_second=options.per_second
+        )
+        self.measures = Measures(self.deployment)
+        self.measures.streams.set_function(lambda: self.streams)
+
+    @asynccontextmanager
+    async def running(self) -> AsyncIterator[None]:
+        """What goes on beside requests."""
+        works = (self.appender.run(), self.tail.run(), self.access.run())
+        tasks = [asyncio.create_task(work) for work in works]
+        try:
+            yield
+        finally:
+            for task in tasks:
+                task.cancel()
+            await asyncio.gather(*tasks, return_exceptions=True)
+
+    def send(self, orders: Sequence[Order]) -> Sent:
+        """As late as possible: meanwhile time goes on in the deployment, too."""
+        return sent(self.log, orders, now())
+
+    async def verdicts(self, orders: Sequence[Order], sent: Sent) -> list[Verdict]:
+        """What became of orders, once the deployment has come to them."""
+        manifest = await passed(self.deployment, sent.awaited, self.options.patience)
+
+        def found() -> dict[int, str]:
+            offsets = {*sent.offsets}
+            return dict(rejections(self.log, manifest, offsets, sent.rejected_before))
+
+        reasons = await asyncio.to_thread(found)
+        return [
+            Verdict(order.place, offset, reasons.get(offset), None)
+            for order, offset in zip(orders, sent.offsets, strict=True)
+        ]
+
+
+def now() -> int:
+    """In microseconds since 1970."""
+    return time.time_ns() // 1000
+
+
+def service_of(request: Request) -> Service:
+    return cast(Service, request.app.state.service)
+
+
+async def holder_of(request: Request) -> Holder:
+    return service_of(request).access.holder(request)
+
+
+Here = Annotated[Service, Depends(service_of)]
+Caller = Annotated[Holder, Depends(holder_of)]
+
+
+async def read_object(request: Request) -> dict[str, Any]:
+    """The JSON object that a request brings."""
+    media = request.headers.get("content-type", "").partition(";")[0].strip().lower()
+    if media != "application/json":
+        raise Refused(415, f"expected application/json, found {media or 'no content type'}")
+    try:
+        found = parse_json(await request.body(), service_of(request).options.limits)
+    except BadItem as error:
+        raise Refused(400, str(error)) from None
+    if not isinstance(found, dict):
+        raise Refused(422, f"expected a JSON object, found {shown(found)}")
+    return found
+
+
+Body = Annotated[dict[str, Any], Depends(read_object)]
+
+
+def body_schema(description: str) -> dict[str, Any]:
+    """What the OpenAPI document says of such a body."""
+    content = {"application/json": {"schema": {"type": "object"}}}
+    return {"requestBody": {"required": True, "description": description, "content": content}}
+
+
+def parsed(line: bytes) -> Any:
+    return json.loads(line.decode("utf-8-sig"))

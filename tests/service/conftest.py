@@ -1,0 +1,23 @@
+import pytest
+
+from tests.cli.programs import Deployment
+from tests.service.servers import REGISTRY, caller, served
+
+
+@pytest.fixture
+def deployment(tmp_path):
+    deployment = Deployment(tmp_path, REGISTRY, shards=1)
+    with deployment.running():
+        yield deployment
+
+
+@pytest.fixture
+def url(deployment):
+    with served(deployment.log) as url:
+        yield url
+
+
+@pytest.fixture
+def client(url):
+    with caller(url) as client:
+        yield client
