@@ -16,7 +16,7 @@ from shortlist.log.base import Log
 from shortlist.service import operating, publishing, receiving, registering
 from shortlist.service.bounds import BoundedBodies
 from shortlist.service.measuring import Measured
-from shortlist.service.problems import add_handlers
+from shortlist.service.problems import RESPONSES, add_handlers
 from shortlist.service.state import Options, Service
 
 PAGE = Path(__file__).parent / "page"
@@ -43,6 +43,7 @@ def create_app(log: Log, options: Options | None = None) -> FastAPI:
         docs_url=None,
         redoc_url=None,
         lifespan=lifespan,
+        responses=RESPONSES,
         middleware=[
             Middleware(Measured, measures=service.measures),
             Middleware(BoundedBodies, most=service.options.limits.payload_bytes),

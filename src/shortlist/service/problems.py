@@ -30,6 +30,37 @@ STATUSES: dict[type[ShortlistError], int] = {
     NotKnown: 504,
 }
 """What errors of the client are to somebody who called."""
+SCHEMA = {
+    "type": "object",
+    "required": ["type", "title", "status", "detail"],
+    "properties": {
+        "type": {"type": "string"},
+        "title": {"type": "string"},
+        "status": {"type": "integer"},
+        "detail": {"type": "string"},
+        "problems": {
+            "type": "array",
+            "items": {
+                "type": "object",
+                "required": ["message"],
+                "properties": {
+                    "message": {"type": "string"},
+                    "id": {"type": "string"},
+                    "field": {"type": "string"},
+                    "column": {"type": "integer"},
+                },
+            },
+        },
+    },
+}
+RESPONSES: dict[int | str, dict[str, Any]] = {
+    status: {"description": description, "content": {MEDIA_TYPE: {"schema": SCHEMA}}}
+    for status, description in {
+        "4XX": "What was expected, and what was found.",
+        "5XX": "The log, the deployment or the service does not answer.",
+    }.items()
+}
+"""What the OpenAPI document says of every route."""
 BEFORE = {503: {"Retry-After": "1"}}
 
 

@@ -156,6 +156,7 @@ def add_routes(kind: Kind, path: str, tag: str) -> None:
         f"{path}/{{name}}",
         tags=[tag],
         name=f"put_{kind}",
+        responses={201: {"description": "It is new."}},
         openapi_extra=body_schema(f"The {kind}; its id is that of the path."),
     )
     async def put(

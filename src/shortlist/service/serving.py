@@ -18,6 +18,10 @@ GRACE_SECONDS = 2
 """For requests that are under way when it stops."""
 
 
+BACKLOG = 2048
+"""Callers that may wait to be let in."""
+
+
 class NoKeys(ShortlistError):
     """A service that everybody could reach, and that would let everybody in."""
 
@@ -42,12 +46,13 @@ def check_keys(log: Log, host: str) -> bool:
 
 
 def bound_socket(host: str, port: int) -> socket.socket:
-    """A socket on an address; port 0 is any free one."""
+    """A socket on an address, which callers reach from now on; port 0 is any free one."""
     family = socket.AF_INET6 if ":" in host else socket.AF_INET
     found = socket.socket(family, socket.SOCK_STREAM)
     found.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
     try:
         found.bind((host, port))
+        found.listen(BACKLOG)
     except OSError:
         found.close()
         raise
