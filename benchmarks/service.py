@@ -1,9 +1,9 @@
 """The HTTP service on loopback: publications a second, and streams at the same time.
 
 Run: python benchmarks/service.py
-Prints one JSON line per figure. The service is a process of its own over a log in a file; publishers
-and receivers are plain sockets in this process, and deliveries are written to the log as a
-deployment would write them, so that the service alone is measured.
+Prints one JSON line per figure. The service is a process of its own over a log in a file;
+publishers and receivers are plain sockets in this process, and deliveries are written to the log as
+a deployment would write them, so that the service alone is measured.
 """
 
 import asyncio

@@ -31,7 +31,8 @@ def test_what_was_acknowledged_survives_a_kill(deployment):
                     receipt = publish(client, *(event(name, 1) for name in names))
                 except httpx.HTTPError:
                     return
-                acknowledged.update(zip(range(receipt["first"], receipt["last"] + 1), names))
+                offsets = range(receipt["first"], receipt["last"] + 1)
+                acknowledged.update(zip(offsets, names, strict=True))
 
     for attempt in range(2):
         service, address = started(deployment.url)

@@ -51,7 +51,7 @@ def create_app(log: Log, options: Options | None = None) -> FastAPI:
     )
     app.state.service = service
     add_handlers(app)
-    # before the resources: these would take "content" for a part of a name
+    # names may hold slashes: what is about one comes before the names themselves
     for module in (publishing, receiving, registering, operating):
         app.include_router(module.router)
     _add_pages(app)

@@ -36,7 +36,7 @@ def check_seen(service: Service, caller: Holder, shortlist: str) -> None:
     service.registry.ask(lambda roster: check_shortlist(caller, roster, shortlist))
 
 
-@router.get("/shortlists/{name}/content")
+@router.get("/shortlists/{name:path}/content")
 def content(
     name: Name,
     service: Here,
@@ -51,7 +51,7 @@ def content(
     return {**found.document(), "after": str(after)}
 
 
-@router.get("/shortlists/{name}/deliveries")
+@router.get("/shortlists/{name:path}/deliveries")
 def deliveries(
     name: Name,
     service: Here,
@@ -68,7 +68,7 @@ def deliveries(
 
 
 @router.get(
-    "/shortlists/{name}/events",
+    "/shortlists/{name:path}/events",
     response_class=StreamingResponse,
     responses={200: {"content": {"text/event-stream": {"schema": {"type": "string"}}}}},
 )

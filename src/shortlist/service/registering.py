@@ -143,7 +143,7 @@ def add_routes(kind: Kind, path: str, tag: str) -> None:
         following = nouns[limit - 1].id if len(nouns) > limit else None
         return {"items": [dump(noun) for noun in nouns[:limit]], "next": following}
 
-    @router.get(f"{path}/{{name}}", tags=[tag], name=f"get_{kind}")
+    @router.get(f"{path}/{{name:path}}", tags=[tag], name=f"get_{kind}")
     def got(name: Name, service: Here, caller: Caller) -> dict[str, Any]:
         """One of them, as it could be put."""
         resource = Resource(kind, service, caller)
@@ -153,7 +153,7 @@ def add_routes(kind: Kind, path: str, tag: str) -> None:
         return found
 
     @router.put(
-        f"{path}/{{name}}",
+        f"{path}/{{name:path}}",
         tags=[tag],
         name=f"put_{kind}",
         responses={201: {"description": "It is new."}},
@@ -173,7 +173,7 @@ def add_routes(kind: Kind, path: str, tag: str) -> None:
         return done
 
     @router.patch(
-        f"{path}/{{name}}",
+        f"{path}/{{name:path}}",
         tags=[tag],
         name=f"patch_{kind}",
         openapi_extra=body_schema("The fields that change; null for the default."),
@@ -192,7 +192,7 @@ def add_routes(kind: Kind, path: str, tag: str) -> None:
             return {"id": noun.id, "effect": "it is so already"}
         return await resource.carry_out(said, orders, noun.id)
 
-    @router.delete(f"{path}/{{name}}", tags=[tag], name=f"delete_{kind}")
+    @router.delete(f"{path}/{{name:path}}", tags=[tag], name=f"delete_{kind}")
     async def delete(name: Name, service: Here, caller: Caller) -> dict[str, Any]:
         """End it."""
         resource = Resource(kind, service, caller)
