@@ -222,13 +222,12 @@ class Shard:
         """The shortlists of deliveries, by number: all there are, or only these if they are few."""
         if self.names.is_cheap(numbers.size):
             if self._hashed is None:
-                every = self.names.column().fill_null("").to_pylist()
-                self._hashed = shortlist_texts(every)
+                self._hashed = shortlist_texts(self.names.column().fill_null(""))
             columns = self.names.column(), self._subscribers.column()
             return Receiving(*columns, self._hashed, numbers)
         who, places = np.unique(numbers, return_inverse=True)
         ids = self.names.taken(who)
-        hashed = shortlist_texts(ids.to_pylist())
+        hashed = shortlist_texts(ids)
         return Receiving(ids, self._subscribers.taken(who), hashed, places)
 
     def objects(self, placed: Placements) -> Iterator[Delivery]:
