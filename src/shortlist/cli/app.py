@@ -25,6 +25,7 @@ FINITE, LIVE = "For finite inputs", "For a live deployment"
 """The parts of the help."""
 POLL_SECONDS = 0.2
 """How often a log is looked at for news."""
+OFF = "off"
 
 RegistryPath = Annotated[
     Path | None, typer.Argument(help="A registry: a YAML or JSON file, or a folder.")

@@ -1,8 +1,10 @@
 """The commands for finite inputs: run, check, explain."""
 
+from __future__ import annotations
+
 import json
 from pathlib import Path
-from typing import Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 from rich.console import Console
@@ -24,18 +26,12 @@ from shortlist.cli.app import (
     settings_of,
     warn,
 )
-from shortlist.engine.engine import Engine
-from shortlist.engine.explanation import Question
-from shortlist.engine.explanation_text import explanation_lines
-from shortlist.engine.replay import read_items, replay
-from shortlist.intake.files import read_registry
-from shortlist.intake.roster import summary
-from shortlist.intake.tables import publication_lines
-from shortlist.live.plans import PlanSetting
-from shortlist.model.registry import Registry
-from shortlist.model.settings import Settings
+from shortlist.intake.input_files import input_files, is_table
+from shortlist.model.settings import PlanSetting, Settings
 from shortlist.progress import Steps
-from shortlist.spark.sources import input_files, is_table
+
+if TYPE_CHECKING:
+    from shortlist.model.registry import Registry
 
 FEW = 10
 """Rejects that `check` names; `run` writes all of them."""
@@ -132,6 +128,11 @@ def check(
     as_json: AsJson = False,
 ) -> None:
     """Validate a registry and say what is in it; with an input, also what does not fit to it."""
+    from shortlist.engine.engine import Engine
+    from shortlist.engine.replay import read_items
+    from shortlist.intake.files import read_registry
+    from shortlist.intake.roster import summary
+
     settings = Settings(limits=limits_of(limit))
     warnings: list[str] = []
     with errors():
@@ -173,6 +174,10 @@ def explain(
     as_json: AsJson = False,
 ) -> None:
     """Say why one publication is on one shortlist, or is not. Needs no Spark."""
+    from shortlist.engine.explanation import Question
+    from shortlist.engine.explanation_text import explanation_lines
+    from shortlist.engine.replay import replay
+
     settings = settings_of(lateness, dedup, advertised, limit)
     question = Question(publication=publication, source=source, shortlist=shortlist)
     with errors():
@@ -204,6 +209,8 @@ def _source(publications: Path | None, timeline: Path | None) -> Path:
 
 def _numbered_lines(source: Path) -> tuple[list[str], list[bytes]]:
     """Every line of a file or folder, and where each stands."""
+    from shortlist.intake.tables import publication_lines
+
     places: list[str] = []
     lines: list[bytes] = []
     for file in input_files(source):
@@ -214,6 +221,9 @@ def _numbered_lines(source: Path) -> tuple[list[str], list[bytes]]:
 
 
 def _registry(registry: Path | None, timeline: Path | None, settings: Settings) -> Registry:
+    from shortlist.intake.files import read_registry
+    from shortlist.model.registry import Registry
+
     if registry is not None:
         return read_registry(registry, settings.limits)
     if timeline is None:

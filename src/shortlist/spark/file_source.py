@@ -18,10 +18,10 @@ from pyspark.sql.pandas.types import to_arrow_schema
 from pyspark.sql.streaming.datasource import ReadLimit, SupportsTriggerAvailableNow
 from pyspark.sql.types import StructType
 
+from shortlist.intake.input_files import NoInput, Places, is_table
 from shortlist.intake.tables import check_tables
 from shortlist.model.problem import ShortlistError
 from shortlist.spark.read_limits import default_limit, most_rows, shares, whole_number
-from shortlist.spark.sources import NoInput, Places, is_table
 
 PIECE_BYTES = 1 << 20
 PIECE_ROWS = 1 << 13

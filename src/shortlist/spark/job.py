@@ -14,14 +14,13 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import pyarrow as pa
 
 from shortlist.engine.arrow import rows
-from shortlist.engine.shard import OTHER_TYPE
 from shortlist.live.driver import Driver, begin
 from shortlist.live.files import Files
 from shortlist.live.folder_registers import FolderRegisters
-from shortlist.live.plans import PlanSetting
+from shortlist.model.counts import OTHER_TYPE, labelled
 from shortlist.model.items import Items
 from shortlist.model.registry import Registry
-from shortlist.model.settings import Settings
+from shortlist.model.settings import PlanSetting, Settings
 from shortlist.progress import Steps
 from shortlist.spark.batch import Batch
 from shortlist.spark.file_source import GrowingFiles
@@ -186,11 +185,7 @@ class Job:
             if outputs.departures is not None:
                 _write_text(outputs.departures, outlet.departures)
         counts = Counter(driver.manifest.counts)
-        other = {
-            name.removeprefix(OTHER_TYPE): count
-            for name, count in counts.items()
-            if name.startswith(OTHER_TYPE)
-        }
+        other = dict(labelled(counts, OTHER_TYPE))
         work = {**counts, "publications": counts["published"], "other_type": other}
         return work, len(outlet.refusals)
 

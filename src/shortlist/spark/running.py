@@ -18,14 +18,13 @@ from shortlist.live.heartbeats import Heartbeats
 from shortlist.live.locking import only_driver
 from shortlist.live.outlets import LogOutlet
 from shortlist.live.places import announce, announced, files_in
-from shortlist.live.plans import PlanSetting
 from shortlist.live.registers import has_deployment
 from shortlist.live.savepoint import rescale, shards_asked_for
 from shortlist.log.base import Log, Moved
 from shortlist.log.opening import open_log
 from shortlist.model.problem import InvalidRegistry, ShortlistError
 from shortlist.model.registry import Registry
-from shortlist.model.settings import Settings
+from shortlist.model.settings import PlanSetting, Settings
 from shortlist.spark.streaming import Stream, stream_log
 from shortlist.spark.tasks import Lanes
 

@@ -16,8 +16,8 @@ import pyarrow.parquet as pq
 
 from shortlist.engine.arrow import Row, batches, rows
 from shortlist.engine.deliveries import ORDER, file_schema, file_text, lines, put_in_order
+from shortlist.intake.input_files import Places
 from shortlist.intake.tables import POSITION, publication_texts
-from shortlist.spark.sources import Places
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame
