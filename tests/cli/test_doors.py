@@ -10,8 +10,13 @@ from tests.cli.programs import Deployment, flat, json_lines
 HEAVY = {"numba", "numpy", "pandas", "prometheus_client", "pyarrow", "pyspark"}
 
 COMMAND = """
+import sys
 from shortlist.cli import main
-main({arguments}, standalone_mode=False)
+sys.argv = {arguments}
+try:
+    main()
+except SystemExit as end:
+    assert not end.code
 """
 
 
@@ -23,7 +28,7 @@ def loaded(program):
 
 
 def after(*arguments):
-    return loaded(COMMAND.format(arguments=[*map(str, arguments)]))
+    return loaded(COMMAND.format(arguments=["shortlist", *map(str, arguments)]))
 
 
 @pytest.fixture
@@ -61,3 +66,11 @@ def test_commands_are_checked_without_an_engine(url, tmp_path):
 def test_a_registry_is_checked_without_spark(tmp_path):
     (tmp_path / "registry.json").write_text('{"subscriptions": [{"id": "all"}]}')
     assert "pyspark" not in after("check", tmp_path / "registry.json")
+
+
+def test_a_small_job_in_a_process_imports_neither_spark_nor_pandas(tmp_path):
+    (tmp_path / "registry.json").write_text('{"subscriptions": [{"id": "all", "score": "rent"}]}')
+    (tmp_path / "flats.jsonl").write_text(json_lines(flat("f1", 800)))
+    job = ("run", tmp_path / "registry.json", tmp_path / "flats.jsonl", "--on", "process")
+    assert after(*job, "--out", tmp_path / "out.jsonl") == "['numba', 'numpy', 'pyarrow']"
+    assert "f1" in (tmp_path / "out.jsonl").read_text()

@@ -76,6 +76,10 @@ Lateness = Annotated[
 ]
 StreamLateness = Annotated[str, typer.Option(help="Wait so long for what comes late, e.g. 10s.")]
 Dedup = Annotated[str, typer.Option(help="How long a publication id is remembered.")]
+Place = Literal["spark", "process"]
+On = Annotated[
+    Place, typer.Option(help="`process` needs no JVM: for what one machine can do, at once.")
+]
 Advertising = Literal["optional", "required"]
 Advertised = Annotated[
     Advertising, typer.Option(help="`required` rejects publications without one.")
@@ -84,6 +88,11 @@ LimitFlags = Annotated[
     list[str] | None,
     typer.Option("--limit", help="NAME=NUMBER, for " + ", ".join(f.name for f in fields(Limits))),
 ]
+
+
+def check_place(on: Place, master: str | None) -> None:
+    if on == "process" and master is not None:
+        raise typer.BadParameter(f"--master: expected --on spark with it, found --on {on}")
 
 
 def settings_of(

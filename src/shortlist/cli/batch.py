@@ -17,8 +17,11 @@ from shortlist.cli.app import (
     Dedup,
     Lateness,
     LimitFlags,
+    On,
+    Place,
     RegistryPath,
     app,
+    check_place,
     errors,
     fail,
     limits_of,
@@ -26,11 +29,13 @@ from shortlist.cli.app import (
     settings_of,
     warn,
 )
+from shortlist.cli.program import leave_out_unused
 from shortlist.intake.input_files import input_files, is_table
 from shortlist.model.settings import PlanSetting, Settings
 from shortlist.progress import Steps
 
 if TYPE_CHECKING:
+    from shortlist.jobs.job import Ground
     from shortlist.model.registry import Registry
 
 FEW = 10
@@ -72,6 +77,7 @@ def run(
         ),
     ] = None,
     master: Annotated[str | None, typer.Option(help="A Spark master; else this machine.")] = None,
+    on: On = "spark",
     stream: Annotated[
         bool, typer.Option(help="Through Structured Streaming; `--lateness` is 0 then.")
     ] = False,
@@ -87,8 +93,9 @@ def run(
     quiet: Annotated[bool, typer.Option(help="Show no progress.")] = False,
     as_json: AsJson = False,
 ) -> None:
-    """Rank a finite input on Spark and write the deliveries."""
+    """Rank a finite input and write the deliveries."""
     source = _source(publications, timeline)
+    check_place(on, master)
     if stream and explain is not None:
         raise typer.BadParameter("--explain: expected a run without --stream, found one with it")
     if changes is not None and not stream:
@@ -99,7 +106,7 @@ def run(
     with errors():
         known = _registry(registry, timeline, settings)
         input_files(source)
-        from shortlist.spark.job import Job, Outputs, Streamed
+        from shortlist.jobs.job import Job, Outputs, Streamed
 
         outputs = Outputs(
             deliveries=out,
@@ -109,7 +116,7 @@ def run(
         )
         has_commands = timeline is not None
         job = Job(known, source, outputs, settings, steps, has_commands, with_data, shards)
-        report = job.run(master, Streamed(at_most, plan) if stream else None)
+        report = job.run(_ground(on, master), Streamed(at_most, plan) if stream else None)
     if as_json:
         print(json.dumps(report))
     else:
@@ -196,6 +203,18 @@ def explain(
             print(json.dumps(explanation, ensure_ascii=False))
         else:
             print("\n".join(explanation_lines(explanation)))
+
+
+def _ground(on: Place, master: str | None) -> Ground:
+    """Only what is asked for is imported."""
+    if on == "process":
+        leave_out_unused()
+        from shortlist.jobs.process import InProcess
+
+        return InProcess()
+    from shortlist.spark.job import OnSpark
+
+    return OnSpark(master)
 
 
 def _source(publications: Path | None, timeline: Path | None) -> Path:
