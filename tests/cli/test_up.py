@@ -19,7 +19,9 @@ BAD = [
 def test_bad_arguments_are_named(tmp_path, monkeypatch, arguments, words):
     monkeypatch.chdir(tmp_path)
     monkeypatch.setenv("COLUMNS", "200")
-    monkeypatch.setattr("shortlist.cli.screen.any_session", lambda master: pytest.fail("started"))
+    monkeypatch.setattr(
+        "shortlist.spark.session.any_session", lambda master: pytest.fail("started")
+    )
     done = CliRunner().invoke(app, ["up", *arguments])
     assert done.exit_code == 2
     assert words in done.stderr

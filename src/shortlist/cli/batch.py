@@ -29,7 +29,7 @@ from shortlist.cli.app import (
     settings_of,
     warn,
 )
-from shortlist.cli.program import leave_out_unused
+from shortlist.cli.program import without_spark
 from shortlist.intake.input_files import input_files, is_table
 from shortlist.model.settings import PlanSetting, Settings
 from shortlist.progress import Steps
@@ -208,7 +208,7 @@ def explain(
 def _ground(on: Place, master: str | None) -> Ground:
     """Only what is asked for is imported."""
     if on == "process":
-        leave_out_unused()
+        without_spark()
         from shortlist.jobs.process import InProcess
 
         return InProcess()

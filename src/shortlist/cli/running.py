@@ -16,12 +16,16 @@ from shortlist.cli.app import (
     Advertised,
     Dedup,
     LimitFlags,
+    On,
+    Place,
     RegistryPath,
     StreamLateness,
     app,
+    check_place,
     duration_of,
     errors,
     fail,
+    notes,
     say,
     settings_of,
 )
@@ -32,13 +36,16 @@ from shortlist.cli.deployment import (
     folder_of,
     opened,
 )
+from shortlist.cli.program import without_spark
 from shortlist.live.locking import AlreadyRunning, only_driver
 from shortlist.live.places import announce, files_in
 from shortlist.live.registers import committed, has_deployment
 from shortlist.log.base import Log
 from shortlist.model.settings import PlanSetting, Settings
+from shortlist.progress import Steps
 
 if TYPE_CHECKING:
+    from shortlist.live.running import Ground
     from shortlist.model.registry import Registry
 
 LOOPBACK = "127.0.0.1:9464"
@@ -75,11 +82,21 @@ def up(
     metrics: Annotated[str, typer.Option(help="Where metrics are shown, or off.")] = LOOPBACK,
     logs: Annotated[Path | None, typer.Option(help="Structured logs go to this file.")] = None,
     master: Annotated[str | None, typer.Option(help="A Spark master; else this machine.")] = None,
+    on: On = "spark",
+    workers: Annotated[
+        int | None,
+        typer.Option(min=1, max=256, help="With --on process: how many others; else one per core."),
+    ] = None,
 ) -> None:
     """Run a deployment: read the log, select, deliver, and go on where it was."""
+    check_place(on, master)
+    if on == "process":
+        without_spark()
+    elif workers is not None:
+        raise typer.BadParameter("--workers: expected --on process with it, found --on spark")
     from shortlist.cli.screen import run_deployment, shown_metrics
     from shortlist.live.logs import written_logs
-    from shortlist.spark.running import Wanted
+    from shortlist.live.running import Wanted
 
     settings = settings_of(lateness, dedup, advertised, limit)
     with errors():
@@ -98,7 +115,19 @@ def up(
         with ExitStack() as stack:
             if logs is not None:
                 stack.enter_context(written_logs(logs))
-            run_deployment(wanted, shown_metrics(metrics, stack), master)
+            run_deployment(wanted, shown_metrics(metrics, stack), _ground(on, master, workers))
+
+
+def _ground(on: Place, master: str | None, workers: int | None) -> Ground:
+    if on == "process":
+        from shortlist.live.process_ground import ProcessGround
+
+        return ProcessGround(workers)
+    from shortlist.spark.ground import SparkGround
+    from shortlist.spark.session import any_session
+
+    with Steps(notes).step("Starting Spark"):
+        return SparkGround(any_session(master))
 
 
 def _first_registry(path: Path | None, log: str, settings: Settings) -> Registry:

@@ -15,17 +15,13 @@ from shortlist.live.driver import Driver, Report
 from shortlist.live.lag import lag
 from shortlist.live.logs import tell, tell_batch
 from shortlist.live.metrics import Metrics
+from shortlist.live.running import Ground, Running, Wanted
 from shortlist.log.base import Log, Moved
-from shortlist.progress import Steps
-from shortlist.spark.running import Running, Wanted
-from shortlist.spark.session import any_session
 
 
-def run_deployment(wanted: Wanted, metrics: Metrics, master: str | None) -> None:
+def run_deployment(wanted: Wanted, metrics: Metrics, ground: Ground) -> None:
     """Until it is told to stop; whatever else ends it is said."""
-    with Steps(notes).step("Starting Spark"):
-        spark = any_session(master)
-    running = Running(wanted, spark, Screen(metrics))
+    running = Running(wanted, ground, Screen(metrics))
     try:
         with _stopped_by_signals(running):
             running.run()

@@ -1,7 +1,7 @@
 """A finite input through the stages, one after the other, in this process."""
 
 import json
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
@@ -40,7 +40,7 @@ class Walk:
         admission = Admission(self.registry, self.settings)
         wanted = admission.wanted.joined(Wanted(data=self.with_data or self.explains))
         items = [Items(batch) for batch in self._read(wanted)(self.arriving)]
-        found = admission.admit(Items.joined(items or [Items.empty(wanted)]), last=True)
+        found = admission.admit(_by_position(items or [Items.empty(wanted)]), last=True)
         found.refusals.sort(key=lambda refusal: refusal.order)
         return found
 
@@ -114,6 +114,13 @@ class Walk:
                     for each in batch.to_pylist():
                         chosen.setdefault(each["position"], []).append(each["shortlist"])
         return chosen
+
+
+def _by_position(some: Sequence[Items]) -> Items:
+    """READ may give rows of tables in another order."""
+    items = Items.joined(some)
+    in_order = np.argsort(items.positions, kind="stable")
+    return items if (np.diff(in_order) > 0).all() else items.taken(in_order)
 
 
 def _pieces(items: Items) -> Iterable[pa.RecordBatch]:
