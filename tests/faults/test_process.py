@@ -17,7 +17,7 @@ def another_number_of_workers(story):
     story.up.start("--on", "process", "--workers", 3, "--shards", 5)
 
 
-@pytest.mark.parametrize("log", ["sqlite", "nats"])
+@pytest.mark.parametrize("log", ["sqlite", pytest.param("nats", marks=pytest.mark.soak)])
 def test_nothing_is_lost_doubled_or_different(tmp_path, log):
     with Story(tmp_path, fault_seed(), log, place="process") as story:
         story.wait_for_commit()
