@@ -7,6 +7,7 @@ its own:
 
 import shortlist     `import shortlist`, by Python
 command              `--help`, `publish` of one line and `status` of a small deployment
+ready                from the start of a small `up --on process` to its first commit
 first job            the README's four publications, `--on process` and on Spark; `ratio` is Spark's
                      to what a bare session takes that maps one Arrow batch in the same run
 goal                 what was wanted, and whether it was met
@@ -29,6 +30,8 @@ from common.report import Report
 from shortlist import registry_from_documents
 from shortlist.live.driver import begin
 from shortlist.live.places import announce, files_in
+from shortlist.live.registers import committed, has_deployment
+from shortlist.log.base import INPUT
 from shortlist.log.opening import open_log
 
 SUBSCRIPTIONS = [
@@ -56,6 +59,7 @@ GOALS = (
         Goal(f"{name}: seconds", {"figure": "command", "command": name}, "seconds", 0.6, True)
         for name in ("--help", "publish", "status")
     ),
+    Goal("up --on process: seconds to a commit", {"figure": "ready"}, "seconds", 2, True),
     Goal("import shortlist: seconds", {"figure": "import shortlist"}, "seconds", 0.6, True),
     Goal(
         "first job in a process: seconds",
@@ -92,6 +96,7 @@ def main() -> None:
             report.add("command", command=command, **program(words, asked.repeat))
         job = first_job(folder)
         report.add("first job", on="process", **program([*job, "--on", "process"], asked.repeat))
+        report.add("ready", seconds=median_ready(folder, asked.repeat))
         if "spark" not in asked.skip:
             took, bare = program(job, asked.repeat), medians(["-c", BARE_SESSION], asked.repeat)
             report.add("first job", on="spark", **took, ratio=took["seconds"] / bare["seconds"])
@@ -105,6 +110,29 @@ def arguments() -> argparse.Namespace:
     parser.add_argument("--repeat", type=int, default=5)
     parser.add_argument("--skip", type=names(SKIPPABLE), default=[], help=", ".join(SKIPPABLE))
     return parser.parse_args()
+
+
+def median_ready(folder: Path, repeat: int) -> float:
+    return statistics.median(ready(folder / f"ready {number}") for number in range(repeat + 1))
+
+
+def ready(folder: Path) -> float:
+    """Seconds that a new deployment takes to its first commit, where there are lines to read."""
+    folder.mkdir()
+    registry, url = folder / "registry.json", f"sqlite:{folder / 'city.log'}"
+    registry.write_text(json.dumps({"subscriptions": SUBSCRIPTIONS}))
+    log = open_log(url)
+    log.append(INPUT, [publication(0).encode(), publication(1).encode()])
+    words = ["up", str(registry), "--log", url, "--metrics", "off", "--on", "process"]
+    began = time.monotonic()
+    up = subprocess.Popen([sys.executable, "-m", "shortlist", *words], stderr=subprocess.DEVNULL)
+    while not (has_deployment(log) and committed(log)[1].number):
+        time.sleep(0.005)
+    seconds = time.monotonic() - began
+    up.terminate()
+    up.wait()
+    log.close()
+    return seconds
 
 
 def program(words: list[str], repeat: int) -> dict[str, float]:

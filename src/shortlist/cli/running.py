@@ -37,6 +37,7 @@ from shortlist.cli.deployment import (
     opened,
 )
 from shortlist.cli.program import without_spark
+from shortlist.live.forking import begin_to_import
 from shortlist.live.locking import AlreadyRunning, only_driver
 from shortlist.live.places import announce, files_in
 from shortlist.live.registers import committed, has_deployment
@@ -92,6 +93,7 @@ def up(
     check_place(on, master)
     if on == "process":
         without_spark()
+        begin_to_import()  # while this process does the same
     elif workers is not None:
         raise typer.BadParameter("--workers: expected --on process with it, found --on spark")
     from shortlist.cli.screen import run_deployment, shown_metrics

@@ -3,16 +3,15 @@
 from collections.abc import Callable, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
-from multiprocessing import get_context
 from multiprocessing.connection import Connection
 from multiprocessing.process import BaseProcess
 from typing import Any
 
+from shortlist.live.forking import forking
 from shortlist.live.tasks import D, W
 from shortlist.live.worker import serve
 from shortlist.model.problem import ShortlistError
 
-PRELOADED = "shortlist.live.preloaded"
 MOST_ATTEMPTS = 3
 """At one list of works: a worker that ends again and again is ended by what it does."""
 
@@ -35,8 +34,7 @@ class Workers:
 
     def __init__(self, count: int) -> None:
         self._workers: list[_Worker | None] = [None] * count
-        self._context = get_context("forkserver")
-        self._context.set_forkserver_preload([PRELOADED])
+        self._context = forking()
 
     def __call__(self, task: Callable[[W], D], works: Sequence[W]) -> list[D]:
         shares: dict[int, list[int]] = {}
