@@ -102,9 +102,11 @@ def up(
 
     settings = settings_of(lateness, dedup, advertised, limit)
     with errors():
+        folder = folder_of(log, state)
+        _refuse_second(folder)
         wanted = Wanted(
             log=log,
-            folder=folder_of(log, state),
+            folder=folder,
             registry=_first_registry(registry, log, settings),
             settings=settings,
             shards=shards,
@@ -130,6 +132,13 @@ def _ground(on: Place, master: str | None, workers: int | None) -> Ground:
 
     with Steps(notes).step("Starting Spark"):
         return SparkGround(any_session(master))
+
+
+def _refuse_second(folder: Path) -> None:
+    """At once, and not when all else is ready; who comes between is refused then."""
+    if folder.is_dir():
+        with only_driver(folder):
+            pass
 
 
 def _first_registry(path: Path | None, log: str, settings: Settings) -> Registry:
