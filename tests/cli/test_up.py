@@ -4,6 +4,7 @@ import pytest
 from typer.testing import CliRunner
 
 from shortlist.cli.app import app
+from shortlist.live.locking import only_driver
 
 BAD = [
     (["--log", "redis://x", "--state", "s"], "expected sqlite:PATH or nats://HOST:PORT/NAME"),
@@ -12,6 +13,11 @@ BAD = [
     (["--log", "sqlite:a.log", "--heartbeat", "soon"], "--heartbeat: 'soon' is not a duration"),
     (["--log", "sqlite:a.log", "--metrics", "here"], "--metrics: expected HOST:PORT or off"),
     (["--log", "sqlite:a.log", "none.yaml"], "none.yaml"),
+    (["--log", "sqlite:a.log", "--workers", "2"], "--workers: expected --on process with it"),
+    (
+        ["--log", "sqlite:a.log", "--on", "process", "--master", "local"],
+        "--master: expected --on spark with it",
+    ),
 ]
 
 
@@ -19,7 +25,20 @@ BAD = [
 def test_bad_arguments_are_named(tmp_path, monkeypatch, arguments, words):
     monkeypatch.chdir(tmp_path)
     monkeypatch.setenv("COLUMNS", "200")
-    monkeypatch.setattr("shortlist.cli.running.any_session", lambda master: pytest.fail("started"))
+    monkeypatch.setattr(
+        "shortlist.spark.session.any_session", lambda master: pytest.fail("started")
+    )
     done = CliRunner().invoke(app, ["up", *arguments])
     assert done.exit_code == 2
     assert words in done.stderr
+
+
+@pytest.mark.parametrize("on", ["spark", "process"])
+def test_a_second_one_is_refused_before_it_starts_anything(tmp_path, monkeypatch, on):
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setattr("shortlist.cli.running._ground", lambda *_: pytest.fail("started"))
+    with only_driver(tmp_path / "state"):
+        words = ["up", "--log", "sqlite:a.log", "--state", "state", "--metrics", "off", "--on", on]
+        done = CliRunner().invoke(app, words)
+    assert done.exit_code == 2
+    assert "expected no running deployment, found one" in done.stderr

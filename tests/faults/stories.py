@@ -48,8 +48,9 @@ class Outcome:
 class Story:
     """Within `with`: a log, publishers, and `up`, which is started at once."""
 
-    def __init__(self, folder, seed, log="sqlite", options=()):
+    def __init__(self, folder, seed, log="sqlite", options=(), place="spark"):
         self.random = Random(seed)
+        self.place = place
         self.outcome = Outcome(seed)
         self.folder, self._log_kind, self._options = folder, log, options
         document = registry(self.random.choice)
@@ -78,7 +79,7 @@ class Story:
             for publisher in self.publishers:
                 publisher.start()
                 stack.callback(publisher.stop)
-            self.up.start()
+            self.up.start("--on", self.place)
             self._ending = stack.pop_all()
         return self
 
@@ -154,12 +155,19 @@ class Story:
 def driver_killed(story):
     """Its JVM and workers end by themselves a little later; what they do meanwhile is no matter."""
     story.up.kill()
-    story.up.start()
+    story.up.start("--on", story.place)
+
+
+def moved(story):
+    """A driver that is killed, and goes on elsewhere: without Spark, or with it again."""
+    story.up.kill()
+    story.place = "spark" if story.place == "process" else "process"
+    story.up.start("--on", story.place)
 
 
 def everything_killed(story):
     story.up.kill_everything()
-    story.up.start()
+    story.up.start("--on", story.place)
 
 
 def jvm_killed(story):

@@ -2,6 +2,6 @@
 
 # isort: off
 from shortlist.cli import batch, running, sending, commands, watching, inspection
-from shortlist.cli.app import app as main
+from shortlist.cli.program import main
 
 __all__ = ["batch", "commands", "inspection", "main", "running", "sending", "watching"]

@@ -25,6 +25,7 @@ FINITE, LIVE = "For finite inputs", "For a live deployment"
 """The parts of the help."""
 POLL_SECONDS = 0.2
 """How often a log is looked at for news."""
+OFF = "off"
 
 RegistryPath = Annotated[
     Path | None, typer.Argument(help="A registry: a YAML or JSON file, or a folder.")
@@ -75,6 +76,10 @@ Lateness = Annotated[
 ]
 StreamLateness = Annotated[str, typer.Option(help="Wait so long for what comes late, e.g. 10s.")]
 Dedup = Annotated[str, typer.Option(help="How long a publication id is remembered.")]
+Place = Literal["spark", "process"]
+On = Annotated[
+    Place, typer.Option(help="`process` needs no JVM: for what one machine can do, at once.")
+]
 Advertising = Literal["optional", "required"]
 Advertised = Annotated[
     Advertising, typer.Option(help="`required` rejects publications without one.")
@@ -83,6 +88,11 @@ LimitFlags = Annotated[
     list[str] | None,
     typer.Option("--limit", help="NAME=NUMBER, for " + ", ".join(f.name for f in fields(Limits))),
 ]
+
+
+def check_place(on: Place, master: str | None) -> None:
+    if on == "process" and master is not None:
+        raise typer.BadParameter(f"--master: expected --on spark with it, found --on {on}")
 
 
 def settings_of(

@@ -1,8 +1,10 @@
 """The commands for finite inputs: run, check, explain."""
 
+from __future__ import annotations
+
 import json
 from pathlib import Path
-from typing import Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 from rich.console import Console
@@ -15,8 +17,11 @@ from shortlist.cli.app import (
     Dedup,
     Lateness,
     LimitFlags,
+    On,
+    Place,
     RegistryPath,
     app,
+    check_place,
     errors,
     fail,
     limits_of,
@@ -24,18 +29,14 @@ from shortlist.cli.app import (
     settings_of,
     warn,
 )
-from shortlist.engine.engine import Engine
-from shortlist.engine.explanation import Question
-from shortlist.engine.explanation_text import explanation_lines
-from shortlist.engine.replay import read_items, replay
-from shortlist.intake.files import read_registry
-from shortlist.intake.roster import summary
-from shortlist.intake.tables import publication_lines
-from shortlist.live.plans import PlanSetting
-from shortlist.model.registry import Registry
-from shortlist.model.settings import Settings
+from shortlist.cli.program import without_spark
+from shortlist.intake.input_files import input_files, is_table
+from shortlist.model.settings import PlanSetting, Settings
 from shortlist.progress import Steps
-from shortlist.spark.sources import input_files, is_table
+
+if TYPE_CHECKING:
+    from shortlist.jobs.job import Ground
+    from shortlist.model.registry import Registry
 
 FEW = 10
 """Rejects that `check` names; `run` writes all of them."""
@@ -76,6 +77,7 @@ def run(
         ),
     ] = None,
     master: Annotated[str | None, typer.Option(help="A Spark master; else this machine.")] = None,
+    on: On = "spark",
     stream: Annotated[
         bool, typer.Option(help="Through Structured Streaming; `--lateness` is 0 then.")
     ] = False,
@@ -91,8 +93,9 @@ def run(
     quiet: Annotated[bool, typer.Option(help="Show no progress.")] = False,
     as_json: AsJson = False,
 ) -> None:
-    """Rank a finite input on Spark and write the deliveries."""
+    """Rank a finite input and write the deliveries."""
     source = _source(publications, timeline)
+    check_place(on, master)
     if stream and explain is not None:
         raise typer.BadParameter("--explain: expected a run without --stream, found one with it")
     if changes is not None and not stream:
@@ -103,7 +106,7 @@ def run(
     with errors():
         known = _registry(registry, timeline, settings)
         input_files(source)
-        from shortlist.spark.job import Job, Outputs, Streamed
+        from shortlist.jobs.job import Job, Outputs, Streamed
 
         outputs = Outputs(
             deliveries=out,
@@ -113,7 +116,7 @@ def run(
         )
         has_commands = timeline is not None
         job = Job(known, source, outputs, settings, steps, has_commands, with_data, shards)
-        report = job.run(master, Streamed(at_most, plan) if stream else None)
+        report = job.run(_ground(on, master), Streamed(at_most, plan) if stream else None)
     if as_json:
         print(json.dumps(report))
     else:
@@ -132,6 +135,11 @@ def check(
     as_json: AsJson = False,
 ) -> None:
     """Validate a registry and say what is in it; with an input, also what does not fit to it."""
+    from shortlist.engine.engine import Engine
+    from shortlist.engine.replay import read_items
+    from shortlist.intake.files import read_registry
+    from shortlist.intake.roster import summary
+
     settings = Settings(limits=limits_of(limit))
     warnings: list[str] = []
     with errors():
@@ -173,6 +181,10 @@ def explain(
     as_json: AsJson = False,
 ) -> None:
     """Say why one publication is on one shortlist, or is not. Needs no Spark."""
+    from shortlist.engine.explanation import Question
+    from shortlist.engine.explanation_text import explanation_lines
+    from shortlist.engine.replay import replay
+
     settings = settings_of(lateness, dedup, advertised, limit)
     question = Question(publication=publication, source=source, shortlist=shortlist)
     with errors():
@@ -193,6 +205,18 @@ def explain(
             print("\n".join(explanation_lines(explanation)))
 
 
+def _ground(on: Place, master: str | None) -> Ground:
+    """Only what is asked for is imported."""
+    if on == "process":
+        without_spark()
+        from shortlist.jobs.process import InProcess
+
+        return InProcess()
+    from shortlist.spark.job import OnSpark
+
+    return OnSpark(master)
+
+
 def _source(publications: Path | None, timeline: Path | None) -> Path:
     if publications is not None and timeline is not None:
         raise typer.BadParameter("expected PUBLICATIONS or --timeline, found both")
@@ -204,6 +228,8 @@ def _source(publications: Path | None, timeline: Path | None) -> Path:
 
 def _numbered_lines(source: Path) -> tuple[list[str], list[bytes]]:
     """Every line of a file or folder, and where each stands."""
+    from shortlist.intake.tables import publication_lines
+
     places: list[str] = []
     lines: list[bytes] = []
     for file in input_files(source):
@@ -214,6 +240,9 @@ def _numbered_lines(source: Path) -> tuple[list[str], list[bytes]]:
 
 
 def _registry(registry: Path | None, timeline: Path | None, settings: Settings) -> Registry:
+    from shortlist.intake.files import read_registry
+    from shortlist.model.registry import Registry
+
     if registry is not None:
         return read_registry(registry, settings.limits)
     if timeline is None:

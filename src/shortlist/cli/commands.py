@@ -8,7 +8,7 @@ from functools import partial
 from inspect import Parameter, Signature, signature
 from itertools import chain
 from pathlib import Path
-from typing import Annotated, Any, NamedTuple
+from typing import TYPE_CHECKING, Annotated, Any, NamedTuple
 
 import typer
 
@@ -16,21 +16,18 @@ from shortlist.cli.app import LIVE, POLL_SECONDS, AsJson, app, fail, notes, say
 from shortlist.cli.deployment import Deployment, LogUrl, has_passed, opened, read_up_to, rejections
 from shortlist.cli.sending import STANDARD_INPUT, FilePaths, Line, Receipt, in_chunks, incoming
 from shortlist.cli.sending import send as send_lines
-from shortlist.intake.files import KINDS, Unreadable, load
-from shortlist.intake.lines import MAKING, BadItem, ItemReader, parse_json
-from shortlist.intake.roster import Roster
 from shortlist.live.manifest import Manifest
 from shortlist.log.base import REJECTS
-from shortlist.model.command import Command, Update
-from shortlist.model.policy_changes import outcome
 from shortlist.model.settings import Limits
 from shortlist.model.times import format_time, parse_time
-from shortlist.model.vocabulary import Vocabulary
 from shortlist.model.wording import shown
 
+if TYPE_CHECKING:
+    from shortlist.intake.roster import Roster
+    from shortlist.model.command import Command
+    from shortlist.model.vocabulary import Vocabulary
+
 REGISTRY_SUFFIXES = (".yaml", ".yml", ".json")
-VERBS = {kind: verb for verb, (kind, _) in MAKING.items()}
-"""The command that makes each kind of noun."""
 
 Publisher = Annotated[str, typer.Argument(help="The publisher.")]
 PublicationIds = Annotated[list[str], typer.Argument(help="Ids of its publications.")]
@@ -64,6 +61,8 @@ def retractions(source: Publisher, ids: PublicationIds) -> Iterator[Order]:
 
 def line_orders(verb: str, files: FilePaths = None) -> Iterator[Order]:
     """One noun a line."""
+    from shortlist.intake.lines import BadItem, parse_json
+
     for line in chain.from_iterable(incoming(files)):
         try:
             yield Order(line.place, verb, parse_json(line.content, Limits()))
@@ -80,6 +79,10 @@ def subscriptions(files: FilePaths = None) -> Iterator[Order]:
 
 def _registry_orders(path: Path) -> Iterator[Order]:
     """Subscriptions that name a shortlist come behind those that may own it."""
+    from shortlist.intake.files import KINDS, Unreadable, load
+    from shortlist.intake.lines import MAKING
+
+    verbs = {kind: verb for verb, (kind, _) in MAKING.items()}
     wrong = partial(Order, path.name, "subscribe", None)
     try:
         document = load(path)
@@ -97,7 +100,7 @@ def _registry_orders(path: Path) -> Iterator[Order]:
             yield wrong(f"{key}: expected a list, found {shown(nouns)}")
             continue
         for noun in sorted(nouns, key=_names_a_shortlist):
-            yield Order(path.name, VERBS[kind], noun)
+            yield Order(path.name, verbs[kind], noun)
 
 
 def _names_a_shortlist(noun: object) -> bool:
@@ -186,8 +189,11 @@ def _line(order: Order, micros: int) -> str:
     return json.dumps(document, ensure_ascii=False)
 
 
-def _check(orders: Iterable[Order], vocabulary: Vocabulary) -> list[Command]:
+def _check(orders: Iterable[Order], vocabulary: "Vocabulary") -> list["Command"]:
     """The commands, as they will be read on the other side; fails if there is any problem."""
+    from shortlist.intake.lines import BadItem, ItemReader
+    from shortlist.model.command import Command
+
     reader = ItemReader(vocabulary)
     commands, problems = [], []
     for order in orders:
@@ -206,8 +212,10 @@ def _check(orders: Iterable[Order], vocabulary: Vocabulary) -> list[Command]:
     return commands
 
 
-def effects(deployment: Deployment, commands: Sequence[Command]) -> list[str | None]:
+def effects(deployment: Deployment, commands: Sequence["Command"]) -> list[str | None]:
     """What each command will do to what shortlists hold; None where there is nothing to say."""
+    from shortlist.model.command import Update
+
     is_update = any(isinstance(command, Update) for command in commands)
     roster = deployment.roster() if is_update else None
     if roster is None:
@@ -215,7 +223,10 @@ def effects(deployment: Deployment, commands: Sequence[Command]) -> list[str | N
     return [_effect(roster, command) for command in commands]
 
 
-def _effect(roster: Roster, command: Command) -> str | None:
+def _effect(roster: "Roster", command: "Command") -> str | None:
+    from shortlist.model.command import Update
+    from shortlist.model.policy_changes import outcome
+
     if roster.refusal(command) is not None:
         return None
     said = None

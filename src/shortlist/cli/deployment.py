@@ -1,26 +1,28 @@
 """What clients know of a deployment: its log, and through it its manifest and its registry."""
 
+from __future__ import annotations
+
 import json
 from collections.abc import Collection, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 from shortlist.cli.app import errors, fail
-from shortlist.intake.roster import Roster, registry_commands
-from shortlist.language.permissive import any_vocabulary
 from shortlist.live.files import Files
 from shortlist.live.manifest import Manifest
 from shortlist.live.places import SQLITE, announced, files_in, state_folder
 from shortlist.live.registers import committed, has_deployment
-from shortlist.live.registry_state import replay_registry
 from shortlist.log.base import REJECTS, Log
 from shortlist.log.opening import kind_of, open_log
 from shortlist.model.settings import Limits
-from shortlist.model.vocabulary import Vocabulary
+
+if TYPE_CHECKING:
+    from shortlist.intake.roster import Roster
+    from shortlist.model.vocabulary import Vocabulary
 
 LOG_OPTION = typer.Option(
     "--log", envvar="SHORTLIST_LOG", help="sqlite:PATH or nats://HOST:PORT/NAME."
@@ -80,6 +82,9 @@ class Deployment:
     @property
     def vocabulary(self) -> Vocabulary:
         """Its vocabulary; one that allows everything where it cannot be known."""
+        from shortlist.language.permissive import any_vocabulary
+        from shortlist.live.registry_state import replay_registry
+
         manifest, files = self.manifest, self._files()
         if manifest is None or files is None:
             return any_vocabulary()
@@ -88,6 +93,9 @@ class Deployment:
 
     def roster(self) -> Roster | None:
         """Who is live, if it can be known here."""
+        from shortlist.intake.roster import Roster, registry_commands
+        from shortlist.live.registry_state import replay_registry
+
         manifest, files = self.manifest, self._files()
         if manifest is None or files is None:
             return None

@@ -1,10 +1,12 @@
 """The commands `status` and `show`: how a deployment is, and what a shortlist holds."""
 
+from __future__ import annotations
+
 import json
 import time
 from collections.abc import Iterator, Mapping
 from pathlib import Path
-from typing import Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 from rich.console import Console
@@ -20,17 +22,16 @@ from shortlist.cli.deployment import (
     opened,
     read_up_to,
 )
-from shortlist.engine.contents import Entry
-from shortlist.engine.engine import Engine
-from shortlist.engine.shard import OTHER_TYPE
-from shortlist.live.looking import looked_at
+from shortlist.live.lag import Lag, lag
 from shortlist.live.manifest import Manifest
-from shortlist.live.metrics import REJECTED, Lag, labelled, lag
 from shortlist.live.places import files_in
 from shortlist.live.registers import committed
 from shortlist.log.base import DELIVERIES, INPUT, Log
-from shortlist.model.policy import policies_of
+from shortlist.model.counts import OTHER_TYPE, REJECTED, labelled
 from shortlist.model.times import format_time
+
+if TYPE_CHECKING:
+    from shortlist.engine.contents import Entry
 
 RECENT = 1000
 """Entries that a rate is taken over."""
@@ -48,7 +49,6 @@ def live_status(deployment: Deployment, now: float) -> Document | None:
     behind = lag(log, read_up_to(manifest), now)
     age = max(now - manifest.committed / 1e6, 0.0)
     counts = manifest.counts
-    roster = deployment.roster()
     return {
         "lag": {"entries": behind.entries, "seconds": round(behind.seconds, 3)},
         "read": read_up_to(manifest),
@@ -60,8 +60,8 @@ def live_status(deployment: Deployment, now: float) -> Document | None:
         "shards": len(manifest.shards),
         "plan": manifest.settings.get("plan", "replicate"),
         "state bytes": manifest.state_bytes,
-        "shortlists": None if roster is None else len(roster.shortlists),
-        "subscriptions": None if roster is None else len(roster.subscriptions),
+        "shortlists": manifest.shortlists,
+        "subscriptions": manifest.subscriptions,
         "published": counts.get("published", 0),
         "matched": counts.get("matched", 0),
         "deliveries": manifest.deliveries.end,
@@ -151,6 +151,8 @@ def _live_status(url: str, as_json: bool) -> None:
 
 
 def _saved_status(snapshot: Path, as_json: bool) -> None:
+    from shortlist.engine.engine import Engine
+
     with errors():
         saved = snapshot.read_bytes()
         engine = Engine.restore(saved)
@@ -180,6 +182,9 @@ def show(
     as_json: AsJson = False,
 ) -> None:
     """Show what is on a shortlist now, the best first."""
+    from shortlist.live.looking import looked_at
+    from shortlist.model.policy import policies_of
+
     with opened(log, must_exist=True) as known:
         _, manifest = committed(known)
         files = files_in(announced_folder(known))

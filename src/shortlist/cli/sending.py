@@ -13,11 +13,9 @@ import typer
 
 from shortlist.cli.app import LIVE, AsJson, app, fail, notes, say
 from shortlist.cli.deployment import LogUrl, opened
-from shortlist.intake.lines import BadItem, ItemReader, parse_json
 from shortlist.log.base import INPUT, Log, LogUnavailable
 from shortlist.model.settings import Limits
 from shortlist.model.times import format_time
-from shortlist.model.vocabulary import Vocabulary
 
 FilePaths = Annotated[
     list[Path] | None, typer.Argument(help="JSON lines; standard input if there is none, or for -.")
@@ -170,6 +168,9 @@ def publish(
 def _good(lines: Sequence[Line], bad: list[Line], stamps: bool) -> list[Line]:
     """Lines that can be sent, with the present time if they have none and `stamps` asks for it;
     what is wrong with the others is said."""
+    from shortlist.intake.lines import BadItem, ItemReader, parse_json
+    from shortlist.model.vocabulary import Vocabulary
+
     limits, good = Limits(), []
     reader = ItemReader(Vocabulary(), limits, commands=False)
     for line in lines:

@@ -334,13 +334,16 @@ class Select:
             deliveries = [*shard.run(items, commands, chosen=reached, until=until)]
             assert shard.explainer is not None
             reasons = shard.explainer.taken(deliveries)
-            notes = (_note(json.dumps({"explanation": each})) for each in reasons)
+            notes = (_note(json.dumps({"explanation": _compact(each)})) for each in reasons)
             yield from batches(notes, RESULTS)
             return
         for placed in shard.run(items, commands, chosen=reached, until=until):
             if placed.scores.size:
                 found = shard.deliveries(placed, self.with_data)
                 yield found.append_column("note", pa.nulls(found.num_rows, pa.string()))
+
+
+_compact = json.JSONEncoder(ensure_ascii=False, separators=(",", ":")).encode
 
 
 def _admitted(items: Items) -> Items:

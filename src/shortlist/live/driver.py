@@ -16,7 +16,7 @@ from shortlist.live.files import Files
 from shortlist.live.laps import Laps
 from shortlist.live.manifest import Chain, Input, Manifest
 from shortlist.live.outlets import ForeignEntries, Outlet, put_out
-from shortlist.live.plans import PlanSetting, choose
+from shortlist.live.plans import choose
 from shortlist.live.registers import MANIFEST, Registers, committed
 from shortlist.live.registry_state import empty_shards, registry_state, replay_registry
 from shortlist.live.segments import Segments
@@ -24,10 +24,11 @@ from shortlist.live.shard import Done
 from shortlist.live.tables import ACCEPTED, COMMANDS, REFUSALS, WAITING, table_of, to_bytes
 from shortlist.live.tasks import Run, Tasks
 from shortlist.log.base import Moved
+from shortlist.model.counts import REJECTED
 from shortlist.model.items import COMMAND, Items, Wanted
 from shortlist.model.problem import ShortlistError
 from shortlist.model.registry import Registry
-from shortlist.model.settings import Settings
+from shortlist.model.settings import PlanSetting, Settings
 from shortlist.model.zones import database_version
 
 COLLECT_EVERY = 64
@@ -194,6 +195,8 @@ class Driver:
                 tuple(one.departures for one in done if one.departures is not None),
             ),
             counts=dict(counts),
+            subscriptions=self.subscriptions,
+            shortlists=len(self._admission.roster.shortlists),
             tzdata=database_version(),
             settings={
                 "lateness": self._settings.lateness,
@@ -262,6 +265,9 @@ def begin(registers: Registers, files: Files, registry: Registry, shards: int) -
         shards=tuple(
             _first_chain(files, "snapshot", state) for state in empty_shards(registry, shards)
         ),
+        subscriptions=len(registry.subscriptions),
+        shortlists=len(registry.shortlists)
+        + sum(each.shortlist is None for each in registry.subscriptions),
         tzdata=database_version(),
         committed=time.time_ns() // 1000,
     )
@@ -281,7 +287,7 @@ def _counts(found: Admitted, done: Sequence[Done], refusals: pa.Table) -> Counte
     counts = Counter(found.counts)
     for one in done:
         counts.update(one.counts)
-    counts.update(f"rejected: {why}" for why in refusals.column("why").to_pylist())
+    counts.update(f"{REJECTED}{why}" for why in refusals.column("why").to_pylist())
     return counts
 
 

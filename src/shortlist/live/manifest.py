@@ -3,11 +3,13 @@
 import json
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field, replace
-from typing import Any, NamedTuple
-
-from pydantic import TypeAdapter
+from functools import cache
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from shortlist.live.files import Stored
+
+if TYPE_CHECKING:
+    from pydantic import TypeAdapter
 
 FORMAT = 2
 MOST_BATCHES = 128
@@ -139,6 +141,9 @@ class Manifest:
     deliveries: Output = Output()
     rejects: Output = Output()
     departures: Output = Output()
+    subscriptions: int | None = None
+    """How many are live; None where nobody has counted them yet."""
+    shortlists: int | None = None
     tzdata: str | None = None
     """The version of the tz database that it went by so far; None where none was written down."""
     settings: dict[str, Any] = field(default_factory=dict)
@@ -153,7 +158,7 @@ class Manifest:
     """The input had an end, and time has run on to its own."""
 
     def to_bytes(self) -> bytes:
-        return MANIFEST.dump_json(self)
+        return _adapter().dump_json(self)
 
     @classmethod
     def of_bytes(cls, content: bytes) -> "Manifest":
@@ -161,7 +166,7 @@ class Manifest:
         found = json.loads(content)["format"]
         if found != FORMAT:
             raise ValueError(f"expected a manifest of format {FORMAT}, found {found}")
-        return MANIFEST.validate_json(content)
+        return _adapter().validate_json(content)
 
     @property
     def files(self) -> Iterator[str]:
@@ -202,4 +207,8 @@ class Manifest:
         return sum(chain.size for chain in chains) + sum(one.file.size for one in segments)
 
 
-MANIFEST = TypeAdapter(Manifest)
+@cache
+def _adapter() -> "TypeAdapter[Manifest]":
+    from pydantic import TypeAdapter  # most commands read no manifest
+
+    return TypeAdapter(Manifest)

@@ -6,6 +6,10 @@ from typing import Literal
 
 from shortlist.model.durations import parse_duration
 
+Plan = Literal["replicate", "broadcast", "rendezvous"]
+"""Where publications meet the subscriptions that they match, in a deployment."""
+PlanSetting = Literal["replicate", "broadcast", "rendezvous", "auto"]
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Limits:

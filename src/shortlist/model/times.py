@@ -5,8 +5,6 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 
-import pyarrow as pa
-
 from shortlist.model.wording import shown
 
 MICROSECOND = timedelta(microseconds=1)
@@ -65,6 +63,8 @@ def parse_times(texts: Sequence[str]) -> list[int | None]:
         len(text) in USUAL and text[0] > "0" and text[10] == "T" and text[-1] == "Z"
         for text in texts
     ):
+        import pyarrow as pa  # single times do without what takes so long to import
+
         try:
             times = pa.array(texts, pa.string()).cast(pa.timestamp("us", tz="UTC"))
             found: list[int | None] = times.cast(pa.int64()).to_pylist()

@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from shortlist.intake.files import read_registry, registry_from_documents
+from shortlist.intake.input_files import NoInput
 from shortlist.intake.tables import row_document
 from shortlist.live.driver import Driver, begin
 from shortlist.live.folder_outlet import FolderOutlet
@@ -15,12 +16,11 @@ from shortlist.live.folder_registers import FolderRegisters
 from shortlist.live.locking import only_driver
 from shortlist.live.outlets import Outlet
 from shortlist.live.places import files_in
-from shortlist.live.plans import PlanSetting
 from shortlist.live.registers import has_deployment
 from shortlist.model.registry import Registry
-from shortlist.model.settings import Limits, Settings
+from shortlist.model.settings import Limits, PlanSetting, Settings
 from shortlist.spark.batch import Batch
-from shortlist.spark.sources import NoInput, read_table
+from shortlist.spark.sources import read_table
 from shortlist.spark.streaming import PUBLICATION_COLUMNS, Stream, stream_lines
 from shortlist.spark.tasks import Lanes
 

@@ -25,6 +25,7 @@ from shortlist.engine.kernels.sorting import order_by
 from shortlist.engine.stages import RESULTS
 from shortlist.engine.steps import CommandReader, steps
 from shortlist.intake.lines import ItemReader
+from shortlist.jobs.sinks import DeliveryFile
 from shortlist.matching.blocks import Block, Ints
 from shortlist.matching.census import TypeCensus
 from shortlist.matching.index.compile import compiled_index
@@ -36,7 +37,6 @@ from shortlist.model.registry import Registry
 from shortlist.model.settings import Limits
 from shortlist.model.subscription import Subscription
 from shortlist.scoring.blocks import Arrivals, BlockScoring
-from shortlist.spark.sinks import DeliveryFile
 from shortlist.spark.tasks import Progress
 
 PARTS = pa.schema(

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 import pyarrow as pa
 
+from shortlist.intake.input_files import NoInput, input_files, is_table
 from shortlist.intake.reading import rejects_of
 from shortlist.intake.tables import check_tables
 from shortlist.live.driver import Driver, Report
@@ -22,9 +23,6 @@ from shortlist.model.items import Items
 from shortlist.spark.sources import (
     TIME_FORMATS,
     Lines,
-    NoInput,
-    input_files,
-    is_table,
     json_row,
     literal_glob,
 )
