@@ -8,7 +8,7 @@ from shortlist.cli import sending
 from shortlist.log.base import INPUT, LogUnavailable
 from shortlist.log.sqlite import SqliteLog
 from shortlist.model.times import parse_time
-from tests.cli.programs import answer, flat, json_lines, shortlist
+from tests.cli.programs import Deployment, answer, flat, json_lines, shortlist
 
 
 @pytest.fixture
@@ -49,7 +49,7 @@ def test_bad_lines_are_named_and_the_rest_goes_on(tmp_path, log, url):
         "broken\n\n"
         + json_lines(
             flat("a", 1),
-            {"id": "b", "source": "ads"},
+            {"id": "b"},
             {"time": "2026-03-01T12:00:00Z", "unsubscribe": "s"},
             flat("c", 3),
         )
@@ -59,10 +59,19 @@ def test_bad_lines_are_named_and_the_rest_goes_on(tmp_path, log, url):
     assert done.stdout == "2 acknowledged, 3 rejected; offsets 1 to 2\n"
     assert done.stderr.splitlines() == [
         "mixed.jsonl:1: not JSON: column 1: Expecting value",
-        "mixed.jsonl:4: time: is missing",
+        "mixed.jsonl:4: source: is missing",
         "mixed.jsonl:5: expected a publication, found the command unsubscribe",
     ]
     assert [each["id"] for each in contents(log)] == ["a", "c"]
+
+
+def test_a_publication_needs_a_time_only_where_that_counts(tmp_path, log, url):
+    """Without a deployment nobody knows yet: as in one that is begun without a choice."""
+    line = json_lines({"id": "b", "source": "ads"})
+    assert answer("publish", log=url, text=line)["acknowledged"] == 1
+    Deployment(tmp_path, {})
+    done = shortlist("publish", log=url, text=line)
+    assert (done.exit_code, done.stderr) == (1, "stdin:1: time: is missing\n")
 
 
 def test_strict_sends_nothing_if_anything_is_bad(log, url):

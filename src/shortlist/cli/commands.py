@@ -35,7 +35,10 @@ VERBS = {kind: verb for verb, (kind, _) in MAKING.items()}
 Publisher = Annotated[str, typer.Argument(help="The publisher.")]
 PublicationIds = Annotated[list[str], typer.Argument(help="Ids of its publications.")]
 Ids = Annotated[list[str], typer.Argument(help="Their ids.")]
-Time = Annotated[str | None, typer.Option("--time", help="When, RFC 3339; else now.")]
+Time = Annotated[
+    str | None,
+    typer.Option("--time", help="When, RFC 3339, in a deployment on event time; else now."),
+]
 Wait = Annotated[bool, typer.Option("--wait", help="Wait until it is carried out or rejected.")]
 Patience = Annotated[float, typer.Option(min=0, help="Seconds to wait at most.")]
 
@@ -130,6 +133,11 @@ class Dispatch:
         given = _given(self.at)
         with opened(self.log) as log:
             deployment = Deployment(log)
+            if given is not None and deployment.manifest and deployment.basis == "arrival":
+                raise typer.BadParameter(
+                    "--time: expected a deployment on event time, found one on arrival: a command"
+                    " is of the time at which the log takes it"
+                )
             commands = _check(orders, deployment.vocabulary)
             foreseen = effects(deployment, commands) if self.wait else []
             rejected_before = log.end(REJECTS)

@@ -19,7 +19,7 @@ from shortlist.live.registers import committed, has_deployment
 from shortlist.live.registry_state import replay_registry
 from shortlist.log.base import REJECTS, Log
 from shortlist.log.opening import kind_of, open_log
-from shortlist.model.settings import Limits
+from shortlist.model.settings import Limits, TimeBasis
 from shortlist.model.vocabulary import Vocabulary
 
 LOG_OPTION = typer.Option(
@@ -86,6 +86,13 @@ class Deployment:
         registry, _ = replay_registry(manifest.registry, files, UNLIMITED, lambda shortlist: False)
         return registry.vocabulary
 
+    @property
+    def basis(self) -> TimeBasis:
+        """Its time basis; where there is none yet, what it will be unless somebody says
+        otherwise."""
+        manifest = self.manifest
+        return "arrival" if manifest is None else manifest.basis
+
     def roster(self) -> Roster | None:
         """Who is live, if it can be known here."""
         manifest, files = self.manifest, self._files()
@@ -107,11 +114,16 @@ def read_up_to(manifest: Manifest) -> int:
     return manifest.position - manifest.base
 
 
-def has_passed(manifest: Manifest, offset: int, time: int) -> bool:
-    """Whether what stands at an offset, and is of this time, was carried out or turned away."""
+def has_passed(manifest: Manifest, offset: int, time: int | None) -> bool:
+    """Whether what stands at an offset, and says that it is of this time, was carried out or
+    turned away."""
     if read_up_to(manifest) < offset:
         return False
-    return manifest.is_finished or (manifest.reached is not None and time < manifest.reached)
+    if manifest.is_finished or manifest.passed - manifest.base >= offset:
+        return True
+    if manifest.basis == "arrival" or time is None or manifest.reached is None:
+        return False
+    return time < manifest.reached
 
 
 def rejections(

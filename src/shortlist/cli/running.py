@@ -13,19 +13,23 @@ from prometheus_client import CollectorRegistry
 
 from shortlist.cli.app import (
     LIVE,
+    OFF,
     POLL_SECONDS,
     Advertised,
     Dedup,
     LimitFlags,
+    LiveAhead,
+    LiveLateness,
+    LiveTime,
     RegistryPath,
-    StreamLateness,
     app,
     duration_of,
     errors,
     fail,
+    limits_of,
+    live_settings,
     notes,
     say,
-    settings_of,
 )
 from shortlist.cli.deployment import (
     UNLIMITED,
@@ -52,12 +56,10 @@ from shortlist.live.savepoint import (
 )
 from shortlist.log.base import Log, Moved
 from shortlist.model.registry import Registry
-from shortlist.model.settings import Settings
+from shortlist.model.settings import Limits, TimeBasis
 from shortlist.progress import Steps
 from shortlist.spark.running import Running, Wanted
 from shortlist.spark.session import any_session
-
-OFF = "off"
 
 
 @app.command(rich_help_panel=LIVE)
@@ -68,7 +70,9 @@ def up(
     state: Annotated[
         Path | None, typer.Option(help="Where its state goes; else beside a log in a file.")
     ] = None,
-    lateness: StreamLateness = "0",
+    basis: LiveTime = None,
+    lateness: LiveLateness = None,
+    ahead: LiveAhead = None,
     dedup: Dedup = "24h",
     advertised: Advertised = "optional",
     limit: LimitFlags = None,
@@ -93,12 +97,14 @@ def up(
     master: Annotated[str | None, typer.Option(help="A Spark master; else this machine.")] = None,
 ) -> None:
     """Run a deployment: read the log, select, deliver, and go on where it was."""
-    settings = settings_of(lateness, dedup, advertised, limit)
     with errors():
+        folder = folder_of(log, state)
+        known = _first_registry(registry, log, limits_of(limit))
+        settings = live_settings(_basis(log, basis), lateness, ahead, dedup, advertised, limit)
         wanted = Wanted(
             log=log,
-            folder=folder_of(log, state),
-            registry=_first_registry(registry, log, settings),
+            folder=folder,
+            registry=known,
             settings=settings,
             shards=shards,
             plan=plan,
@@ -127,11 +133,25 @@ def _run(wanted: Wanted, metrics: Metrics, master: str | None) -> None:
     tell("stopped")
 
 
-def _first_registry(path: Path | None, log: str, settings: Settings) -> Registry:
+def _basis(log: str, given: TimeBasis | None) -> TimeBasis:
+    """What a deployment was begun with; of a new one what is asked for, or the log's clock."""
+    with opened(log) as known:
+        kept = committed(known)[1].basis if has_deployment(known) else None
+    if kept is not None and given not in (None, kept):
+        fail(
+            [
+                f"expected --time {kept}, which this deployment has chosen at its first start,"
+                f" found --time {given}"
+            ]
+        )
+    return kept or given or "arrival"
+
+
+def _first_registry(path: Path | None, log: str, limits: Limits) -> Registry:
     """What a new deployment begins with."""
     if path is None:
         return Registry()
-    registry = read_registry(path, settings.limits)
+    registry = read_registry(path, limits)
     with opened(log) as known:
         if has_deployment(known):
             say([f"{path}: left aside, since the deployment has a registry already"])

@@ -12,7 +12,7 @@ from typing import Annotated, NamedTuple, Protocol, cast
 import typer
 
 from shortlist.cli.app import LIVE, AsJson, app, fail, notes, say
-from shortlist.cli.deployment import LogUrl, opened
+from shortlist.cli.deployment import Deployment, LogUrl, opened
 from shortlist.intake.lines import BadItem, ItemReader, parse_json
 from shortlist.log.base import INPUT, Log, LogUnavailable
 from shortlist.model.settings import Limits
@@ -154,7 +154,10 @@ def publish(
     """Publish JSON lines; what is acknowledged is durable."""
     bad: list[Line] = []
     with opened(log) as connected:
-        chunks: Iterator[list[Line]] = (_good(lines, bad, now) for lines in incoming(files))
+        is_timed = Deployment(connected).basis == "event"
+        chunks: Iterator[list[Line]] = (
+            _good(lines, bad, now, is_timed) for lines in incoming(files)
+        )
         if strict:
             lines = [line for chunk in chunks for line in chunk]
             chunks = in_chunks([] if bad else lines)
@@ -167,9 +170,10 @@ def publish(
         raise typer.Exit(1)
 
 
-def _good(lines: Sequence[Line], bad: list[Line], stamps: bool) -> list[Line]:
+def _good(lines: Sequence[Line], bad: list[Line], stamps: bool, is_timed: bool) -> list[Line]:
     """Lines that can be sent, with the present time if they have none and `stamps` asks for it;
-    what is wrong with the others is said."""
+    what is wrong with the others is said. Unless items are of the time that they say, they need
+    not say any."""
     limits, good = Limits(), []
     reader = ItemReader(Vocabulary(), limits, commands=False)
     for line in lines:
@@ -179,7 +183,7 @@ def _good(lines: Sequence[Line], bad: list[Line], stamps: bool) -> list[Line]:
             if stamps and isinstance(document, dict) and document.get("time") is None:
                 document["time"] = format_time(time.time_ns() // 1000)
                 content = json.dumps(document, ensure_ascii=False).encode()
-            reader.document(document, position=0)
+            reader.document(document, position=0, time=None if is_timed else 0)
         except BadItem as problem:
             bad.append(line)
             say([f"{line.place}: {problem}"])

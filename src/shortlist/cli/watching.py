@@ -16,6 +16,7 @@ from rich.text import Text
 from shortlist.cli.app import LIVE, POLL_SECONDS, AsJson, app, fail
 from shortlist.cli.deployment import Deployment, LogUrl, has_passed, opened, read_up_to, rejections
 from shortlist.intake.json_text import NotJson, parse_bytes
+from shortlist.intake.lines import said_time
 from shortlist.live.manifest import Manifest
 from shortlist.log.base import DELIVERIES, DEPARTURES, INPUT, Entry, Log
 from shortlist.log.consumer import Consumer
@@ -251,7 +252,7 @@ def _fate(manifest: Manifest | None, entry: Entry, document: Document) -> str:
     """Of what was not turned away, or not yet."""
     if manifest is None or read_up_to(manifest) < entry.offset:
         return "not read yet"
-    is_over = has_passed(manifest, entry.offset, parse_time(document["time"]))
+    is_over = has_passed(manifest, entry.offset, said_time(document))
     return "let in" if is_over else "waits until time has passed it"
 
 

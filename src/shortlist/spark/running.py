@@ -12,7 +12,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Protocol
 
-from shortlist.live.driver import Driver, Finished, Report, begin
+from shortlist.live.driver import Driver, Finished, Report, WrongBasis, begin
 from shortlist.live.files import Files
 from shortlist.live.heartbeats import Heartbeats
 from shortlist.live.locking import only_driver
@@ -108,7 +108,7 @@ class Running:
                 began = time.monotonic()
                 try:
                     self._run()
-                except (Moved, WrongPlace, Finished, InvalidRegistry):
+                except (Moved, WrongPlace, WrongBasis, Finished, InvalidRegistry):
                     raise
                 except Exception as error:
                     if not self._is_spark_there():
@@ -145,12 +145,12 @@ class Running:
             announce(log, wanted.folder)
             gc.freeze()  # the registry stays: Python's collector need not go through it each time
             self._observer.started(driver, log)
-            stream = stack.enter_context(self._streaming(driver, log))
             beats = self._heartbeats(log)
+            stream = stack.enter_context(self._streaming(driver, log, beats))
             while not self._stopping.is_set() and stream.is_active:
                 if shards_asked_for(log) is not None:
                     break
-                if beats is not None:
+                if beats is not None and not beats.close_instant(driver.manifest):
                     beats.beat(driver.manifest.latest)
                 self._stopping.wait((wanted.heartbeat or 500_000) / 1e6)
             stream.stop()
@@ -162,7 +162,7 @@ class Running:
         wanted, known = self._wanted, announced(log)
         if not has_deployment(log):
             shards = wanted.shards or self._spark.sparkContext.defaultParallelism
-            begin(log, files, wanted.registry, shards)
+            begin(log, files, wanted.registry, shards, wanted.settings.time)
         elif known is not None and known != wanted.folder.absolute():
             raise WrongPlace(f"expected --state {known}, found {wanted.folder.absolute()}")
         elif self._shards is not None:
@@ -170,7 +170,7 @@ class Running:
         # somebody may ask for another number later, which a failure must not undo
         self._shards = None
 
-    def _streaming(self, driver: Driver, log: Log) -> Stream:
+    def _streaming(self, driver: Driver, log: Log, beats: Heartbeats | None) -> Stream:
         """The manifest says where to go on, so Spark's own checkpoints are of one run only."""
         checkpoints = self._wanted.folder / "checkpoints"
         shutil.rmtree(checkpoints, ignore_errors=True)
@@ -181,12 +181,13 @@ class Running:
             after=manifest.position - manifest.base,
             at_most=self._wanted.at_most,
         )
-        stream = Stream(
-            lines,
-            driver,
-            checkpoints / uuid.uuid4().hex,
-            lambda report, appended: self._observer.ran(report, driver, log, appended),
-        )
+
+        def told(report: Report, appended: dict[int, int]) -> None:
+            self._observer.ran(report, driver, log, appended)
+            if beats is not None:
+                beats.close_instant(driver.manifest)
+
+        stream = Stream(lines, driver, checkpoints / uuid.uuid4().hex, told)
         stream.start()
         return stream
 
