@@ -15,6 +15,10 @@ REGISTRY = {
         {"id": "all"},
     ],
 }
+WARNINGS = [
+    "rent: 1 times of another type than a predicate asks for",
+    "2 rejected in the last minute, the last: source: is missing (entry 4)",
+]
 TRACE = "0af7651916cd43dd8448eb211c80319c"
 
 
@@ -45,7 +49,7 @@ def test_status_counts_what_happened(deployment):
     assert found["rejects"] == {"duplicate": 1, "unreadable": 1}
     assert found["state bytes"] == deployment.driver.manifest.state_bytes
     assert found["rates"]["input"] > 0
-    assert found["warnings"] == ["rent: 1 times of another type than a predicate asks for"]
+    assert found["warnings"] == WARNINGS
 
 
 def test_status_follows_the_registry(deployment):
@@ -63,7 +67,14 @@ def test_status_for_people(deployment):
     assert said["lag"] == "0 entries, 0.0 s"
     assert said["registry"] == "2 subscriptions of 2 shortlists"
     assert said["rejected"] == "1 duplicate, 1 unreadable"
-    assert done.stderr == "warning: rent: 1 times of another type than a predicate asks for\n"
+    assert done.stderr.splitlines() == [f"warning: {warning}" for warning in WARNINGS]
+
+
+def test_rejects_are_a_warning_as_long_as_they_are_new(deployment, monkeypatch):
+    from shortlist.cli import inspection
+
+    monkeypatch.setattr(inspection, "RECENT_SECONDS", 0.0)
+    assert answer("status", log=deployment.url)["warnings"] == WARNINGS[:1]
 
 
 def test_status_warns_of_a_standstill(deployment, monkeypatch):
@@ -71,7 +82,7 @@ def test_status_warns_of_a_standstill(deployment, monkeypatch):
 
     monkeypatch.setattr(inspection, "STANDSTILL_SECONDS", -1.0)
     deployment.publish(flat("f9", 1))
-    first, _ = answer("status", log=deployment.url)["warnings"]
+    first = answer("status", log=deployment.url)["warnings"][0]
     assert first.startswith("1 entries wait, and nothing was committed for ")
 
 

@@ -1,14 +1,15 @@
 """`publish`: what is good goes to the log, what is bad is named."""
 
 import json
+import time
 
 import pytest
 
 from shortlist.cli import sending
 from shortlist.log.base import INPUT, LogUnavailable
 from shortlist.log.sqlite import SqliteLog
-from shortlist.model.times import parse_time
-from tests.cli.programs import Deployment, answer, flat, json_lines, shortlist
+from shortlist.model.times import format_time, parse_time
+from tests.cli.programs import ARRIVAL, EVENT, Deployment, answer, flat, json_lines, shortlist
 
 
 @pytest.fixture
@@ -157,3 +158,34 @@ def test_what_cannot_be_done_says_why(tmp_path, monkeypatch, arguments, words):
 def test_nothing_to_publish(log, url):
     assert shortlist("publish", log=url, text="\n").stdout == "0 acknowledged, 0 rejected\n"
     assert sending.Receipt().ends is None
+
+
+EVERY = {"subscriptions": [{"id": "all"}, {"id": "cheap", "where": "rent < 900"}]}
+
+
+@pytest.mark.parametrize("settings", [ARRIVAL, EVENT], ids=["arrival", "event"])
+def test_wait_says_what_became_of_each(tmp_path, settings):
+    deployment = Deployment(tmp_path, EVERY, settings=settings)
+    now = format_time(time.time_ns() // 1000 + 1_000_000)
+    text = json_lines(flat("a", 800, now), flat("b", 950, now), flat("a", 1, now), {"id": "c"})
+    with deployment.running():
+        done = shortlist("publish", "--wait", log=deployment.url, text=text)
+        assert done.exit_code == 1, done.output
+        again = shortlist("publish", "--wait", "--json", log=deployment.url, text=text)
+    assert done.stderr == "stdin:4: source: is missing\n"
+    assert done.stdout.splitlines()[1:] == [
+        "stdin:1: a (ads): 2 deliveries so far",
+        "stdin:2: b (ads): 1 delivery so far",
+        "stdin:3: a (ads): rejected: duplicate",
+    ]
+    became = json.loads(again.stdout)["became"]
+    assert [each["id"] for each in became] == ["a", "b", "a"]
+    reason = "duplicate" if settings is ARRIVAL else "late by "
+    assert all(each["rejected"].startswith(reason) for each in became)
+
+
+def test_waiting_ends_where_no_deployment_reads(log, url):
+    text = json_lines(flat("a", 1))
+    done = shortlist("publish", "--wait", "--patience", 0.3, log=url, text=text)
+    assert done.exit_code == 2
+    assert done.stderr == "not known after 0.3 s: no deployment works on this log\n"

@@ -1,9 +1,13 @@
 """What `up` refuses before it starts anything."""
 
+from types import SimpleNamespace
+
 import pytest
 from typer.testing import CliRunner
 
 from shortlist.cli.app import app
+from shortlist.cli.running import RejectLine
+from shortlist.live.tables import REFUSALS, table_of
 
 BAD = [
     (["--log", "redis://x", "--state", "s"], "expected sqlite:PATH or nats://HOST:PORT/NAME"),
@@ -23,3 +27,22 @@ def test_bad_arguments_are_named(tmp_path, monkeypatch, arguments, words):
     done = CliRunner().invoke(app, ["up", *arguments])
     assert done.exit_code == 2
     assert words in done.stderr
+
+
+def report(*reasons):
+    found = [(number, "{}", reason, why) for number, (reason, why) in enumerate(reasons)]
+    return SimpleNamespace(refusals=table_of(found, REFUSALS))
+
+
+def test_a_line_says_what_was_turned_away_but_not_with_every_batch():
+    line = RejectLine()
+    assert line.after(report(), now=0) is None
+    late = ("late by 2 s", "late")
+    assert line.after(report(late, late, ("duplicate", "duplicate")), now=1) == (
+        "rejected: 2 late, 1 duplicate; the last: duplicate (shortlist watch --rejects)"
+    )
+    assert line.after(report(late), now=5) is None
+    assert line.after(report(), now=12) == (
+        "rejected: 1 late; the last: late by 2 s (shortlist watch --rejects)"
+    )
+    assert line.after(report(), now=30) is None

@@ -138,3 +138,19 @@ def test_there_must_be_a_log(tmp_path):
     assert done.exit_code == 2
     assert "none.log: expected a log, found none" in done.stderr
     assert not (tmp_path / "none.log").exists()
+
+
+def test_rejects_are_shown_with_their_reasons(deployment):
+    deployment.publish(flat("late", 1), flat("f1", 2, "2026-03-01T12:00:05Z"), {"id": "x"})
+    deployment.beat("2026-03-01T12:00:06Z")
+    deployment.step()
+    done = shortlist("watch", "--rejects", "--after", 0, "--until-idle", 0.1, log=deployment.url)
+    assert done.stdout.splitlines() == [
+        '5  late by 1 s  {"id": "late", "source": "ads", "time": "2026-03-01T12:00:00Z",'
+        ' "data": {"rent": 1}}',
+        '6  duplicate  {"id": "f1", "source": "ads", "time": "2026-03-01T12:00:05Z",'
+        ' "data": {"rent": 2}}',
+        '7  source: is missing  {"id": "x"}',
+    ]
+    for wrong in (["cheap"], ["--changes"], ["--subscriber", "ann"]):
+        assert shortlist("watch", "--rejects", *wrong, log=deployment.url).exit_code == 2

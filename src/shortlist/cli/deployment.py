@@ -17,7 +17,7 @@ from shortlist.live.manifest import Manifest
 from shortlist.live.places import SQLITE, announced, files_in, state_folder
 from shortlist.live.registers import committed, has_deployment
 from shortlist.live.registry_state import replay_registry
-from shortlist.log.base import REJECTS, Log
+from shortlist.log.base import DELIVERIES, REJECTS, Log
 from shortlist.log.opening import kind_of, open_log
 from shortlist.model.settings import Limits, TimeBasis
 from shortlist.model.vocabulary import Vocabulary
@@ -124,6 +124,12 @@ def has_passed(manifest: Manifest, offset: int, time: int | None) -> bool:
     if manifest.basis == "arrival" or time is None or manifest.reached is None:
         return False
     return time < manifest.reached
+
+
+def is_put_out(log: Log, manifest: Manifest) -> bool:
+    """Whether deliveries and rejects, which come just after the commit, are in the log."""
+    has_rejects = log.end(REJECTS) >= manifest.rejects.end
+    return has_rejects and log.end(DELIVERIES) >= manifest.deliveries.end
 
 
 def rejections(

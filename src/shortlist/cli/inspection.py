@@ -28,12 +28,14 @@ from shortlist.live.manifest import Manifest
 from shortlist.live.metrics import REJECTED, Lag, labelled, lag
 from shortlist.live.places import files_in
 from shortlist.live.registers import committed
-from shortlist.log.base import DELIVERIES, INPUT, Log
+from shortlist.log.base import DELIVERIES, INPUT, REJECTS, Log
 from shortlist.model.policy import policies_of
 from shortlist.model.times import format_time
 
 RECENT = 1000
 """Entries that a rate is taken over."""
+RECENT_SECONDS = 60.0
+"""Rejects that are younger are worth a warning."""
 STANDSTILL_SECONDS = 30.0
 """For so long nothing may be committed while something waits."""
 
@@ -69,7 +71,7 @@ def live_status(deployment: Deployment, now: float) -> Document | None:
         "dead on arrival": counts.get("dead on arrival", 0),
         "commands": counts.get("commands", 0),
         "rejects": dict(labelled(counts, REJECTED)),
-        "warnings": [*_warnings(log, manifest, behind, age)],
+        "warnings": [*_warnings(log, manifest, behind, age), *recent_rejects(log, now)],
     }
 
 
@@ -93,6 +95,18 @@ def _warnings(log: Log, manifest: Manifest, behind: Lag, age: float) -> Iterator
         yield f"{missing:,} deliveries are committed, and not in the log yet"
     for attribute, count in labelled(manifest.counts, OTHER_TYPE):
         yield f"{attribute}: {count:,} times of another type than a predicate asks for"
+
+
+def recent_rejects(log: Log, now: float) -> Iterator[str]:
+    """A warning, if something was turned away within the last minute."""
+    end = log.end(REJECTS)
+    entries = [*log.read(REJECTS, max(end - RECENT, 0), end)]
+    recent = [entry for entry in entries if now - entry.appended / 1e6 < RECENT_SECONDS]
+    if recent:
+        last = json.loads(recent[-1].content)
+        count = f"{len(recent):,}" if len(recent) < RECENT else f"{RECENT:,} or more"
+        where = f"entry {last['position']}" if last["position"] else "without a position"
+        yield f"{count} rejected in the last minute, the last: {last['reason']} ({where})"
 
 
 def rows(status: Mapping[str, Any]) -> Iterator[tuple[str, str]]:

@@ -22,12 +22,12 @@ from shortlist.cli.app import (
     live_settings,
     say,
 )
-from shortlist.cli.deployment import Deployment, LogUrl, announced_folder, opened
+from shortlist.cli.deployment import Deployment, LogUrl, announced_folder, is_put_out, opened
 from shortlist.intake.files import read_registry
 from shortlist.live.manifest import Manifest
 from shortlist.live.places import files_in
 from shortlist.live.replaying import Comparison, compare, first_registry, replay_log
-from shortlist.log.base import DELIVERIES, REJECTS, Log
+from shortlist.log.base import Log
 from shortlist.model.registry import Registry
 from shortlist.model.settings import Limits, Settings, TimeBasis
 
@@ -92,9 +92,7 @@ def wait_for_output(log: Log, manifest: Manifest) -> None:
     """Deliveries come to the log just after they are committed; if nobody brings them there, the
     comparison says what is missing."""
     deadline = time.monotonic() + PATIENCE
-    while time.monotonic() < deadline and (
-        log.end(DELIVERIES) < manifest.deliveries.end or log.end(REJECTS) < manifest.rejects.end
-    ):
+    while time.monotonic() < deadline and not is_put_out(log, manifest):
         time.sleep(POLL_SECONDS)
 
 
