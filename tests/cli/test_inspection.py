@@ -91,7 +91,7 @@ def test_status_needs_a_deployment(tmp_path, deployment):
     assert done.exit_code == 2
     assert "expected --log or SNAPSHOT, found neither" in " ".join(done.stderr.split())
     url = f"sqlite:{tmp_path}/new.log"
-    shortlist("publish", log=url, text=json.dumps(flat("a", 1)))
+    shortlist("publish", "--create", log=url, text=json.dumps(flat("a", 1)))
     done = shortlist("status", log=url)
     assert done.exit_code == 2
     assert done.stderr == "no deployment works on this log, in which 1 entries wait\n"

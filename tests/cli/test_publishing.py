@@ -143,8 +143,8 @@ def test_a_log_that_fails_on_the_way(log, url, monkeypatch):
     ("arguments", "words"),
     [
         (["--log", "kafka://somewhere"], "expected sqlite:PATH or nats://HOST:PORT/NAME"),
-        (["--log", "sqlite:missing/city.log"], "it cannot be opened"),
-        (["--log", "sqlite:city.log", "none.jsonl"], "none.jsonl: expected a file, found none"),
+        (["--log", "sqlite:missing/city.log", "--create"], "it cannot be opened"),
+        (["--log", "sqlite:a.log", "x.jsonl", "--create"], "x.jsonl: expected a file, found none"),
         ([], "SHORTLIST_LOG"),
     ],
 )

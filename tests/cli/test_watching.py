@@ -154,3 +154,23 @@ def test_rejects_are_shown_with_their_reasons(deployment):
     ]
     for wrong in (["cheap"], ["--changes"], ["--subscriber", "ann"]):
         assert shortlist("watch", "--rejects", *wrong, log=deployment.url).exit_code == 2
+
+
+def test_a_shortlist_that_is_not_there_is_an_error_that_says_which_are(deployment):
+    done = shortlist("watch", "chap", log=deployment.url)
+    assert (done.exit_code, done.stderr) == (
+        2,
+        "there is no live shortlist 'chap'; did you mean 'cheap'?\n",
+    )
+    done = shortlist("show", "nosuch", log=deployment.url)
+    assert (done.exit_code, done.stderr) == (
+        2,
+        "there is no live shortlist 'nosuch'; there are 'all', 'cheap'\n",
+    )
+
+
+def test_a_shortlist_that_was_closed_can_be_watched(deployment):
+    deployment.publish({"time": "2026-03-01T12:00:02Z", "close": "cheap"})
+    deployment.beat("2026-03-01T12:00:03Z")
+    deployment.step()
+    assert watched(deployment, "cheap", "--after", 0) == CHEAP

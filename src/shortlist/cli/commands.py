@@ -138,7 +138,7 @@ class Dispatch:
 
     def send(self, orders: Sequence[Order]) -> None:
         given = _given(self.at)
-        with opened(self.log) as log:
+        with opened(self.log, must_exist=True) as log:
             deployment = Deployment(log)
             if given is not None and deployment.manifest and deployment.basis == "arrival":
                 raise typer.BadParameter(

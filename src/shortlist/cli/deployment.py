@@ -1,9 +1,10 @@
 """What clients know of a deployment: its log, and through it its manifest and its registry."""
 
 import json
-from collections.abc import Collection, Iterator
+from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
+from difflib import get_close_matches
 from pathlib import Path
 from typing import Annotated
 
@@ -18,7 +19,7 @@ from shortlist.live.places import SQLITE, announced, files_in, state_folder
 from shortlist.live.registers import committed, has_deployment
 from shortlist.live.registry_state import replay_registry
 from shortlist.log.base import DELIVERIES, REJECTS, Log
-from shortlist.log.opening import kind_of, open_log
+from shortlist.log.opening import kind_of, known_logs, name_of, open_log
 from shortlist.model.settings import Limits, TimeBasis
 from shortlist.model.vocabulary import Vocabulary
 
@@ -26,17 +27,19 @@ LOG_OPTION = typer.Option(
     "--log", envvar="SHORTLIST_LOG", help="sqlite:PATH or nats://HOST:PORT/NAME."
 )
 LogUrl = Annotated[str, LOG_OPTION]
+FEW = 5
+"""Names that a message lists."""
 UNLIMITED = Limits().for_what_was_read()
 
 
 @contextmanager
 def opened(url: str, *, must_exist: bool = False) -> Iterator[Log]:
-    """A log, for as long as a command needs it; a log in a file is made where there is none."""
+    """A log, for as long as a command needs it; unless it must exist, it is made where there is
+    none."""
     with errors():
-        file = Path(url.removeprefix(SQLITE))
-        if must_exist and url.startswith(SQLITE) and not file.exists():
-            fail([f"{file}: expected a log, found none"])
         try:
+            if must_exist:
+                _check_log(url)
             log = open_log(url)
         except ValueError as error:
             raise typer.BadParameter(f"--log: {error}") from None
@@ -44,6 +47,43 @@ def opened(url: str, *, must_exist: bool = False) -> Iterator[Log]:
             yield log
         finally:
             log.close()
+
+
+def _check_log(url: str) -> None:
+    """Fails where there is no such log, and says which there are."""
+    file = Path(url.removeprefix(SQLITE))
+    if kind_of(url) == "sqlite" and file.exists():
+        return
+    name, known = name_of(url), known_logs(url)
+    if name not in known:
+        shown = str(file) if url.startswith(SQLITE) else f"log {name!r}"
+        made = "`shortlist up` makes one, and so does `publish --create`"
+        fail([f"{shown}: expected a log, found none; {choice_of(name, known) if known else made}"])
+
+
+def choice_of(name: str, known: Iterable[str]) -> str:
+    """What somebody may have meant, for a message.
+
+    >>> choice_of("flat", ["films", "flats"]), choice_of("x", [])
+    ("did you mean 'flats'?", 'there is none')
+    >>> choice_of("x", "abcdefg")
+    "there are 'a', 'b', 'c', 'd', 'e' and 2 more"
+    """
+    names = sorted(known)
+    alike = get_close_matches(name, names, n=1, cutoff=0.75)
+    if alike:
+        return f"did you mean {alike[0]!r}?"
+    if not names:
+        return "there is none"
+    few = [repr(one) for one in names[:FEW]]
+    if len(names) > FEW:
+        return f"there are {', '.join(few)} and {len(names) - FEW:,} more"
+    return "there is " + few[0] if len(few) == 1 else f"there are {', '.join(few)}"
+
+
+def no_shortlist(name: str, roster: Roster) -> str:
+    """A message about a shortlist that is not live."""
+    return f"there is no live shortlist {name!r}; {choice_of(name, roster.shortlists)}"
 
 
 def announced_folder(log: Log) -> Path:
@@ -133,7 +173,7 @@ def is_put_out(log: Log, manifest: Manifest) -> bool:
 
 
 def rejections(
-    log: Log, manifest: Manifest, offsets: Collection[int], after: int = 0
+    log: Log, manifest: Manifest, offsets: set[int], after: int = 0
 ) -> Iterator[tuple[int, str]]:
     """Which of these offsets were turned away, and why; read behind an offset of the rejects."""
     for entry in log.read(REJECTS, after):

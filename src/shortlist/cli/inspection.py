@@ -17,13 +17,14 @@ from shortlist.cli.deployment import (
     Deployment,
     LogUrl,
     announced_folder,
+    no_shortlist,
     opened,
     read_up_to,
 )
 from shortlist.engine.contents import Entry
 from shortlist.engine.engine import Engine
 from shortlist.engine.shard import OTHER_TYPE
-from shortlist.live.looking import looked_at
+from shortlist.live.looking import NoSuchShortlist, looked_at
 from shortlist.live.manifest import Manifest
 from shortlist.live.metrics import REJECTED, Lag, labelled, lag
 from shortlist.live.places import files_in
@@ -197,7 +198,11 @@ def show(
     with opened(log, must_exist=True) as known:
         _, manifest = committed(known)
         files = files_in(announced_folder(known))
-        live, entries = looked_at(manifest, files, shortlist, UNLIMITED)
+        try:
+            live, entries = looked_at(manifest, files, shortlist, UNLIMITED)
+        except NoSuchShortlist as error:
+            roster = Deployment(known).roster()
+            fail([str(error) if roster is None else no_shortlist(shortlist, roster)])
         data = [_data(entry, known, manifest) for entry in entries] if with_data else None
     now = manifest.reached
     when = None if now is None else format_time(now)

@@ -154,13 +154,16 @@ def publish(
     strict: Annotated[
         bool, typer.Option("--strict", help="Send nothing if a line is bad.")
     ] = False,
+    create: Annotated[
+        bool, typer.Option("--create", help="Make the log if there is none; `up` does, too.")
+    ] = False,
     wait: Wait = False,
     patience: Patience = 60,
     as_json: AsJson = False,
 ) -> None:
     """Publish JSON lines; what is acknowledged is durable."""
     bad: list[Line] = []
-    with opened(log) as connected:
+    with opened(log, must_exist=not create) as connected:
         before = Ends.of(connected)
         is_timed = Deployment(connected).basis == "event"
         chunks: Iterator[list[Line]] = (

@@ -14,7 +14,15 @@ from rich.console import Console
 from rich.text import Text
 
 from shortlist.cli.app import LIVE, POLL_SECONDS, AsJson, app, fail
-from shortlist.cli.deployment import Deployment, LogUrl, has_passed, opened, read_up_to, rejections
+from shortlist.cli.deployment import (
+    Deployment,
+    LogUrl,
+    has_passed,
+    no_shortlist,
+    opened,
+    read_up_to,
+    rejections,
+)
 from shortlist.intake.json_text import NotJson, parse_bytes
 from shortlist.intake.lines import said_time
 from shortlist.live.manifest import Manifest
@@ -135,6 +143,8 @@ def watch(
         raise typer.BadParameter("--rejects: expected neither --changes, --subscriber nor an id")
     console = Console()
     with opened(log, must_exist=True) as connected, suppress(KeyboardInterrupt):
+        if shortlist is not None:
+            _check_shortlist(connected, shortlist)
         following = Following(
             connected, shortlist, changes=changes, rejects=rejects, after=after, consumer=consumer
         )
@@ -146,6 +156,15 @@ def watch(
                 console.print(tell(news.document), soft_wrap=True)
         sys.stdout.flush()
         following.remember()
+
+
+def _check_shortlist(log: Log, name: str) -> None:
+    """Fails where nobody has ever heard of a shortlist, and says which there are."""
+    if next(log.read(DELIVERIES, 0, key=name), None) is not None:
+        return
+    roster = Deployment(log).roster()
+    if roster is not None and name not in roster.shortlists:
+        fail([no_shortlist(name, roster)])
 
 
 def _awaited(

@@ -5,7 +5,7 @@ import sqlite3
 import threading
 import time
 from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import closing, contextmanager
 from itertools import repeat
 from pathlib import Path
 
@@ -229,6 +229,23 @@ class SqliteLog:
                 if error.sqlite_errorcode != sqlite3.SQLITE_BUSY or time.monotonic() > deadline:
                     raise
                 time.sleep(0.01)
+
+
+def logs_in(folder: Path) -> list[str]:
+    """The names of the files of a folder that are logs."""
+    return sorted(file.name for file in folder.glob("*") if file.is_file() and _is_log(file))
+
+
+def _is_log(file: Path) -> bool:
+    """Without a change to whatever it is: its first page may still be in the -wal file."""
+    try:
+        with file.open("rb") as content:
+            if content.read(16) != b"SQLite format 3\0":
+                return False
+        with closing(sqlite3.connect(f"{file.absolute().as_uri()}?mode=ro", uri=True)) as found:
+            return bool(found.execute("PRAGMA application_id").fetchone()[0] == APPLICATION)
+    except (OSError, sqlite3.Error):
+        return False
 
 
 def _last(connection: sqlite3.Connection, stream: str) -> tuple[int, int]:
