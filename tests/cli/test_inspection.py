@@ -6,7 +6,7 @@ import pytest
 
 from shortlist.log.base import INPUT
 from shortlist.model.trace import trace_id
-from tests.cli.programs import Deployment, answer, flat, shortlist
+from tests.cli.programs import NOON, Deployment, answer, flat, shortlist
 
 REGISTRY = {
     "shortlists": [{"id": "flats", "subscriber": "you", "policy": {"kind": "top-k", "k": 1}}],
@@ -144,3 +144,15 @@ def test_there_may_be_no_such_publication(deployment):
         assert done.stderr == f"there is no publication {name!r} of 'ads' in the log\n"
     deployment.log.append(INPUT, [b"not JSON: f", b'"f"'])
     assert shortlist("trace", "ads", "f", log=deployment.url).exit_code == 2
+
+
+def test_status_warns_of_what_looks_like_a_mistake(tmp_path):
+    deployment = Deployment(tmp_path, {"subscriptions": [{"id": "near", "where": "adress = 'x'"}]})
+    deployment.publish({"id": "a", "source": "s", "time": NOON, "address": "x"})
+    deployment.beat("2026-03-01T12:00:01Z")
+    deployment.step()
+    assert answer("status", log=deployment.url)["warnings"] == [
+        "adress: none of the last 1 publications has it",
+        "1 publications have no data, and address beside it: attributes belong into data",
+        "1 of 1 subscriptions match none of the last 1 publications: near",
+    ]

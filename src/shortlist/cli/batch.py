@@ -1,6 +1,7 @@
 """The commands for finite inputs: run, check, explain."""
 
 import json
+from itertools import islice
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -27,16 +28,19 @@ from shortlist.cli.app import (
 from shortlist.engine.engine import Engine
 from shortlist.engine.explanation import Question
 from shortlist.engine.explanation_text import explanation_lines
+from shortlist.engine.mistakes import likely_mistakes
 from shortlist.engine.replay import read_items, replay
 from shortlist.intake.files import read_registry
 from shortlist.intake.roster import summary
-from shortlist.intake.tables import publication_lines
+from shortlist.intake.tables import first_publication_lines, publication_lines
 from shortlist.live.plans import PlanSetting
 from shortlist.model.registry import Registry
 from shortlist.model.settings import Settings
 from shortlist.progress import Steps
 from shortlist.spark.sources import input_files, is_table
 
+LOOKED_AT = 2_000
+"""Lines of an input in which `run` looks for mistakes."""
 FEW = 10
 """Rejects that `check` names; `run` writes all of them."""
 
@@ -114,10 +118,12 @@ def run(
         has_commands = timeline is not None
         job = Job(known, source, outputs, settings, steps, has_commands, with_data, shards)
         report = job.run(master, Streamed(at_most, plan) if stream else None)
+        warnings = _warnings(known, source, settings, has_commands)
     if as_json:
-        print(json.dumps(report))
+        print(json.dumps(report | ({"warnings": warnings} if warnings else {})))
     else:
         _print_report(report, outputs.rejects)
+        warn(warnings)
     if strict and report["rejects"]:
         raise typer.Exit(1)
 
@@ -146,6 +152,7 @@ def check(
                 *(f"{places[each.position - 1]}: {each.reason}" for each in rejects[:FEW]),
                 *([f"{len(rejects):,} rejects in all"] if len(rejects) > FEW else []),
                 *engine.status()["warnings"],
+                *likely_mistakes(known, lines, settings.limits, commands=timeline is not None),
             ]
     if as_json:
         print(json.dumps(found | ({"warnings": warnings} if warnings else {})))
@@ -211,6 +218,23 @@ def _numbered_lines(source: Path) -> tuple[list[str], list[bytes]]:
         places += [f"{file.name}:{number}" for number in range(1, len(found) + 1)]
         lines += found
     return places, lines
+
+
+def _warnings(registry: Registry, source: Path, settings: Settings, commands: bool) -> list[str]:
+    """What looks like a mistake in the first lines of an input."""
+    lines: list[bytes] = []
+    for file in input_files(source):
+        rest = LOOKED_AT - len(lines)
+        lines += first_publication_lines(file, rest) if is_table(file) else _first(file, rest)
+        if len(lines) >= LOOKED_AT:
+            break
+    of = "the first " if len(lines) >= LOOKED_AT else ""
+    return likely_mistakes(registry, lines, settings.limits, commands=commands, of=of)
+
+
+def _first(file: Path, count: int) -> list[bytes]:
+    with file.open("rb") as content:
+        return [*islice(content, count)]
 
 
 def _registry(registry: Path | None, timeline: Path | None, settings: Settings) -> Registry:

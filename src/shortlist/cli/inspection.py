@@ -23,7 +23,9 @@ from shortlist.cli.deployment import (
 )
 from shortlist.engine.contents import Entry
 from shortlist.engine.engine import Engine
+from shortlist.engine.mistakes import likely_mistakes
 from shortlist.engine.shard import OTHER_TYPE
+from shortlist.intake.roster import Roster
 from shortlist.live.looking import NoSuchShortlist, looked_at
 from shortlist.live.manifest import Manifest
 from shortlist.live.metrics import REJECTED, Lag, labelled, lag
@@ -32,9 +34,12 @@ from shortlist.live.registers import committed
 from shortlist.log.base import DELIVERIES, INPUT, REJECTS, Log
 from shortlist.model.policy import policies_of
 from shortlist.model.times import format_time
+from shortlist.model.vocabulary import Vocabulary
 
 RECENT = 1000
 """Entries that a rate is taken over."""
+MOST_SUBSCRIPTIONS = 2_000
+"""Of more it is not asked which of them match nothing: a status should be quick."""
 RECENT_SECONDS = 60.0
 """Rejects that are younger are worth a warning."""
 STANDSTILL_SECONDS = 30.0
@@ -72,7 +77,11 @@ def live_status(deployment: Deployment, now: float) -> Document | None:
         "dead on arrival": counts.get("dead on arrival", 0),
         "commands": counts.get("commands", 0),
         "rejects": dict(labelled(counts, REJECTED)),
-        "warnings": [*_warnings(log, manifest, behind, age), *recent_rejects(log, now)],
+        "warnings": [
+            *_warnings(log, manifest, behind, age),
+            *recent_rejects(log, now),
+            *_mistakes(log, read_up_to(manifest), deployment.vocabulary, roster),
+        ],
     }
 
 
@@ -96,6 +105,21 @@ def _warnings(log: Log, manifest: Manifest, behind: Lag, age: float) -> Iterator
         yield f"{missing:,} deliveries are committed, and not in the log yet"
     for attribute, count in labelled(manifest.counts, OTHER_TYPE):
         yield f"{attribute}: {count:,} times of another type than a predicate asks for"
+
+
+def _mistakes(log: Log, read: int, vocabulary: Vocabulary, roster: Roster | None) -> list[str]:
+    """What looks like a mistake in the live registry, beside what was published last."""
+    if roster is None:
+        return []
+    lines = [entry.content for entry in log.read(INPUT, max(read - RECENT, 0), read)]
+    return likely_mistakes(
+        roster.registry(vocabulary),
+        lines,
+        UNLIMITED,
+        commands=False,
+        of="the last ",
+        most_subscriptions=MOST_SUBSCRIPTIONS,
+    )
 
 
 def recent_rejects(log: Log, now: float) -> Iterator[str]:
