@@ -36,6 +36,7 @@ from shortlist.intake.tables import first_publication_lines, publication_lines
 from shortlist.live.plans import PlanSetting
 from shortlist.model.registry import Registry
 from shortlist.model.settings import Settings
+from shortlist.model.wording import choice_of
 from shortlist.progress import Steps
 from shortlist.spark.sources import input_files, is_table
 
@@ -184,6 +185,8 @@ def explain(
     question = Question(publication=publication, source=source, shortlist=shortlist)
     with errors():
         known = _registry(registry, timeline, settings)
+        if timeline is None:
+            _check_shortlist(shortlist, known)
         places, lines = _numbered_lines(_source(publications, timeline))
         result = replay(known, lines, settings, question, commands=timeline is not None)
     if not result.explanations:
@@ -198,6 +201,14 @@ def explain(
             print(json.dumps(explanation, ensure_ascii=False))
         else:
             print("\n".join(explanation_lines(explanation)))
+
+
+def _check_shortlist(name: str, registry: Registry) -> None:
+    """Fails where no shortlist of a registry has this name; commands might make it."""
+    named = {made.id for made in registry.shortlists}
+    named |= {made.shortlist_id for made in registry.subscriptions}
+    if name not in named:
+        fail([f"there is no shortlist {name!r} in the registry; {choice_of(name, named)}"])
 
 
 def _source(publications: Path | None, timeline: Path | None) -> Path:

@@ -1,10 +1,9 @@
 """What clients know of a deployment: its log, and through it its manifest and its registry."""
 
 import json
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
-from difflib import get_close_matches
 from pathlib import Path
 from typing import Annotated
 
@@ -22,13 +21,12 @@ from shortlist.log.base import DELIVERIES, REJECTS, Log
 from shortlist.log.opening import kind_of, known_logs, name_of, open_log
 from shortlist.model.settings import Limits, TimeBasis
 from shortlist.model.vocabulary import Vocabulary
+from shortlist.model.wording import choice_of
 
 LOG_OPTION = typer.Option(
     "--log", envvar="SHORTLIST_LOG", help="sqlite:PATH or nats://HOST:PORT/NAME."
 )
 LogUrl = Annotated[str, LOG_OPTION]
-FEW = 5
-"""Names that a message lists."""
 UNLIMITED = Limits().for_what_was_read()
 
 
@@ -59,26 +57,6 @@ def _check_log(url: str) -> None:
         shown = str(file) if url.startswith(SQLITE) else f"log {name!r}"
         made = "`shortlist up` makes one, and so does `publish --create`"
         fail([f"{shown}: expected a log, found none; {choice_of(name, known) if known else made}"])
-
-
-def choice_of(name: str, known: Iterable[str]) -> str:
-    """What somebody may have meant, for a message.
-
-    >>> choice_of("flat", ["films", "flats"]), choice_of("x", [])
-    ("did you mean 'flats'?", 'there is none')
-    >>> choice_of("x", "abcdefg")
-    "there are 'a', 'b', 'c', 'd', 'e' and 2 more"
-    """
-    names = sorted(known)
-    alike = get_close_matches(name, names, n=1, cutoff=0.75)
-    if alike:
-        return f"did you mean {alike[0]!r}?"
-    if not names:
-        return "there is none"
-    few = [repr(one) for one in names[:FEW]]
-    if len(names) > FEW:
-        return f"there are {', '.join(few)} and {len(names) - FEW:,} more"
-    return "there is " + few[0] if len(few) == 1 else f"there are {', '.join(few)}"
 
 
 def no_shortlist(name: str, roster: Roster) -> str:
