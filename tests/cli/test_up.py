@@ -1,10 +1,14 @@
 """What `up` refuses before it starts anything."""
 
+from types import SimpleNamespace
+
 import pytest
 from typer.testing import CliRunner
 
 from shortlist.cli.app import app
+from shortlist.cli.screen import RejectLine
 from shortlist.live.locking import only_driver
+from shortlist.live.tables import REFUSALS, table_of
 
 BAD = [
     (["--log", "redis://x", "--state", "s"], "expected sqlite:PATH or nats://HOST:PORT/NAME"),
@@ -42,3 +46,22 @@ def test_a_second_one_is_refused_before_it_starts_anything(tmp_path, monkeypatch
         done = CliRunner().invoke(app, words)
     assert done.exit_code == 2
     assert "expected no running deployment, found one" in done.stderr
+
+
+def report(*reasons):
+    found = [(number, "{}", reason, why) for number, (reason, why) in enumerate(reasons)]
+    return SimpleNamespace(refusals=table_of(found, REFUSALS))
+
+
+def test_a_line_says_what_was_turned_away_but_not_with_every_batch():
+    line = RejectLine()
+    assert line.after(report(), now=0) is None
+    late = ("late by 2 s", "late")
+    assert line.after(report(late, late, ("duplicate", "duplicate")), now=1) == (
+        "rejected: 2 late, 1 duplicate; the last: duplicate (shortlist watch --rejects)"
+    )
+    assert line.after(report(late), now=5) is None
+    assert line.after(report(), now=12) == (
+        "rejected: 1 late; the last: late by 2 s (shortlist watch --rejects)"
+    )
+    assert line.after(report(), now=30) is None

@@ -68,7 +68,8 @@ class Story:
             url = f"sqlite:{where}" if self.server is None else f"{self.server.url}/city"
             self.log = stack.enter_context(closing(open_log(url)))
             places = ["--state", self.folder / "state", "--logs", self.folder / "logs.jsonl"]
-            others = ["--lateness", "1s", "--metrics", "off", *self._options]
+            times = ["--time", "event", "--lateness", "1s", "--ahead", "off"]
+            others = [*times, "--metrics", "off", *self._options]
             registry = self.folder / "registry.json"
             self.up = Up(self.folder, [registry, "--log", url, *places, *others])
             stack.callback(self.up.kill_everything)

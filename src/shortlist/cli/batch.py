@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from itertools import islice
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -32,12 +33,15 @@ from shortlist.cli.app import (
 from shortlist.cli.program import without_spark
 from shortlist.intake.input_files import input_files, is_table
 from shortlist.model.settings import PlanSetting, Settings
+from shortlist.model.wording import choice_of
 from shortlist.progress import Steps
 
 if TYPE_CHECKING:
     from shortlist.jobs.job import Ground
     from shortlist.model.registry import Registry
 
+LOOKED_AT = 2_000
+"""Lines of an input in which `run` looks for mistakes."""
 FEW = 10
 """Rejects that `check` names; `run` writes all of them."""
 
@@ -117,10 +121,12 @@ def run(
         has_commands = timeline is not None
         job = Job(known, source, outputs, settings, steps, has_commands, with_data, shards)
         report = job.run(_ground(on, master), Streamed(at_most, plan) if stream else None)
+        warnings = _warnings(known, source, settings, has_commands)
     if as_json:
-        print(json.dumps(report))
+        print(json.dumps(report | ({"warnings": warnings} if warnings else {})))
     else:
         _print_report(report, outputs.rejects)
+        warn(warnings)
     if strict and report["rejects"]:
         raise typer.Exit(1)
 
@@ -136,6 +142,7 @@ def check(
 ) -> None:
     """Validate a registry and say what is in it; with an input, also what does not fit to it."""
     from shortlist.engine.engine import Engine
+    from shortlist.engine.mistakes import likely_mistakes
     from shortlist.engine.replay import read_items
     from shortlist.intake.files import read_registry
     from shortlist.intake.roster import summary
@@ -154,6 +161,7 @@ def check(
                 *(f"{places[each.position - 1]}: {each.reason}" for each in rejects[:FEW]),
                 *([f"{len(rejects):,} rejects in all"] if len(rejects) > FEW else []),
                 *engine.status()["warnings"],
+                *likely_mistakes(known, lines, settings.limits, commands=timeline is not None),
             ]
     if as_json:
         print(json.dumps(found | ({"warnings": warnings} if warnings else {})))
@@ -189,6 +197,8 @@ def explain(
     question = Question(publication=publication, source=source, shortlist=shortlist)
     with errors():
         known = _registry(registry, timeline, settings)
+        if timeline is None:
+            _check_shortlist(shortlist, known)
         places, lines = _numbered_lines(_source(publications, timeline))
         result = replay(known, lines, settings, question, commands=timeline is not None)
     if not result.explanations:
@@ -217,6 +227,14 @@ def _ground(on: Place, master: str | None) -> Ground:
     return OnSpark(master)
 
 
+def _check_shortlist(name: str, registry: Registry) -> None:
+    """Fails where no shortlist of a registry has this name; commands might make it."""
+    named = {made.id for made in registry.shortlists}
+    named |= {made.shortlist_id for made in registry.subscriptions}
+    if name not in named:
+        fail([f"there is no shortlist {name!r} in the registry; {choice_of(name, named)}"])
+
+
 def _source(publications: Path | None, timeline: Path | None) -> Path:
     if publications is not None and timeline is not None:
         raise typer.BadParameter("expected PUBLICATIONS or --timeline, found both")
@@ -237,6 +255,26 @@ def _numbered_lines(source: Path) -> tuple[list[str], list[bytes]]:
         places += [f"{file.name}:{number}" for number in range(1, len(found) + 1)]
         lines += found
     return places, lines
+
+
+def _warnings(registry: Registry, source: Path, settings: Settings, commands: bool) -> list[str]:
+    """What looks like a mistake in the first lines of an input."""
+    from shortlist.engine.mistakes import likely_mistakes
+    from shortlist.intake.tables import first_publication_lines
+
+    lines: list[bytes] = []
+    for file in input_files(source):
+        rest = LOOKED_AT - len(lines)
+        lines += first_publication_lines(file, rest) if is_table(file) else _first(file, rest)
+        if len(lines) >= LOOKED_AT:
+            break
+    of = "the first " if len(lines) >= LOOKED_AT else ""
+    return likely_mistakes(registry, lines, settings.limits, commands=commands, of=of)
+
+
+def _first(file: Path, count: int) -> list[bytes]:
+    with file.open("rb") as content:
+        return [*islice(content, count)]
 
 
 def _registry(registry: Path | None, timeline: Path | None, settings: Settings) -> Registry:

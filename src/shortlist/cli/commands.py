@@ -12,11 +12,20 @@ from typing import TYPE_CHECKING, Annotated, Any, NamedTuple
 
 import typer
 
-from shortlist.cli.app import LIVE, POLL_SECONDS, AsJson, app, fail, notes, say
-from shortlist.cli.deployment import Deployment, LogUrl, has_passed, opened, read_up_to, rejections
-from shortlist.cli.sending import STANDARD_INPUT, FilePaths, Line, Receipt, in_chunks, incoming
+from shortlist.cli.app import LIVE, AsJson, app, fail, say
+from shortlist.cli.deployment import Deployment, LogUrl, opened, rejections
+from shortlist.cli.sending import (
+    STANDARD_INPUT,
+    FilePaths,
+    Line,
+    Patience,
+    Receipt,
+    Wait,
+    in_chunks,
+    incoming,
+)
 from shortlist.cli.sending import send as send_lines
-from shortlist.live.manifest import Manifest
+from shortlist.cli.waiting import wait_until_passed
 from shortlist.log.base import REJECTS
 from shortlist.model.settings import Limits
 from shortlist.model.times import format_time, parse_time
@@ -32,9 +41,10 @@ REGISTRY_SUFFIXES = (".yaml", ".yml", ".json")
 Publisher = Annotated[str, typer.Argument(help="The publisher.")]
 PublicationIds = Annotated[list[str], typer.Argument(help="Ids of its publications.")]
 Ids = Annotated[list[str], typer.Argument(help="Their ids.")]
-Time = Annotated[str | None, typer.Option("--time", help="When, RFC 3339; else now.")]
-Wait = Annotated[bool, typer.Option("--wait", help="Wait until it is carried out or rejected.")]
-Patience = Annotated[float, typer.Option(min=0, help="Seconds to wait at most.")]
+Time = Annotated[
+    str | None,
+    typer.Option("--time", help="When, RFC 3339, in a deployment on event time; else now."),
+]
 
 
 class Order(NamedTuple):
@@ -131,8 +141,13 @@ class Dispatch:
 
     def send(self, orders: Sequence[Order]) -> None:
         given = _given(self.at)
-        with opened(self.log) as log:
+        with opened(self.log, must_exist=True) as log:
             deployment = Deployment(log)
+            if given is not None and deployment.manifest and deployment.basis == "arrival":
+                raise typer.BadParameter(
+                    "--time: expected a deployment on event time, found one on arrival: a command"
+                    " is of the time at which the log takes it"
+                )
             commands = _check(orders, deployment.vocabulary)
             foreseen = effects(deployment, commands) if self.wait else []
             rejected_before = log.end(REJECTS)
@@ -238,32 +253,6 @@ def _effect(roster: "Roster", command: "Command") -> str | None:
         said = f"shortlist {name!r} {outcome(before.policy, after.policy)}"
     roster.apply(command)
     return said
-
-
-def wait_until_passed(
-    deployment: Deployment, offset: int, micros: int, patience: float
-) -> Manifest:
-    """What is committed when time has passed what stands at an offset, and its rejects, which
-    come just after the commit, are in the log; fails after so many seconds."""
-    deadline = time.monotonic() + patience
-    with notes.status("Waiting for the deployment"):
-        while True:
-            manifest = deployment.manifest
-            is_passed = manifest is not None and has_passed(manifest, offset, micros)
-            if manifest and is_passed and deployment.log.end(REJECTS) >= manifest.rejects.end:
-                return manifest
-            if time.monotonic() >= deadline:
-                fail([f"not known after {patience:g} s: {_standstill(manifest, offset)}"])
-            time.sleep(POLL_SECONDS)
-
-
-def _standstill(manifest: Manifest | None, offset: int) -> str:
-    if manifest is None:
-        return "no deployment works on this log"
-    done = read_up_to(manifest)
-    if done < offset:
-        return f"the deployment has read up to {done:,}, and this is at {offset:,}"
-    return "time has not passed it yet in the deployment"
 
 
 def _sends(verb: str, help: str, orders: Callable[..., Iterator[Order]]) -> None:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Collection, Iterator
+from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
@@ -16,9 +16,10 @@ from shortlist.live.files import Files
 from shortlist.live.manifest import Manifest
 from shortlist.live.places import SQLITE, announced, files_in, state_folder
 from shortlist.live.registers import committed, has_deployment
-from shortlist.log.base import REJECTS, Log
-from shortlist.log.opening import kind_of, open_log
-from shortlist.model.settings import Limits
+from shortlist.log.base import DELIVERIES, REJECTS, Log
+from shortlist.log.opening import kind_of, known_logs, name_of, open_log
+from shortlist.model.settings import Limits, TimeBasis
+from shortlist.model.wording import choice_of
 
 if TYPE_CHECKING:
     from shortlist.intake.roster import Roster
@@ -33,12 +34,12 @@ UNLIMITED = Limits().for_what_was_read()
 
 @contextmanager
 def opened(url: str, *, must_exist: bool = False) -> Iterator[Log]:
-    """A log, for as long as a command needs it; a log in a file is made where there is none."""
+    """A log, for as long as a command needs it; unless it must exist, it is made where there is
+    none."""
     with errors():
-        file = Path(url.removeprefix(SQLITE))
-        if must_exist and url.startswith(SQLITE) and not file.exists():
-            fail([f"{file}: expected a log, found none"])
         try:
+            if must_exist:
+                _check_log(url)
             log = open_log(url)
         except ValueError as error:
             raise typer.BadParameter(f"--log: {error}") from None
@@ -46,6 +47,23 @@ def opened(url: str, *, must_exist: bool = False) -> Iterator[Log]:
             yield log
         finally:
             log.close()
+
+
+def _check_log(url: str) -> None:
+    """Fails where there is no such log, and says which there are."""
+    file = Path(url.removeprefix(SQLITE))
+    if kind_of(url) == "sqlite" and file.exists():
+        return
+    name, known = name_of(url), known_logs(url)
+    if name not in known:
+        shown = str(file) if url.startswith(SQLITE) else f"log {name!r}"
+        made = "`shortlist up` makes one, and so does `publish --create`"
+        fail([f"{shown}: expected a log, found none; {choice_of(name, known) if known else made}"])
+
+
+def no_shortlist(name: str, roster: Roster) -> str:
+    """A message about a shortlist that is not live."""
+    return f"there is no live shortlist {name!r}; {choice_of(name, roster.shortlists)}"
 
 
 def announced_folder(log: Log) -> Path:
@@ -91,6 +109,13 @@ class Deployment:
         registry, _ = replay_registry(manifest.registry, files, UNLIMITED, lambda shortlist: False)
         return registry.vocabulary
 
+    @property
+    def basis(self) -> TimeBasis:
+        """Its time basis; where there is none yet, what it will be unless somebody says
+        otherwise."""
+        manifest = self.manifest
+        return "arrival" if manifest is None else manifest.basis
+
     def roster(self) -> Roster | None:
         """Who is live, if it can be known here."""
         from shortlist.intake.roster import Roster, registry_commands
@@ -115,15 +140,26 @@ def read_up_to(manifest: Manifest) -> int:
     return manifest.position - manifest.base
 
 
-def has_passed(manifest: Manifest, offset: int, time: int) -> bool:
-    """Whether what stands at an offset, and is of this time, was carried out or turned away."""
+def has_passed(manifest: Manifest, offset: int, time: int | None) -> bool:
+    """Whether what stands at an offset, and says that it is of this time, was carried out or
+    turned away."""
     if read_up_to(manifest) < offset:
         return False
-    return manifest.is_finished or (manifest.reached is not None and time < manifest.reached)
+    if manifest.is_finished or manifest.passed - manifest.base >= offset:
+        return True
+    if manifest.basis == "arrival" or time is None or manifest.reached is None:
+        return False
+    return time < manifest.reached
+
+
+def is_put_out(log: Log, manifest: Manifest) -> bool:
+    """Whether deliveries and rejects, which come just after the commit, are in the log."""
+    has_rejects = log.end(REJECTS) >= manifest.rejects.end
+    return has_rejects and log.end(DELIVERIES) >= manifest.deliveries.end
 
 
 def rejections(
-    log: Log, manifest: Manifest, offsets: Collection[int], after: int = 0
+    log: Log, manifest: Manifest, offsets: set[int], after: int = 0
 ) -> Iterator[tuple[int, str]]:
     """Which of these offsets were turned away, and why; read behind an offset of the rejects."""
     for entry in log.read(REJECTS, after):

@@ -19,6 +19,7 @@ from shortlist.cli.deployment import (
     Deployment,
     LogUrl,
     announced_folder,
+    no_shortlist,
     opened,
     read_up_to,
 )
@@ -26,7 +27,7 @@ from shortlist.live.lag import Lag, lag
 from shortlist.live.manifest import Manifest
 from shortlist.live.places import files_in
 from shortlist.live.registers import committed
-from shortlist.log.base import DELIVERIES, INPUT, Log
+from shortlist.log.base import DELIVERIES, INPUT, REJECTS, Log
 from shortlist.model.counts import OTHER_TYPE, REJECTED, labelled
 from shortlist.model.times import format_time
 
@@ -35,13 +36,17 @@ if TYPE_CHECKING:
 
 RECENT = 1000
 """Entries that a rate is taken over."""
+MOST_SUBSCRIPTIONS = 2_000
+"""Of more it is not asked which of them match nothing: that would take long."""
+RECENT_SECONDS = 60.0
+"""Rejects that are younger are worth a warning."""
 STANDSTILL_SECONDS = 30.0
 """For so long nothing may be committed while something waits."""
 
 Document = dict[str, Any]
 
 
-def live_status(deployment: Deployment, now: float) -> Document | None:
+def live_status(deployment: Deployment, now: float, mistakes: bool = False) -> Document | None:
     """The state of a deployment at a moment in seconds since 1970; None if there is none."""
     log, manifest = deployment.log, deployment.manifest
     if manifest is None:
@@ -69,7 +74,11 @@ def live_status(deployment: Deployment, now: float) -> Document | None:
         "dead on arrival": counts.get("dead on arrival", 0),
         "commands": counts.get("commands", 0),
         "rejects": dict(labelled(counts, REJECTED)),
-        "warnings": [*_warnings(log, manifest, behind, age)],
+        "warnings": [
+            *_warnings(log, manifest, behind, age),
+            *recent_rejects(log, now),
+            *(_mistakes(deployment, read_up_to(manifest)) if mistakes else ()),
+        ],
     }
 
 
@@ -93,6 +102,36 @@ def _warnings(log: Log, manifest: Manifest, behind: Lag, age: float) -> Iterator
         yield f"{missing:,} deliveries are committed, and not in the log yet"
     for attribute, count in labelled(manifest.counts, OTHER_TYPE):
         yield f"{attribute}: {count:,} times of another type than a predicate asks for"
+
+
+def _mistakes(deployment: Deployment, read: int) -> list[str]:
+    """What looks like a mistake in the live registry, beside what was published last."""
+    from shortlist.engine.mistakes import likely_mistakes
+
+    roster = deployment.roster()
+    if roster is None:
+        return []
+    lines = [entry.content for entry in deployment.log.read(INPUT, max(read - RECENT, 0), read)]
+    return likely_mistakes(
+        roster.registry(deployment.vocabulary),
+        lines,
+        UNLIMITED,
+        commands=False,
+        of="the last ",
+        most_subscriptions=MOST_SUBSCRIPTIONS,
+    )
+
+
+def recent_rejects(log: Log, now: float) -> Iterator[str]:
+    """A warning, if something was turned away within the last minute."""
+    end = log.end(REJECTS)
+    entries = [*log.read(REJECTS, max(end - RECENT, 0), end)]
+    recent = [entry for entry in entries if now - entry.appended / 1e6 < RECENT_SECONDS]
+    if recent:
+        last = json.loads(recent[-1].content)
+        count = f"{len(recent):,}" if len(recent) < RECENT else f"{RECENT:,} or more"
+        where = f"entry {last['position']}" if last["position"] else "without a position"
+        yield f"{count} rejected in the last minute, the last: {last['reason']} ({where})"
 
 
 def rows(status: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
@@ -124,20 +163,23 @@ def status(
     ] = None,
     *,
     log: Annotated[str | None, LOG_OPTION] = None,
+    mistakes: Annotated[
+        bool, typer.Option(help="Also say what looks like a mistake: that takes longer.")
+    ] = False,
     as_json: AsJson = False,
 ) -> None:
     """Say how a deployment is doing, or what a saved state holds."""
     if snapshot is not None:
         _saved_status(snapshot, as_json)
     elif log is not None:
-        _live_status(log, as_json)
+        _live_status(log, mistakes, as_json)
     else:
         raise typer.BadParameter("expected --log or SNAPSHOT, found neither")
 
 
-def _live_status(url: str, as_json: bool) -> None:
+def _live_status(url: str, mistakes: bool, as_json: bool) -> None:
     with opened(url, must_exist=True) as log:
-        found = live_status(Deployment(log), time.time())
+        found = live_status(Deployment(log), time.time(), mistakes)
         if found is None:
             fail([f"no deployment works on this log, in which {log.end(INPUT):,} entries wait"])
     if as_json:
@@ -182,13 +224,17 @@ def show(
     as_json: AsJson = False,
 ) -> None:
     """Show what is on a shortlist now, the best first."""
-    from shortlist.live.looking import looked_at
+    from shortlist.live.looking import NoSuchShortlist, looked_at
     from shortlist.model.policy import policies_of
 
     with opened(log, must_exist=True) as known:
         _, manifest = committed(known)
         files = files_in(announced_folder(known))
-        live, entries = looked_at(manifest, files, shortlist, UNLIMITED)
+        try:
+            live, entries = looked_at(manifest, files, shortlist, UNLIMITED)
+        except NoSuchShortlist as error:
+            roster = Deployment(known).roster()
+            fail([str(error) if roster is None else no_shortlist(shortlist, roster)])
         data = [_data(entry, known, manifest) for entry in entries] if with_data else None
     now = manifest.reached
     when = None if now is None else format_time(now)

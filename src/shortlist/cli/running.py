@@ -16,18 +16,21 @@ from shortlist.cli.app import (
     Advertised,
     Dedup,
     LimitFlags,
+    LiveAhead,
+    LiveLateness,
+    LiveTime,
     On,
     Place,
     RegistryPath,
-    StreamLateness,
     app,
     check_place,
     duration_of,
     errors,
     fail,
+    limits_of,
+    live_settings,
     notes,
     say,
-    settings_of,
 )
 from shortlist.cli.deployment import (
     UNLIMITED,
@@ -42,7 +45,7 @@ from shortlist.live.locking import AlreadyRunning, only_driver
 from shortlist.live.places import announce, files_in
 from shortlist.live.registers import committed, has_deployment
 from shortlist.log.base import Log
-from shortlist.model.settings import PlanSetting, Settings
+from shortlist.model.settings import Limits, PlanSetting, TimeBasis
 from shortlist.progress import Steps
 
 if TYPE_CHECKING:
@@ -60,7 +63,9 @@ def up(
     state: Annotated[
         Path | None, typer.Option(help="Where its state goes; else beside a log in a file.")
     ] = None,
-    lateness: StreamLateness = "0",
+    basis: LiveTime = None,
+    lateness: LiveLateness = None,
+    ahead: LiveAhead = None,
     dedup: Dedup = "24h",
     advertised: Advertised = "optional",
     limit: LimitFlags = None,
@@ -100,14 +105,15 @@ def up(
     from shortlist.live.logs import written_logs
     from shortlist.live.running import Wanted
 
-    settings = settings_of(lateness, dedup, advertised, limit)
     with errors():
         folder = folder_of(log, state)
         _refuse_second(folder)
+        known = _first_registry(registry, log, limits_of(limit))
+        settings = live_settings(_basis(log, basis), lateness, ahead, dedup, advertised, limit)
         wanted = Wanted(
             log=log,
             folder=folder,
-            registry=_first_registry(registry, log, settings),
+            registry=known,
             settings=settings,
             shards=shards,
             plan=plan,
@@ -141,14 +147,28 @@ def _refuse_second(folder: Path) -> None:
             pass
 
 
-def _first_registry(path: Path | None, log: str, settings: Settings) -> Registry:
+def _basis(log: str, given: TimeBasis | None) -> TimeBasis:
+    """What a deployment was begun with; of a new one what is asked for, or the log's clock."""
+    with opened(log) as known:
+        kept = committed(known)[1].basis if has_deployment(known) else None
+    if kept is not None and given not in (None, kept):
+        fail(
+            [
+                f"expected --time {kept}, which this deployment has chosen at its first start,"
+                f" found --time {given}"
+            ]
+        )
+    return kept or given or "arrival"
+
+
+def _first_registry(path: Path | None, log: str, limits: Limits) -> Registry:
     """What a new deployment begins with."""
     from shortlist.intake.files import read_registry
     from shortlist.model.registry import Registry
 
     if path is None:
         return Registry()
-    registry = read_registry(path, settings.limits)
+    registry = read_registry(path, limits)
     with opened(log) as known:
         if has_deployment(known):
             say([f"{path}: left aside, since the deployment has a registry already"])

@@ -3,6 +3,7 @@
 import re
 import signal
 import time
+from collections import Counter
 from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager
 
@@ -17,6 +18,9 @@ from shortlist.live.logs import tell, tell_batch
 from shortlist.live.metrics import Metrics
 from shortlist.live.running import Ground, Running, Wanted
 from shortlist.log.base import Log, Moved
+
+REJECTS_EVERY = 10.0
+"""Seconds between two lines about what was turned away."""
 
 
 def run_deployment(wanted: Wanted, metrics: Metrics, ground: Ground) -> None:
@@ -42,12 +46,35 @@ def shown_metrics(address: str, stack: ExitStack) -> Metrics:
     return metrics
 
 
+class RejectLine:
+    """Now and then a line that says what was turned away since the last one, and why."""
+
+    def __init__(self) -> None:
+        self._since: Counter[str] = Counter()
+        self._last = ""
+        self._told: float | None = None
+
+    def after(self, report: Report, now: float) -> str | None:
+        """The line, if there is something to tell, and nothing was told for a while."""
+        whys = report.refusals.column("why").to_pylist()
+        if whys:
+            self._since.update(whys)
+            self._last = report.refusals.column("reason").to_pylist()[-1]
+        is_soon = self._told is not None and now - self._told < REJECTS_EVERY
+        if not self._since or is_soon:
+            return None
+        counted = ", ".join(f"{count:,} {why}" for why, count in self._since.items())
+        self._told, self._since = now, Counter()
+        return f"rejected: {counted}; the last: {self._last} (shortlist watch --rejects)"
+
+
 class Screen:
     """Shows a person, metrics and logs what happens."""
 
     def __init__(self, metrics: Metrics) -> None:
         self._metrics = metrics
         self._status = notes.status("")
+        self._rejects = RejectLine()
 
     def started(self, driver: Driver, log: Log) -> None:
         manifest = driver.manifest
@@ -73,6 +100,9 @@ class Screen:
             appended=appended,
         )
         tell_batch(report, manifest)
+        line = self._rejects.after(report, time.monotonic())
+        if line is not None:
+            notes.print(line, markup=False, soft_wrap=True)
         self._status.update(
             f"batch {manifest.number:,} in {sum(report.seconds.values()):.2f} s · "
             f"{manifest.counts.get('published', 0):,} published · "

@@ -3,23 +3,28 @@
 import json
 import sys
 import time
+from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
-from itertools import islice
+from itertools import chain, islice
 from pathlib import Path
 from typing import Annotated, NamedTuple, Protocol, cast
 
 import typer
 
 from shortlist.cli.app import LIVE, AsJson, app, fail, notes, say
-from shortlist.cli.deployment import LogUrl, opened
-from shortlist.log.base import INPUT, Log, LogUnavailable
+from shortlist.cli.deployment import Deployment, LogUrl, opened, rejections
+from shortlist.cli.waiting import wait_until_passed
+from shortlist.log.base import DELIVERIES, INPUT, REJECTS, Log, LogUnavailable
 from shortlist.model.settings import Limits
 from shortlist.model.times import format_time
+from shortlist.model.wording import one_line
 
 FilePaths = Annotated[
     list[Path] | None, typer.Argument(help="JSON lines; standard input if there is none, or for -.")
 ]
+Wait = Annotated[bool, typer.Option("--wait", help="Wait until it is carried out or rejected.")]
+Patience = Annotated[float, typer.Option(min=0, help="Seconds to wait at most.")]
 
 STANDARD_INPUT = Path("-")
 BLOCK_BYTES = 2**18
@@ -147,27 +152,113 @@ def publish(
     strict: Annotated[
         bool, typer.Option("--strict", help="Send nothing if a line is bad.")
     ] = False,
+    create: Annotated[
+        bool, typer.Option("--create", help="Make the log if there is none; `up` does, too.")
+    ] = False,
+    wait: Wait = False,
+    patience: Patience = 60,
     as_json: AsJson = False,
 ) -> None:
     """Publish JSON lines; what is acknowledged is durable."""
     bad: list[Line] = []
-    with opened(log) as connected:
-        chunks: Iterator[list[Line]] = (_good(lines, bad, now) for lines in incoming(files))
+    with opened(log, must_exist=not create) as connected:
+        before = Ends.of(connected)
+        is_timed = Deployment(connected).basis == "event"
+        chunks: Iterator[list[Line]] = (
+            _good(lines, bad, now, is_timed) for lines in incoming(files)
+        )
         if strict:
             lines = [line for chunk in chunks for line in chunk]
             chunks = in_chunks([] if bad else lines)
-        receipt = send(connected, filter(None, chunks))
+        sent: list[Line] = []
+        receipt = send(connected, _kept(filter(None, chunks), sent if wait else None))
+        found = fates(Deployment(connected), receipt, sent, before, patience) if wait else []
     if as_json:
-        print(json.dumps(receipt.document() | {"rejected": len(bad)}))
+        told = {"became": [fate.document() for fate in found]} if wait else {}
+        print(json.dumps(receipt.document() | {"rejected": len(bad)} | told, ensure_ascii=False))
     else:
         print(receipt.text(f", {len(bad):,} rejected"))
-    if bad:
+        for fate in found:
+            print(fate)
+    if bad or any(fate.rejected is not None for fate in found):
         raise typer.Exit(1)
 
 
-def _good(lines: Sequence[Line], bad: list[Line], stamps: bool) -> list[Line]:
+class Ends(NamedTuple):
+    """Where the streams ended before something was sent."""
+
+    rejects: int
+    deliveries: int
+
+    @classmethod
+    def of(cls, log: Log) -> "Ends":
+        return cls(log.end(REJECTS), log.end(DELIVERIES))
+
+
+class Fate(NamedTuple):
+    """What became of a publication."""
+
+    place: str
+    id: str
+    source: str
+    offset: int
+    rejected: str | None
+    deliveries: int
+    """So far."""
+
+    def document(self) -> dict[str, object]:
+        return {name: value for name, value in self._asdict().items() if value is not None}
+
+    def __str__(self) -> str:
+        """
+        >>> print(Fate("stdin:2", "f1", "ads", 7, None, 1))
+        stdin:2: f1 (ads): 1 delivery so far
+        """
+        if self.rejected is not None:
+            became = f"rejected: {self.rejected}"
+        else:
+            became = f"{self.deliveries:,} {'delivery' if self.deliveries == 1 else 'deliveries'}"
+            became += " so far"
+        return one_line(f"{self.place}: {self.id} ({self.source}): {became}")
+
+
+def fates(
+    deployment: Deployment, receipt: Receipt, sent: Sequence[Line], before: Ends, patience: float
+) -> list[Fate]:
+    """What became of publications, once the deployment has come to all of them."""
+    if receipt.ends is None:
+        return []
+    from shortlist.intake.lines import said_time
+
+    log, offsets = deployment.log, [*chain(*receipt.runs)]
+    documents = [json.loads(line.content.decode("utf-8-sig")) for line in sent]
+    latest = max((time for time in map(said_time, documents) if time is not None), default=None)
+    manifest = wait_until_passed(deployment, receipt.ends[1], latest, patience)
+    reasons = dict(rejections(log, manifest, {*offsets}, after=before.rejects))
+    delivered: Counter[tuple[str, str]] = Counter()
+    for entry in log.read(DELIVERIES, before.deliveries):
+        delivery = json.loads(entry.content)
+        delivered[delivery["source"], delivery["publication"]] += 1
+    found = []
+    for line, document, offset in zip(sent, documents, offsets, strict=True):
+        source, name = document["source"], document["id"]
+        counted = 0 if offset in reasons else delivered[source, name]
+        found.append(Fate(line.place, name, source, offset, reasons.get(offset), counted))
+    return found
+
+
+def _kept(chunks: Iterable[list[Line]], sent: list[Line] | None) -> Iterator[list[Line]]:
+    """The same chunks; what is in them is remembered, if somebody asks for it later."""
+    for chunk in chunks:
+        if sent is not None:
+            sent += chunk
+        yield chunk
+
+
+def _good(lines: Sequence[Line], bad: list[Line], stamps: bool, is_timed: bool) -> list[Line]:
     """Lines that can be sent, with the present time if they have none and `stamps` asks for it;
-    what is wrong with the others is said."""
+    what is wrong with the others is said. Unless items are of the time that they say, they need
+    not say any."""
     from shortlist.intake.lines import BadItem, ItemReader, parse_json
     from shortlist.model.vocabulary import Vocabulary
 
@@ -180,7 +271,7 @@ def _good(lines: Sequence[Line], bad: list[Line], stamps: bool) -> list[Line]:
             if stamps and isinstance(document, dict) and document.get("time") is None:
                 document["time"] = format_time(time.time_ns() // 1000)
                 content = json.dumps(document, ensure_ascii=False).encode()
-            reader.document(document, position=0)
+            reader.document(document, position=0, time=None if is_timed else 0)
         except BadItem as problem:
             bad.append(line)
             say([f"{line.place}: {problem}"])

@@ -14,10 +14,19 @@ from rich.console import Console
 from rich.text import Text
 
 from shortlist.cli.app import LIVE, POLL_SECONDS, AsJson, app, fail
-from shortlist.cli.deployment import Deployment, LogUrl, has_passed, opened, read_up_to, rejections
+from shortlist.cli.deployment import (
+    Deployment,
+    LogUrl,
+    has_passed,
+    no_shortlist,
+    opened,
+    read_up_to,
+    rejections,
+)
 from shortlist.intake.json_text import NotJson, parse_bytes
+from shortlist.intake.lines import said_time
 from shortlist.live.manifest import Manifest
-from shortlist.log.base import DELIVERIES, DEPARTURES, INPUT, Entry, Log
+from shortlist.log.base import DELIVERIES, DEPARTURES, INPUT, REJECTS, Entry, Log
 from shortlist.log.consumer import Consumer
 from shortlist.model.times import format_time, parse_time
 from shortlist.model.trace import trace_id
@@ -34,7 +43,8 @@ class News(NamedTuple):
 
 
 class Following:
-    """The deliveries of a shortlist, or of all; with `changes`, in order with its departures.
+    """The deliveries of a shortlist, or of all; with `changes`, in order with its departures; or,
+    with `rejects`, what was turned away.
 
     It begins behind an offset, behind what a consumer has seen or, without either, at the end.
     """
@@ -45,13 +55,14 @@ class Following:
         shortlist: str | None,
         *,
         changes: bool = False,
+        rejects: bool = False,
         after: int | None = None,
         consumer: str | None = None,
     ) -> None:
         self._log = log
         self._shortlist = shortlist
         # what is delivered at an instant may leave at the same one
-        streams = [DELIVERIES, DEPARTURES] if changes else [DELIVERIES]
+        streams = [DELIVERIES, DEPARTURES] if changes else [REJECTS if rejects else DELIVERIES]
         self._consumers: dict[str, Consumer] = {}
         if consumer is not None:
             # who watches two shortlists under one name has a place in each
@@ -95,7 +106,8 @@ class Following:
 
 
 def _time(news: News) -> int:
-    return parse_time(news.document["time"])
+    """What is turned away has none, and is alone in its stream."""
+    return 0 if news.stream == REJECTS else parse_time(news.document["time"])
 
 
 @app.command(rich_help_panel=LIVE)
@@ -113,6 +125,9 @@ def watch(
     changes: Annotated[
         bool, typer.Option("--changes", help="Also what leaves shortlists.")
     ] = False,
+    rejects: Annotated[
+        bool, typer.Option("--rejects", help="What was turned away, and why, in place of them.")
+    ] = False,
     count: Annotated[int | None, typer.Option(min=1, help="Stop after so many.")] = None,
     until_idle: Annotated[
         float | None, typer.Option(min=0, help="Stop when nothing came for so many seconds.")
@@ -124,16 +139,32 @@ def watch(
         raise typer.BadParameter("expected --after or --consumer, found both")
     if changes and (after or subscriber is not None):
         raise typer.BadParameter("--changes: expected neither --after (but 0) nor --subscriber")
+    if rejects and (changes or shortlist is not None or subscriber is not None):
+        raise typer.BadParameter("--rejects: expected neither --changes, --subscriber nor an id")
     console = Console()
     with opened(log, must_exist=True) as connected, suppress(KeyboardInterrupt):
-        following = Following(connected, shortlist, changes=changes, after=after, consumer=consumer)
+        if shortlist is not None:
+            _check_shortlist(connected, shortlist)
+        following = Following(
+            connected, shortlist, changes=changes, rejects=rejects, after=after, consumer=consumer
+        )
         for news in islice(_awaited(following, subscriber, until_idle), count):
             if as_json:
                 print(news.line)
             else:
-                console.print(readable(news.document), soft_wrap=True)
+                tell = readable_reject if rejects else readable
+                console.print(tell(news.document), soft_wrap=True)
         sys.stdout.flush()
         following.remember()
+
+
+def _check_shortlist(log: Log, name: str) -> None:
+    """Fails where nobody has ever heard of a shortlist, and says which there are."""
+    if next(log.read(DELIVERIES, 0, key=name), None) is not None:
+        return
+    roster = Deployment(log).roster()
+    if roster is not None and name not in roster.shortlists:
+        fail([no_shortlist(name, roster)])
 
 
 def _awaited(
@@ -182,6 +213,21 @@ def readable(document: Mapping[str, Any]) -> Text:
     )
 
 
+def readable_reject(document: Mapping[str, Any]) -> Text:
+    """What was turned away, on one line: where it stands in the input, and why.
+
+    >>> print(readable_reject({"line": '{"id": "f1"}', "position": "7", "reason": "late by 2 s"}))
+    7  late by 2 s  {"id": "f1"}
+    """
+    line = one_line(document["line"])
+    if len(line) > LONGEST:
+        line = f"{line[:LONGEST]}…"
+    where = document["position"] or "-"
+    return Text.assemble((where, "dim"), "  ", (document["reason"], "bold"), "  ", line)
+
+
+LONGEST = 160
+"""Letters of a line that are shown."""
 Document = dict[str, Any]
 
 
@@ -251,7 +297,7 @@ def _fate(manifest: Manifest | None, entry: Entry, document: Document) -> str:
     """Of what was not turned away, or not yet."""
     if manifest is None or read_up_to(manifest) < entry.offset:
         return "not read yet"
-    is_over = has_passed(manifest, entry.offset, parse_time(document["time"]))
+    is_over = has_passed(manifest, entry.offset, said_time(document))
     return "let in" if is_over else "waits until time has passed it"
 
 

@@ -67,6 +67,8 @@ class Read:
     wanted: Wanted
     commands: bool = True
     tabular: bool = False
+    by_arrival: bool = False
+    """Items are of the time at which a log took them."""
     keeps_blanks: bool = False
     """A blank line has a position, too."""
 
@@ -84,7 +86,14 @@ class Read:
         appended: Sequence[int | None] | None = None,
     ) -> Items:
         """Lines that somebody has at hand."""
-        read = LineReader(self.vocabulary, self.limits, self.wanted, self.commands, self.tabular)
+        read = LineReader(
+            self.vocabulary,
+            self.limits,
+            self.wanted,
+            self.commands,
+            self.tabular,
+            by_arrival=self.by_arrival,
+        )
         items = read.lines(positions, lines, appended)
         return items if self.keeps_blanks else items.kept(items.kinds != BLANK)
 

@@ -7,6 +7,7 @@ from functools import cache
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from shortlist.live.files import Stored
+from shortlist.model.settings import TimeBasis
 
 if TYPE_CHECKING:
     from pydantic import TypeAdapter
@@ -129,12 +130,20 @@ class Manifest:
     """The position before the input's first one: the state may have come from another log."""
     position: int = 0
     """The last item that was read."""
+    passed: int = 0
+    """Up to here every item was carried out or turned away; behind it some wait."""
+    basis: TimeBasis = "event"
+    """What the time of items is, chosen at the first start; before there was a choice, `event`."""
+    arrived: int | None = None
+    """The largest instant at which the log took an item that was read."""
     latest: int | None = None
     """The largest time of an item that was not late."""
     reached: int | None = None
     """Everything before this instant has happened; it never goes back."""
     registry: Chain
     """What the admission knows of the registry."""
+    first_registry: Stored | None = None
+    """What the deployment began with, for a replay; None where that was not kept."""
     accepted: tuple[Segment, ...] = ()
     waiting: tuple[Segment, ...] = ()
     shards: tuple[Chain, ...] = ()
@@ -181,6 +190,8 @@ class Manifest:
             yield from chain.files
         for segment in (*self.accepted, *self.waiting):
             yield segment.file.name
+        if self.first_registry is not None:
+            yield self.first_registry.name
 
     def renamed(self, names: Mapping[str, str]) -> "Manifest":
         """The same state in other files."""
@@ -195,6 +206,7 @@ class Manifest:
         return replace(
             self,
             registry=chain(self.registry),
+            first_registry=self.first_registry and self.first_registry.renamed(names),
             shards=tuple(map(chain, self.shards)),
             accepted=segments(self.accepted),
             waiting=segments(self.waiting),

@@ -39,7 +39,7 @@ def replay_registry(
             lines = of_bytes(files.read(taken.items.name))
             for position, shortlist, line in rows(lines.to_batches()):
                 if concerns(shortlist):
-                    command = reader.line(line, position)
+                    command = reader.line(line, position, time=0)  # nobody asks when
                     assert isinstance(command, Command)
                     yield command
 

@@ -11,7 +11,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Protocol
 
-from shortlist.live.driver import Driver, Finished, Report, begin
+from shortlist.live.driver import Driver, Finished, Report, WrongBasis, begin
 from shortlist.live.files import Files
 from shortlist.live.heartbeats import Heartbeats
 from shortlist.live.locking import only_driver
@@ -138,7 +138,7 @@ class Running:
                 began = time.monotonic()
                 try:
                     self._run()
-                except (Moved, WrongPlace, Finished, InvalidRegistry):
+                except (Moved, WrongPlace, WrongBasis, Finished, InvalidRegistry):
                     raise
                 except Exception as error:
                     self._ground.check(error)
@@ -168,14 +168,13 @@ class Running:
             announce(log, wanted.folder)
             gc.freeze()  # the registry stays: Python's collector need not go through it each time
             self._observer.started(driver, log)
-            stream = stack.enter_context(
-                self._ground.streaming(wanted, driver, log, self._told(driver, log))
-            )
             beats = self._heartbeats(log)
+            told = self._told(driver, log, beats)
+            stream = stack.enter_context(self._ground.streaming(wanted, driver, log, told))
             while not self._stopping.is_set() and stream.is_active:
                 if shards_asked_for(log) is not None:
                     break
-                if beats is not None:
+                if beats is not None and not beats.close_instant(driver.manifest):
                     beats.beat(driver.manifest.latest)
                 self._stopping.wait((wanted.heartbeat or 500_000) / 1e6)
             stream.stop()
@@ -186,7 +185,8 @@ class Running:
     def _begin(self, log: Log, files: Files) -> None:
         wanted, known = self._wanted, announced(log)
         if not has_deployment(log):
-            begin(log, files, wanted.registry, wanted.shards or self._ground.shards)
+            shards = wanted.shards or self._ground.shards
+            begin(log, files, wanted.registry, shards, wanted.settings.time)
         elif known is not None and known != wanted.folder.absolute():
             raise WrongPlace(f"expected --state {known}, found {wanted.folder.absolute()}")
         elif self._shards is not None:
@@ -194,8 +194,13 @@ class Running:
         # somebody may ask for another number later, which a failure must not undo
         self._shards = None
 
-    def _told(self, driver: Driver, log: Log) -> Told:
-        return lambda report, appended: self._observer.ran(report, driver, log, appended)
+    def _told(self, driver: Driver, log: Log, beats: Heartbeats | None) -> Told:
+        def told(report: Report, appended: dict[int, int]) -> None:
+            self._observer.ran(report, driver, log, appended)
+            if beats is not None:
+                beats.close_instant(driver.manifest)
+
+        return told
 
     def _heartbeats(self, log: Log) -> Heartbeats | None:
         if self._wanted.heartbeat is None:
