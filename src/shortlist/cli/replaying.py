@@ -1,10 +1,12 @@
 """The command `replay`: a batch over what a log holds."""
 
+from __future__ import annotations
+
 import json
 import sys
 import time
 from dataclasses import replace
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
@@ -23,13 +25,14 @@ from shortlist.cli.app import (
     say,
 )
 from shortlist.cli.deployment import Deployment, LogUrl, announced_folder, is_put_out, opened
-from shortlist.intake.files import read_registry
 from shortlist.live.manifest import Manifest
 from shortlist.live.places import files_in
-from shortlist.live.replaying import Comparison, compare, first_registry, replay_log
 from shortlist.log.base import Log
-from shortlist.model.registry import Registry
 from shortlist.model.settings import Limits, Settings, TimeBasis
+
+if TYPE_CHECKING:
+    from shortlist.live.replaying import Comparison
+    from shortlist.model.registry import Registry
 
 FEW = 10
 """Differences that are named."""
@@ -65,6 +68,9 @@ def replay(
 
     The registry that the deployment began with, and its settings, are taken from its state.
     """
+    from shortlist.intake.files import read_registry
+    from shortlist.live.replaying import compare, replay_log
+
     with opened(log, must_exist=True) as known:
         manifest = Deployment(known).manifest
         if compares and manifest is None:
@@ -118,6 +124,9 @@ def _settings(
 
 
 def _known_registry(log: Log, manifest: Manifest | None, limits: Limits) -> Registry:
+    from shortlist.live.replaying import first_registry
+    from shortlist.model.registry import Registry
+
     if manifest is None:
         return Registry()
     return first_registry(manifest, files_in(announced_folder(log)), limits)

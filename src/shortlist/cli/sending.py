@@ -17,7 +17,7 @@ from shortlist.cli.deployment import Deployment, LogUrl, opened, rejections
 from shortlist.cli.waiting import wait_until_passed
 from shortlist.log.base import DELIVERIES, INPUT, REJECTS, Log, LogUnavailable
 from shortlist.model.settings import Limits
-from shortlist.model.times import format_time
+from shortlist.model.times import format_time, said_time
 from shortlist.model.wording import one_line
 
 FilePaths = Annotated[
@@ -228,8 +228,6 @@ def fates(
     """What became of publications, once the deployment has come to all of them."""
     if receipt.ends is None:
         return []
-    from shortlist.intake.lines import said_time
-
     log, offsets = deployment.log, [*chain(*receipt.runs)]
     documents = [json.loads(line.content.decode("utf-8-sig")) for line in sent]
     latest = max((time for time in map(said_time, documents) if time is not None), default=None)

@@ -24,11 +24,10 @@ from shortlist.cli.deployment import (
     rejections,
 )
 from shortlist.intake.json_text import NotJson, parse_bytes
-from shortlist.intake.lines import said_time
 from shortlist.live.manifest import Manifest
 from shortlist.log.base import DELIVERIES, DEPARTURES, INPUT, REJECTS, Entry, Log
 from shortlist.log.consumer import Consumer
-from shortlist.model.times import format_time, parse_time
+from shortlist.model.times import format_time, parse_time, said_time
 from shortlist.model.trace import trace_id
 from shortlist.model.wording import one_line
 

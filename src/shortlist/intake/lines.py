@@ -21,7 +21,7 @@ from shortlist.model.command import (
 )
 from shortlist.model.publication import Publication
 from shortlist.model.settings import Limits
-from shortlist.model.times import parse_time
+from shortlist.model.times import parse_time, said_time
 from shortlist.model.vocabulary import Vocabulary
 from shortlist.model.wording import one_line, shown
 
@@ -219,19 +219,6 @@ def _time(document: Mapping[str, Any], field: str) -> int:
         return parse_time(text)
     except ValueError as error:
         raise BadItem(f"{field}: {error}") from None
-
-
-def said_time(document: Mapping[str, Any]) -> int | None:
-    """What an item says of its time, where that need not be one.
-
-    >>> said_time({"time": "1970-01-01T00:00:01Z"}), said_time({"time": "tonight"}), said_time({})
-    (1000000, None, None)
-    """
-    text = document.get("time")
-    try:
-        return parse_time(text) if isinstance(text, str) else None
-    except ValueError:
-        return None
 
 
 def _audience(value: object) -> int | None:
