@@ -81,16 +81,25 @@ class Ranking:
         self._asks_score = "score" in asked
         self._is_by_score = score == OfSubscription("score")
 
-    def ranked(self, subscription: Subscription, shortlist: Shortlist | None = None) -> Ranked:
-        """A subscription with its value; it names no shortlist unless that is given."""
+    def ranked(
+        self,
+        subscription: Subscription,
+        shortlist: Shortlist | None = None,
+        *,
+        is_alone: bool = False,
+    ) -> Ranked:
+        """A subscription with its value.
+
+        Without its shortlist it is the only one of its own; else `is_alone` says whether it is.
+        """
         where = parse_any_where(subscription.where, self._vocabulary, self._limits)
         home = shortlist or subscription.own_shortlist()
         assert home is not None
         # The publisher asks about the subscription with the best score of those that match. With
         # several in a shortlist that is nobody's in particular, unless scores are all that counts.
-        is_alone = subscription.shortlist is None or self._is_by_score
+        is_known = shortlist is None or is_alone or self._is_by_score
         is_plain = home.combine == "max" and not home.prefers
-        value = self._value(subscription, where) if is_alone and is_plain else None
+        value = self._value(subscription, where) if is_known and is_plain else None
         return Ranked(subscription, where, value)
 
     def rank_covers(self, a: Ranked, b: Ranked) -> bool:
