@@ -74,7 +74,7 @@ def registry(pick: Pick, kind: str) -> dict[str, Any]:
     document = draw.registry(pick, advertised=False)
     if kind == "windows":
         if pick([False, True, True]):  # else what is withheld is mostly sent for others
-            document = {"subscriptions": []}
+            document = {"vocabulary": draw.VOCABULARY, "subscriptions": []}
         own = [window(pick, f"w{n}") for n in range(pick(range(7)))]
         more = [window(pick, f"more{n}", "w0") for n in range(pick([0, 0, 2]) if own else 0)]
         document["subscriptions"] += [*own, *more]

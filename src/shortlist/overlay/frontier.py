@@ -14,7 +14,7 @@ from shortlist.model.subscription import Subscription
 from shortlist.model.vocabulary import Vocabulary
 from shortlist.overlay.merging import merged
 from shortlist.overlay.messages import Proxy
-from shortlist.overlay.rank_cover import CoverCount, Ranking
+from shortlist.overlay.rank_cover import CoverCount, Ranked, Ranking
 
 FEW = 16
 """With fewer ranges it is not worth while to order them all at once."""
@@ -66,7 +66,7 @@ class Judge:
 
         A shortlist with preferences goes as a whole, for what its scores are depends on all of it.
         """
-        every = [*held]
+        every = [*held] if advertisements else []
         meets = {
             proxy.id
             for proxy in every
@@ -145,6 +145,8 @@ class RankUncovered:
     def __init__(self, judge: Judge, few: Few) -> None:
         self._judge = judge
         self._few = few
+        self._rankings: dict[Advertisement, Ranking] = {}
+        self._ranked: dict[tuple[Advertisement, object, bool], Ranked] = {}
 
     def forwarded(
         self, held: Sequence[Proxy], advertisements: Collection[Advertisement]
@@ -153,13 +155,24 @@ class RankUncovered:
         for advertisement in advertisements:
             # A publication that several induce goes by the largest k and another's score.
             k = max(each.k for each in advertisements if each.source == advertisement.source)
-            ranking = Ranking(advertisement, self._judge.vocabulary, self._judge.limits)
+            ranking = self._ranking(advertisement)
             reached = self._judge.in_reach(held, [advertisement])
-            ranked = [
-                ranking.ranked(proxy.subscription, proxy.shortlist, is_alone=proxy.is_alone)
-                for proxy in reached
-            ]
+            ranked = [self._ranked_by(advertisement, proxy) for proxy in reached]
             for proxy, count in zip(reached, ranking.counts(ranked), strict=True):
                 if self._few.admits(count, k):
                     kept[proxy.id] = proxy
         return kept.values()
+
+    def _ranking(self, advertisement: Advertisement) -> Ranking:
+        if advertisement not in self._rankings:
+            made = Ranking(advertisement, self._judge.vocabulary, self._judge.limits)
+            self._rankings[advertisement] = made
+        return self._rankings[advertisement]
+
+    def _ranked_by(self, advertisement: Advertisement, proxy: Proxy) -> Ranked:
+        question = advertisement, proxy.key, proxy.is_alone
+        if question not in self._ranked:
+            self._ranked[question] = self._ranking(advertisement).ranked(
+                proxy.subscription, proxy.shortlist, is_alone=proxy.is_alone
+            )
+        return self._ranked[question]

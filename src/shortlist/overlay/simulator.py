@@ -126,7 +126,7 @@ class _Simulation:
             size = 1 if isinstance(step, Command) else len(step)
             row = self._admitted.items.between(first, first + size)
             first += size
-            self._drain(before=int(row.times[-1]))
+            self._drain(before=int(row.times[0]))
             self._happen(row, step if isinstance(step, Command) else None)
         self._drain()
         for broker in self._brokers.values():
@@ -138,9 +138,9 @@ class _Simulation:
         return self._report
 
     def _happen(self, row: Items, command: Command | None) -> None:
-        """An item is due at its time, between a tick and its settling."""
-        time = int(row.times[-1])
-        self._instant(time)
+        """Items are due at the time of the first, and settled at that of the last."""
+        time = int(row.times[0])
+        self._instant(int(row.times[-1]))
         if command is not None:
             home = self._homes.of(command)
             self._at(

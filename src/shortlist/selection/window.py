@@ -152,12 +152,12 @@ class WindowSelector:
         """The lowest score of the k best that stay past an instant, and when the first of those
         leaves, if ever. What is under it cannot come among the k best before then. -inf where
         fewer stay."""
-        ends = ((held, self._end(held)) for held in self._ranked)
-        staying = [*islice(((held, end) for held, end in ends if end is None or end > after), self._k)]
-        if len(staying) < self._k:
+        every = ((held.candidate.score, self._end(held)) for held in self._ranked)
+        staying = ((score, end) for score, end in every if end is None or end > after)
+        best = [*islice(staying, self._k)]
+        if len(best) < self._k:
             return -inf, None
-        first = min((end for _, end in staying if end is not None), default=None)
-        return staying[-1][0].candidate.score, first
+        return best[-1][0], min((end for _, end in best if end is not None), default=None)
 
     def shown(self, now: int) -> list[Shown]:
         """What is among the best but has to be delivered yet is not shown."""
