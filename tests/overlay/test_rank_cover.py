@@ -10,9 +10,9 @@ from shortlist.covering.condition_graph import Boxes
 from shortlist.model.advertisement import Advertisement
 from shortlist.model.shortlist import Shortlist
 from shortlist.model.subscription import Subscription
+from shortlist.overlay.cover_shares import drawn_intervals
 from shortlist.overlay.orders import cover_counts, depth_readings
 from shortlist.overlay.rank_cover import Ranked, Ranking
-from tests.overlay.paper_intervals import paper_intervals
 
 EXAMPLE = {
     "s1": ((1, 10), (1, 10)),
@@ -46,7 +46,7 @@ def test_the_example_of_the_paper():
 
 def test_the_figures_of_the_paper():
     for count, regular, ancestors in ((10_000, 0.015, 0.06), (50_000, 0.0067, 0.025)):
-        found = cover_counts(paper_intervals(count))
+        found = cover_counts(drawn_intervals(count))
         assert (found.ancestors < 1).mean() == pytest.approx(regular, rel=0.1)
         assert (found.ancestors < 10).mean() <= ancestors
         covered = [(found.ancestors >= share * count).mean() for share in (0.001, 0.1)]
@@ -54,7 +54,7 @@ def test_the_figures_of_the_paper():
 
 
 def test_the_three_readings_of_depth():
-    depths = depth_readings(paper_intervals(10_000))
+    depths = depth_readings(drawn_intervals(10_000))
     assert (depths.longest_chain <= 10).mean() == pytest.approx(0.15, abs=0.02)
     assert (depths.first_arrived <= 10).mean() == pytest.approx(0.78, abs=0.03)
     assert (depths.shortest_path <= 5).mean() > 0.99

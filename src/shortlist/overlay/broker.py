@@ -145,6 +145,10 @@ class Broker(ABC):
             case Advertisements():
                 return self._hear_advertisements(sender, message, hop)
 
+    def flush(self) -> list[Send]:
+        """All messages of an instant are here: what follows from them together."""
+        return []
+
     def tick(self, now: int) -> list[Send]:
         """It is this instant: what leaves at it, or before it, does not count any more."""
         self._now = max(self._now, now)

@@ -36,7 +36,7 @@ from shortlist.overlay.strategies import (
 )
 from shortlist.overlay.topology import Topology
 
-MESSAGE, TICK, ITEM, SETTLE = range(4)
+MESSAGE, FLUSH, TICK, ITEM, SETTLE = range(5)
 """What happens at one instant, in this order; messages come before whatever waits."""
 BEFORE_ALL = -(2**62)
 
@@ -115,6 +115,7 @@ class _Simulation:
         self._numbers = count()
         self._clock = BEFORE_ALL
         self._scheduled: set[int] = set()
+        self._to_flush: set[str] = set()
 
     def run(self) -> Report:
         for name, broker in self._brokers.items():
@@ -174,6 +175,10 @@ class _Simulation:
                 self._instant(broker.next_tick)
 
     def _post(self, sender: str, sends: Iterable[Send]) -> None:
+        """A broker has done something: it sends this, and more once it has heard all."""
+        if sender not in self._to_flush:
+            self._to_flush.add(sender)
+            self._at(self._clock, FLUSH, lambda: self._flush(sender))
         for send in sends:
             self._report.traffic.count(sender, send)
             if self._network.loss and self._chance.random() < self._network.loss:
@@ -181,6 +186,12 @@ class _Simulation:
                 continue
             time = self._clock + self._delay(sender, send.to)
             self._at(time, MESSAGE, self._taking(sender, send))
+
+    def _flush(self, name: str) -> None:
+        self._to_flush.discard(name)
+        sends = self._brokers[name].flush()
+        if sends:
+            self._post(name, sends)
 
     def _taking(self, sender: str, send: Send) -> Callable[[], None]:
         def take() -> None:
