@@ -1,22 +1,27 @@
 """The network as an image: SVG, with the traffic of each link as its width."""
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from html import escape
-from math import cos, log1p, pi, sin
+from math import cos, hypot, pi, sin
 
 from shortlist.overlay.report import Report
 from shortlist.overlay.topology import Topology
 
-SIZE = 760
-MARGIN = 80
-WIDEST = 14.0
-BROKER = 7
+MARGIN = 70
+LEAST_RADIUS = 180
+ROOM = 36
+"""Around the circle, for each broker on it."""
+WIDEST = 9.0
+BROKER = 6
 STYLE = (
     "text{font-family:sans-serif;font-size:12px;fill:#222}"
-    ".link{stroke:#4477aa;stroke-linecap:round}.idle{stroke:#cccccc;stroke-dasharray:4 4}"
-    ".direct{stroke:#ee6677;stroke-opacity:.45;fill:none}.broker{fill:#222}"
-    ".count{font-size:10px;fill:#225}.halo{stroke:#fff;stroke-width:3px;paint-order:stroke}"
+    ".link{stroke:#4477aa;stroke-linecap:round}.idle{stroke:#ccc;stroke-dasharray:4 4}"
+    ".direct{stroke:#ee6677;stroke-opacity:.5;fill:none}"
+    ".count{font-size:10px;fill:#4477aa}.halo{stroke:#fff;stroke-width:3px;paint-order:stroke}"
 )
+
+Point = tuple[float, float]
+Places = Mapping[str, Point]
 
 
 def drawn(topology: Topology, report: Report) -> str:
@@ -29,81 +34,105 @@ def drawn(topology: Topology, report: Report) -> str:
     >>> image.startswith("<svg"), image.count("class='idle'")
     (True, 2)
     """
-    places = layout(topology)
+    ends = [name for name in topology.brokers if len(topology.tree.neighbours[name]) < 2]
+    radius = max(LEAST_RADIUS, ROOM * len(ends) / (2 * pi))
+    middle = radius + MARGIN
+    places = layout(topology, radius, middle)
     traffic = report.traffic
-    most = max([*traffic.links.values(), *traffic.direct.values()], default=1)
-    parts = [
-        f"<svg xmlns='http://www.w3.org/2000/svg' viewBox='0 0 {SIZE} {SIZE + 40}' "
-        f"width='{SIZE}' height='{SIZE + 40}'>",
+    title = f"{report.strategy}: {traffic.total:,} messages, {len(report.deliveries):,} deliveries"
+    width, height = round(2 * middle), round(2 * middle) + 30
+    lines = [
+        f"<svg xmlns='http://www.w3.org/2000/svg' width='{width}' height='{height}' "
+        f"viewBox='0 0 {width} {height}'>",
         f"<style>{STYLE}</style><rect width='100%' height='100%' fill='white'/>",
+        *_direct(places, report),
+        *_links(topology, places, report),
+        *_brokers(places, middle),
+        _text((middle, height - 15), title, ""),
+        "</svg>",
     ]
-    for (one, other), count in sorted(traffic.direct.items()):
+    return "\n".join(lines) + "\n"
+
+
+def layout(topology: Topology, radius: float, middle: float) -> Places:
+    """Where brokers stand: those with one link on a circle, in the order in which a walk through
+    the tree from its centre meets them, every other one between those that it leads to."""
+    tree = topology.tree
+    centre = min(topology.brokers, key=lambda name: max(tree.depths(name).values()))
+    depths = tree.depths(centre)
+    leads_to: dict[str, list[str]] = {name: [] for name in topology.brokers}
+    leaves = [name for name in _walk(tree, centre) if _is_leaf(tree, name, centre)]
+    for leaf in leaves:
+        for name in tree.path(centre, leaf):
+            leads_to[name].append(leaf)
+    angles = {name: 2 * pi * place / len(leaves) for place, name in enumerate(leaves)}
+    places = {}
+    for name, depth in depths.items():
+        below = leads_to[name]
+        angle = sum(angles[leaf] for leaf in below) / len(below)
+        share = depth / max(depths[leaf] for leaf in below) if depth else 0.0
+        far = radius * share
+        places[name] = middle + far * cos(angle), middle + far * sin(angle)
+    return places
+
+
+def _walk(tree: Topology, name: str, above: str | None = None) -> Iterator[str]:
+    yield name
+    for other in tree.neighbours[name]:
+        if other != above:
+            yield from _walk(tree, other, name)
+
+
+def _is_leaf(tree: Topology, name: str, centre: str) -> bool:
+    links = len(tree.neighbours[name])
+    return links == 0 or (links == 1 and name != centre)
+
+
+def _direct(places: Places, report: Report) -> Iterator[str]:
+    most = max(report.traffic.direct.values(), default=1)
+    for (one, other), count in sorted(report.traffic.direct.items()):
         (x1, y1), (x2, y2) = places[one], places[other]
-        bend = f"{(x1 + x2) / 2 + (y2 - y1) / 6:.1f} {(y1 + y2) / 2 - (x2 - x1) / 6:.1f}"
-        width = _width(count, most)
-        parts.append(
-            f"<path class='direct' stroke-width='{width:.1f}' "
-            f"d='M{x1:.1f} {y1:.1f}Q{bend} {x2:.1f} {y2:.1f}'/>"
+        bend = (x1 + x2) / 2 + (y2 - y1) / 6, (y1 + y2) / 2 - (x2 - x1) / 6
+        yield (
+            f"<path class='direct' stroke-width='{_width(count, most):.1f}' "
+            f"d='M{x1:.1f} {y1:.1f}Q{bend[0]:.1f} {bend[1]:.1f} {x2:.1f} {y2:.1f}'/>"
         )
-    labels = []
-    for link in topology.links:
-        ends = (min(link), max(link))
-        count = traffic.links[ends]
-        (x1, y1), (x2, y2) = places[link[0]], places[link[1]]
+
+
+def _links(topology: Topology, places: Places, report: Report) -> Iterator[str]:
+    most = max(report.traffic.links.values(), default=1)
+    for one, other in topology.links:
+        count = report.traffic.links[min(one, other), max(one, other)]
+        (x1, y1), (x2, y2) = places[one], places[other]
         kind, width = ("link", _width(count, most)) if count else ("idle", 1.0)
-        parts.append(
+        yield (
             f"<line class='{kind}' x1='{x1:.1f}' y1='{y1:.1f}' x2='{x2:.1f}' y2='{y2:.1f}' "
             f"stroke-width='{width:.1f}'/>"
         )
         if count:
-            labels.append(_text((x1 + x2) / 2, (y1 + y2) / 2 - 4, f"{count:,}", "count halo"))
+            long = hypot(x2 - x1, y2 - y1) or 1.0
+            aside = (WIDEST + 6) / long
+            beside = (x1 + x2) / 2 - (y2 - y1) * aside, (y1 + y2) / 2 + (x2 - x1) * aside + 4
+            yield _text(beside, f"{count:,}", "count halo")
+
+
+def _brokers(places: Places, middle: float) -> Iterator[str]:
+    """Names stand outwards of their brokers."""
     for name, (x, y) in places.items():
-        parts.append(f"<circle class='broker' cx='{x:.1f}' cy='{y:.1f}' r='{BROKER}'/>")
-        labels.append(_text(x, y - BROKER - 6, name, "halo"))
-    title = f"{report.strategy}: {traffic.total:,} messages, {len(report.deliveries):,} deliveries"
-    return "\n".join([*parts, *labels, _text(SIZE / 2, SIZE + 20, title, ""), "</svg>"]) + "\n"
-
-
-def layout(topology: Topology) -> Mapping[str, tuple[float, float]]:
-    """Where brokers stand: those with one link around a circle, as a walk through the tree meets
-    them, and every other one between those that it leads to."""
-    tree = topology.tree
-    root = max(topology.brokers, key=lambda name: len(tree.neighbours[name]))
-    order: list[str] = []
-    levels: dict[str, int] = {root: 0}
-    shares: dict[str, list[str]] = {name: [] for name in topology.brokers}
-    way: list[str] = []
-
-    def walk(name: str) -> None:
-        way.append(name)
-        below = [other for other in tree.neighbours[name] if other not in levels]
-        for other in below:
-            levels[other] = levels[name] + 1
-            walk(other)
-        if not below:
-            order.append(name)
-            for above in way:
-                shares[above].append(name)
-        way.pop()
-
-    walk(root)
-    angles = {name: 2 * pi * place / len(order) for place, name in enumerate(order)}
-    deepest = max(levels.values()) or 1
-    radius = SIZE / 2 - MARGIN
-    places = {}
-    for name in topology.brokers:
-        mine = [angles[leaf] for leaf in shares[name]]
-        angle = (mine[0] + mine[-1]) / 2
-        far = radius * levels[name] / deepest
-        places[name] = SIZE / 2 + far * cos(angle), SIZE / 2 + far * sin(angle)
-    return places
+        yield f"<circle cx='{x:.1f}' cy='{y:.1f}' r='{BROKER}' fill='#222'/>"
+        far = hypot(x - middle, y - middle)
+        out = ((x - middle) / far, (y - middle) / far) if far > 1 else (0.0, -1.0)
+        side = "start" if out[0] > 0.3 else "end" if out[0] < -0.3 else "middle"
+        place = x + out[0] * (BROKER + 6), y + out[1] * (BROKER + 10) + 4
+        yield _text(place, name, "halo", side)
 
 
 def _width(count: int, most: int) -> float:
-    return 1.0 + (WIDEST - 1.0) * log1p(count) / log1p(most)
+    return 1.0 + (WIDEST - 1.0) * count / most
 
 
-def _text(x: float, y: float, text: str, kind: str) -> str:
+def _text(place: Point, text: str, kind: str, side: str = "middle") -> str:
+    x, y = place
     return (
-        f"<text class='{kind}' x='{x:.1f}' y='{y:.1f}' text-anchor='middle'>{escape(text)}</text>"
+        f"<text class='{kind}' x='{x:.1f}' y='{y:.1f}' text-anchor='{side}'>{escape(text)}</text>"
     )

@@ -6,6 +6,7 @@ from typing import NamedTuple
 
 from shortlist.model.items import Items
 from shortlist.model.registry import Registry
+from shortlist.model.times import END_OF_TIME
 from shortlist.overlay.broker import Broker, Options, Place
 from shortlist.overlay.messages import Order, Proxies, Publications, Send
 from shortlist.overlay.proxy_table import ProxyTable
@@ -22,6 +23,11 @@ class _Kept(NamedTuple):
     @property
     def order(self) -> Order:
         return int(self.items.times[0]), int(self.items.positions[0])
+
+    def end(self, longest: int | None) -> int:
+        """When it has left a window of such a length, or has expired."""
+        expiry = int(self.items.numbers("expiry", END_OF_TIME)[0])
+        return expiry if longest is None else min(expiry, self.order[0] + longest)
 
 
 class TableBroker(Broker):
@@ -40,10 +46,10 @@ class TableBroker(Broker):
         self._kept: list[_Kept] = []
 
     def tick(self, now: int) -> list[Send]:
-        longest = self._table.longest_window()
-        if longest is not None and self._kept:
-            outdated = now - longest - self._options.slack
-            self._kept = [kept for kept in self._kept if kept.order[0] > outdated]
+        if self._kept:
+            longest = self._table.longest_window()
+            settled = now - self._options.slack
+            self._kept = [kept for kept in self._kept if kept.end(longest) > settled]
         return super().tick(now)
 
     def _learn(self, destination: str, message: Proxies, hop: int) -> list[Send]:

@@ -64,13 +64,29 @@ class Topology:
                     waiting.append(far)
         return hops
 
+    def depths(self, start: str) -> Mapping[str, int]:
+        """By broker, how many hops away it is.
+
+        >>> star(2).depths("b1")
+        {'b1': 0, 'hub': 1, 'b2': 2}
+        """
+        hops = {start: 0}
+        waiting = deque([start])
+        while waiting:
+            near = waiting.popleft()
+            for far in self.neighbours[near]:
+                if far not in hops:
+                    hops[far] = hops[near] + 1
+                    waiting.append(far)
+        return hops
+
     def path(self, start: str, end: str) -> tuple[str, ...]:
         return start, *self._onward(start, end)
 
     @cached_property
     def diameter(self) -> int:
         """Hops between the two brokers that are farthest apart."""
-        return max(len(self.path(self._farthest(name), name)) - 1 for name in self.brokers)
+        return max(max(self.depths(name).values()) for name in self.brokers)
 
     def home_of_subscriber(self, name: str) -> str:
         return self.subscribers.get(name) or self._dealt(name)
@@ -90,9 +106,6 @@ class Topology:
     @cached_property
     def _hops(self) -> Mapping[str, Mapping[str, str]]:
         return {name: self.next_hops(name) for name in self.brokers}
-
-    def _farthest(self, start: str) -> str:
-        return [start, *self._hops[start]][-1]
 
 
 def _neighbours(brokers: Sequence[str], links: Iterable[Link]) -> dict[str, tuple[str, ...]]:
