@@ -40,7 +40,7 @@ def test_simulate_counts_messages(files):
     assert done.exit_code == 0, done.output
     found = json.loads(done.stdout.splitlines()[0])
     assert (found["strategy"], found["deliveries"], found["recall"]) == ("covering", 3, 1.0)
-    assert "1 rejected: source: expected" in done.stderr
+    assert "1 rejected: source: is missing" in done.stderr
 
 
 def test_compare_takes_the_strategies_that_fit(files, tmp_path):

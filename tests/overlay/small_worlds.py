@@ -13,7 +13,14 @@ def registry(*subscriptions: dict[str, Any], **more: Any) -> Registry:
     return registry_from_documents({"subscriptions": [*subscriptions], **more})
 
 
-def publication(name: str, seconds: float, position: int, **data: Any) -> Publication:
+def publication(
+    name: str, seconds: float, position: int, expires: float | None = None, **data: Any
+) -> Publication:
     return Publication(
-        id=name, source="p", time=int(seconds * SECOND), position=position, data=data
+        id=name,
+        source="p",
+        time=int(seconds * SECOND),
+        position=position,
+        expiry=None if expires is None else int(expires * SECOND),
+        data=data,
     )
