@@ -199,10 +199,11 @@ class Broker(ABC):
 
     def _described(self, proxy: Proxy) -> Proxy:
         """A local subscription as others are to know it now."""
-        known = self._roster.subscriptions[proxy.id]
         home = proxy.shortlist.id
-        plain = proxy._replace(subscription=known, is_alone=len(self._roster.members(home)) == 1)
-        return plain.with_threshold(self._thresholds.get(home, -inf))
+        return proxy._replace(
+            is_alone=len(self._roster.members(home)) == 1,
+            threshold=self._thresholds.get(home, -inf),
+        )
 
     def _retold(
         self, names: Iterable[str], put: Collection[str] = (), dropped: Collection[str] = ()

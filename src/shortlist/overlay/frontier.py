@@ -1,13 +1,13 @@
 """Which proxies another broker has to know, so that all others may be left out."""
 
-from collections.abc import Collection, Iterable, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
+from itertools import compress
 from typing import NamedTuple, Protocol
-
-import numpy as np
 
 from shortlist.covering.condition_graph import boxes, ranges_of, strict_order
 from shortlist.covering.covers import covers, intersects
 from shortlist.language.parser import parse_any_where
+from shortlist.language.tree import Where
 from shortlist.model.advertisement import Advertisement
 from shortlist.model.settings import Limits
 from shortlist.model.subscription import Subscription
@@ -38,6 +38,7 @@ class Judge:
         self.limits = limits
         self._covered: dict[tuple[object, object], bool] = {}
         self._meets: dict[tuple[object, Advertisement], bool] = {}
+        self._wheres: dict[object, Where | None] = {}
 
     def covers(self, a: Proxy, b: Proxy) -> bool:
         """Whether whoever gets all that `a` wants gets all that `b` wants, now and later."""
@@ -45,9 +46,16 @@ class Judge:
             return False  # what `b` may want later perhaps came before `a` was there
         question = a.key, b.key
         if question not in self._covered:
-            answer = covers(a.subscription, b.subscription, self.vocabulary, self.limits)
+            answer = covers(a.wanting_now, b.wanting_now, self.vocabulary, self.limits)
             self._covered[question] = answer
         return self._covered[question]
+
+    def where(self, proxy: Proxy) -> Where | None:
+        """What a proxy asks for, parsed."""
+        if proxy.key not in self._wheres:
+            where = parse_any_where(proxy.subscription.where, self.vocabulary, self.limits)
+            self._wheres[proxy.key] = where
+        return self._wheres[proxy.key]
 
     def intersects(self, proxy: Proxy, advertisement: Advertisement) -> bool:
         if advertisement.where is None:
@@ -103,31 +111,41 @@ class Uncovered:
     ) -> Iterable[Proxy]:
         if self._is_advertised:
             held = self._judge.in_reach(held, advertisements)
+        ordered = sorted(held, key=lambda proxy: proxy.id)
+        ranges = self._uncovered_ranges(ordered)
         kept: list[Proxy] = []
-        for proxy in self._without_covered_ranges(sorted(held, key=lambda proxy: proxy.id)):
-            if not any(self._judge.covers(other, proxy) for other in kept):
-                kept = [other for other in kept if not self._judge.covers(proxy, other)]
+        for proxy in ordered:
+            if ranges.get(proxy.id, True) and not any(
+                self._judge.covers(other, proxy)
+                for other in kept
+                if not _known(other, proxy, ranges)
+            ):
+                kept = [
+                    other
+                    for other in kept
+                    if _known(other, proxy, ranges) or not self._judge.covers(proxy, other)
+                ]
                 kept.append(proxy)
         return merged(kept, self._judge.vocabulary, self._judge.limits) if self._merges else kept
 
-    def _without_covered_ranges(self, held: Sequence[Proxy]) -> list[Proxy]:
-        """Ranges that other ranges cover are found all at once."""
-        vocabulary, limits = self._judge.vocabulary, self._judge.limits
-        conditions = [
-            parse_any_where(proxy.subscription.where, vocabulary, limits) for proxy in held
-        ]
-        is_plain = [
-            proxy.asks_only_condition and ranges_of(where, vocabulary) is not None
-            for proxy, where in zip(held, conditions, strict=True)
-        ]
-        plain = np.flatnonzero(is_plain)
-        if plain.size < FEW:
-            return [*held]
-        found = boxes([conditions[place] for place in plain.tolist()], vocabulary)
-        assert found is not None
+    def _uncovered_ranges(self, held: Sequence[Proxy]) -> dict[str, bool]:
+        """Of those that ask for ranges only, all at once: whether no other such one covers it."""
+        vocabulary = self._judge.vocabulary
+        plain = [proxy for proxy in held if proxy.asks_only_condition]
+        conditions = [self._judge.where(proxy) for proxy in plain]
+        are_ranges = [ranges_of(where, vocabulary) is not None for where in conditions]
+        names = [proxy.id for proxy in compress(plain, are_ranges)]
+        found = boxes([*compress(conditions, are_ranges)], vocabulary)
+        if len(names) < FEW or found is None:
+            return {}
         order = strict_order(found)
-        covered = {*plain[order.ancestors[order.nodes] > 0].tolist()}
-        return [proxy for place, proxy in enumerate(held) if place not in covered]
+        is_root = (order.ancestors[order.nodes] == 0).tolist()
+        return dict(zip(names, is_root, strict=True))
+
+
+def _known(one: Proxy, other: Proxy, ranges: Mapping[str, bool]) -> bool:
+    """Whether it is known of two that neither covers the other."""
+    return one.id in ranges and other.id in ranges
 
 
 class Few(NamedTuple):

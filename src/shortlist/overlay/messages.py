@@ -25,10 +25,7 @@ Order = tuple[int, int]
 
 
 class Proxy(NamedTuple):
-    """A subscription as brokers know it that do not hold its shortlist.
-
-    What a window would not let in is told by `at_least.score`: the proxy's threshold.
-    """
+    """A subscription as brokers know it that do not hold its shortlist."""
 
     subscription: Subscription
     shortlist: Shortlist
@@ -36,19 +33,31 @@ class Proxy(NamedTuple):
     """It sees only publications after this."""
     is_alone: bool = True
     """Whether its shortlist has no other subscription."""
+    threshold: float = -inf
+    """What scores less is not wanted now: the shortlist's window would not let it in."""
 
     @property
     def id(self) -> str:
         return self.subscription.id
 
     @property
-    def key(self) -> tuple[str, Order, float | None]:
+    def key(self) -> tuple[str, Order, float]:
         """What tells it from every other proxy at any time."""
-        return self.id, self.born, self.subscription.at_least.score
+        return self.id, self.born, self.threshold
 
     @property
     def is_thresholded(self) -> bool:
         return has_threshold(self.shortlist)
+
+    @property
+    def wanting_now(self) -> Subscription:
+        """The subscription that matches what is wanted now, and nothing else."""
+        own = self.subscription.at_least.score
+        score = self.threshold if own is None else max(own, self.threshold)
+        if score == -inf:
+            return self.subscription
+        at_least = replace(self.subscription.at_least, score=score)
+        return replace(self.subscription, at_least=at_least)
 
     @property
     def asks_only_condition(self) -> bool:
@@ -60,15 +69,6 @@ class Proxy(NamedTuple):
             and subscription.at_least == NO_THRESHOLD
             and not isinstance(subscription.score, str)
         )
-
-    def with_threshold(self, threshold: float) -> "Proxy":
-        """The same with a threshold, which never admits more than the subscription does."""
-        own = self.subscription.at_least.score
-        score = threshold if own is None else max(own, threshold)
-        if score == -inf:
-            return self
-        at_least = replace(self.subscription.at_least, score=score)
-        return self._replace(subscription=replace(self.subscription, at_least=at_least))
 
 
 def has_threshold(shortlist: Shortlist) -> bool:
@@ -155,7 +155,7 @@ def tally(message: Message) -> Iterator[tuple[Kind, int, int]]:
                 size = sum(_size(dump(proxy.subscription)) for proxy in put)
                 yield "subscribe", len(put) + len(dropped), size + sum(map(_size, dropped))
             if updated:
-                told = ([proxy.id, proxy.subscription.at_least.score] for proxy in updated)
+                told = ([proxy.id, proxy.threshold] for proxy in updated)
                 yield "update", len(updated), sum(map(_size, told))
         case Advertisements(put=made, dropped=gone):
             size = sum(_size(dump(each)) for each in made) + sum(map(_size, gone))

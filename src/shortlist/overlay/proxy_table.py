@@ -2,11 +2,12 @@
 
 from collections.abc import Iterator
 from dataclasses import replace
+from math import inf
 
 import numpy as np
 
 from shortlist.engine.matching import Matching
-from shortlist.matching.blocks import Block, Bools, Ints
+from shortlist.matching.blocks import Block, Bools, Floats, Ints
 from shortlist.model.advertisement import Advertisement
 from shortlist.model.command import (
     Advertise,
@@ -37,6 +38,8 @@ class ProxyTable:
         self._destinations: list[str] = []
         self._codes: Ints = np.empty(0, np.int32)
         """By the number of a shortlist, the place of its destination."""
+        self._thresholds: Floats = np.empty(0)
+        """By the number of a shortlist; less is not wanted now."""
         self._thresholded: set[str] = set()
 
     def __len__(self) -> int:
@@ -44,6 +47,11 @@ class ProxyTable:
 
     def put(self, destination: str, proxy: Proxy) -> None:
         """Takes in a proxy, in place of what was known of it, and of its shortlist elsewhere."""
+        if self._moves_threshold(destination, proxy):
+            self._known[proxy.id] = destination, proxy
+            number = self._matching.shortlists.number(proxy.shortlist.id)
+            self._thresholds[number] = proxy.threshold
+            return
         self._forget(proxy.id)
         home = proxy.shortlist
         roster = self._matching.roster
@@ -54,6 +62,7 @@ class ProxyTable:
         if home.id not in roster.shortlists:
             self._matching.apply(Open(shortlist=home, **AT_ONCE))
             self._note(self._matching.shortlists.number(home.id), destination)
+        self._thresholds[self._matching.shortlists.number(home.id)] = proxy.threshold
         named = replace(
             proxy.subscription, shortlist=home.id, subscriber=None, policy=None, combine=None
         )
@@ -87,7 +96,8 @@ class ProxyTable:
         if not self._known or not len(items):
             return {}
         combined, _ = self._combined(items)
-        return self._by_destination(len(items), combined)
+        is_wanted = combined.scores >= self._thresholds[combined.shortlists]
+        return self._by_destination(len(items), combined.kept(is_wanted))
 
     def chosen(self, items: Items, but: str) -> Iterator[tuple[str, int, str]]:
         """Destination, place of a publication, shortlist: those that its publisher reaches, among
@@ -102,6 +112,13 @@ class ProxyTable:
             reached.publications.tolist(), reached.shortlists.tolist(), strict=True
         ):
             yield self._destinations[self._codes[number]], place, ids[number]
+
+    def _moves_threshold(self, destination: str, proxy: Proxy) -> bool:
+        """Whether all is known of a proxy but how its threshold is now."""
+        if proxy.id not in self._known:
+            return False
+        there, known = self._known[proxy.id]
+        return there == destination and known._replace(threshold=proxy.threshold) == proxy
 
     def _forget(self, subscription: str) -> None:
         if subscription not in self._known:
@@ -128,6 +145,7 @@ class ProxyTable:
         if destination not in self._destinations:
             self._destinations.append(destination)
         if number >= self._codes.size:
-            more = np.zeros(max(16, number + 1 - self._codes.size, self._codes.size), np.int32)
-            self._codes = np.concatenate([self._codes, more])
+            more = max(16, number + 1 - self._codes.size, self._codes.size)
+            self._codes = np.concatenate([self._codes, np.zeros(more, np.int32)])
+            self._thresholds = np.concatenate([self._thresholds, np.full(more, -inf)])
         self._codes[number] = self._destinations.index(destination)
