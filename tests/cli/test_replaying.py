@@ -107,7 +107,9 @@ def test_what_a_deployment_began_with_is_needed(tmp_path):
 
 
 def test_a_deployment_keeps_its_basis_and_says_so(tmp_path, monkeypatch):
-    monkeypatch.setattr("shortlist.spark.session.any_session", lambda master: pytest.fail("started"))
+    monkeypatch.setattr(
+        "shortlist.spark.session.any_session", lambda master: pytest.fail("started")
+    )
     url = f"sqlite:{tmp_path}/city.log"
     begin(SqliteLog(tmp_path / "city.log"), files_in(state_folder(url)), Registry(), 1, "arrival")
     done = shortlist("up", "--time", "event", log=url)

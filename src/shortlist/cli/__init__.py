@@ -1,7 +1,26 @@
 """The program `shortlist`: a thin layer over the library. Help lists its commands in this order."""
 
 # isort: off
-from shortlist.cli import batch, running, sending, commands, watching, inspection, replaying
+from shortlist.cli import (
+    batch,
+    overlay,
+    running,
+    sending,
+    commands,
+    watching,
+    inspection,
+    replaying,
+)
 from shortlist.cli.program import main
 
-__all__ = ["batch", "commands", "inspection", "main", "replaying", "running", "sending", "watching"]
+__all__ = [
+    "batch",
+    "commands",
+    "inspection",
+    "main",
+    "overlay",
+    "replaying",
+    "running",
+    "sending",
+    "watching",
+]

@@ -153,7 +153,7 @@ def check(
         known = read_registry(registry, settings.limits)
         found = summary(known)
         if publications is not None or timeline is not None:
-            places, lines = _numbered_lines(_source(publications, timeline))
+            places, lines = numbered_lines(_source(publications, timeline))
             items, unread = read_items(known, lines, settings, commands=timeline is not None)
             engine = Engine(known, settings)
             rejects = [*unread, *engine.process(items, last=True).rejects]
@@ -199,7 +199,7 @@ def explain(
         known = _registry(registry, timeline, settings)
         if timeline is None:
             _check_shortlist(shortlist, known)
-        places, lines = _numbered_lines(_source(publications, timeline))
+        places, lines = numbered_lines(_source(publications, timeline))
         result = replay(known, lines, settings, question, commands=timeline is not None)
     if not result.explanations:
         unread = [
@@ -244,7 +244,7 @@ def _source(publications: Path | None, timeline: Path | None) -> Path:
     return source
 
 
-def _numbered_lines(source: Path) -> tuple[list[str], list[bytes]]:
+def numbered_lines(source: Path) -> tuple[list[str], list[bytes]]:
     """Every line of a file or folder, and where each stands."""
     from shortlist.intake.tables import publication_lines
 
