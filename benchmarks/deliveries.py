@@ -8,7 +8,7 @@ Prints one JSON line per figure.
 import argparse
 import json
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 
 import numpy as np
 import pyarrow as pa
@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 
 from shortlist.engine.arrow import rows
 from shortlist.engine.deliveries import DELIVERIES, ORDER, lines, put_in_order
-from shortlist.engine.delivery_ids import delivery_ids
+from shortlist.engine.delivery_ids import delivery_ids, publication_texts, shortlist_texts
 from shortlist.model.delivery import delivery_id
 from shortlist.model.times import format_time
 
@@ -34,7 +34,7 @@ def main() -> None:
     none = np.empty(0, np.int32)
     report(
         "kernel loaded, or compiled where it was not",
-        seconds=timed(lambda: delivery_ids([], none, [], none)),
+        seconds=timed(lambda: ids_of([], none, [], none)),
     )
     for shortlist, publication in (
         ("r{}", "m{}"),
@@ -62,7 +62,7 @@ def compare_ids(count: int, shortlist: str, publication: str) -> None:
         (shortlists[one], *publications[other])
         for one, other in zip(of_shortlist[:SAMPLE], of_publication[:SAMPLE], strict=True)
     ]
-    bulk = best(lambda: delivery_ids(shortlists, of_shortlist, publications, of_publication))
+    bulk = best(lambda: ids_of(shortlists, of_shortlist, publications, of_publication))
     plain = best(lambda: [delivery_id(*names) for names in sample])
     report(
         "ids",
@@ -71,6 +71,20 @@ def compare_ids(count: int, shortlist: str, publication: str) -> None:
         plain_ns_each=round(plain / len(sample) * 1e9, 1),
         ratio=round(plain / len(sample) / (bulk / count), 1),
     )
+
+
+def ids_of(
+    shortlists: Sequence[str],
+    of_shortlist: NDArray[np.int32],
+    publications: Sequence[tuple[str, str]],
+    of_publication: NDArray[np.int32],
+) -> pa.StringArray:
+    """Ids out of names, with what it takes to make them ready."""
+    hashed = shortlist_texts(pa.array(shortlists, pa.string()))
+    sources, ids = (
+        pa.array([publication[at] for publication in publications], pa.string()) for at in (0, 1)
+    )
+    return delivery_ids(hashed, of_shortlist, publication_texts(sources, ids), of_publication)
 
 
 def deliveries(count: int, shortlists: int, publications: int) -> pa.Table:
@@ -82,7 +96,7 @@ def deliveries(count: int, shortlists: int, publications: int) -> pa.Table:
     films = [f"movie-{number:06}" for number in range(publications)]
     nothing = np.zeros(count, np.int32)
     columns = {
-        "id": delivery_ids(readers, who, [("cinema", film) for film in films], what),
+        "id": ids_of(readers, who, [("cinema", film) for film in films], what),
         "time": pa.array(1_772_323_200_000_000 + 1_000_000 * what.astype(np.int64)),
         "shortlist": repeated(readers, who),
         "subscriber": repeated([f"ann-{number}" for number in range(shortlists)], who),

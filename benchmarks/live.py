@@ -1,11 +1,13 @@
 """A live deployment on this machine beside what others do with the same load.
 
 Run: python benchmarks/live.py [--subscriptions 100000] [--rate 1000] [--seconds 60]
-     [--skip changes,duckdb,grid,range] [--save]
+     [--on process] [--appends 20] [--skip changes,duckdb,grid,range] [--save]
 
 The load is that of common/live_load.py: subscriptions of three ranges each, with five policies, 53
 of 100,000 match a publication. Prints one JSON line per figure; --save keeps them and their picture
-in benchmarks/results. The figures:
+in benchmarks/results. With --on process the deployment does without Spark, and is compared with
+nobody; publishers append more often then, since what came at one instant waits for the next. The
+figures:
 
 cost of a change       bytes and seconds of a batch that changes few shortlists, or many
 start to first commit  seconds from an empty log to a deployment that runs
@@ -35,27 +37,31 @@ import sys
 import tempfile
 import threading
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 from common.arguments import RESULTS, names
 from common.live_changes import costs
 from common.live_load import SOURCE, backlog, subscriptions, wishes
-from common.live_others import GOALS, duckdb_loops, empty_batch, spark_join
+from common.live_others import (
+    GOALS,
+    GOALS_IN_PROCESSES,
+    duckdb_loops,
+    empty_batch,
+    spark_join,
+)
 from common.live_picture import draw
 from common.memory import PeakMemory
 from common.report import Report
 
 import shortlist
 from shortlist.live import driver as live
+from shortlist.live.process_ground import ProcessGround
+from shortlist.live.running import Ground, Running, Wanted
 from shortlist.log.base import DELIVERIES, INPUT, Log
 from shortlist.log.opening import open_log
 from shortlist.model.registry import Registry
-from shortlist.spark.running import Running, Wanted
-
-if TYPE_CHECKING:
-    from pyspark.sql import SparkSession
+from shortlist.spark.ground import SparkGround
 
 WARM_UP = 20_000
 """Publications after which kernels are compiled, and most shortlists hold something."""
@@ -104,11 +110,15 @@ def main() -> None:
         weigh_changes(report)
     found = wishes(asked.subscriptions)
     registry = shortlist.registry_from_documents({"subscriptions": subscriptions(found)})
+    if asked.on == "process":
+        in_processes(report, registry, asked)
+        return
     spark = shortlist.local_session()
     with tempfile.TemporaryDirectory() as name:
         folder = Path(name)
         with PeakMemory() as peak:
-            latencies, ours = deployed(report, registry, spark, folder, asked)
+            ground = SparkGround(spark)
+            latencies, ours = deployed(report, registry, ground, folder, asked)
         report.add("memory", peak_gib=peak.bytes / 2**30)
         compare_latency(report, empty_batch(report, spark, folder))
         spark.stop()
@@ -124,6 +134,14 @@ def main() -> None:
         draw(report, latencies, RESULTS / "live.png")
 
 
+def in_processes(report: Report, registry: Registry, asked: argparse.Namespace) -> None:
+    """The deployment without Spark."""
+    with tempfile.TemporaryDirectory() as name, PeakMemory() as peak:
+        deployed(report, registry, ProcessGround(), Path(name), asked)
+    report.add("memory", peak_gib=peak.bytes / 2**30)
+    report.judge(GOALS_IN_PROCESSES)
+
+
 def arguments() -> argparse.Namespace:
     parser = argparse.ArgumentParser(
         description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
@@ -131,18 +149,21 @@ def arguments() -> argparse.Namespace:
     parser.add_argument("--subscriptions", type=int, default=100_000)
     parser.add_argument("--rate", type=float, default=1_000)
     parser.add_argument("--seconds", type=float, default=60)
+    parser.add_argument("--on", choices=("spark", "process"), default="spark")
+    parser.add_argument("--appends", type=float, help="a second; else 20, or 200 in a process")
     parser.add_argument("--skip", type=names(SKIPPABLE), default=[], help=", ".join(SKIPPABLE))
     parser.add_argument("--save", action="store_true")
     asked = parser.parse_args()
-    if asked.save and asked.skip:
-        parser.error("--save: expected nothing to be skipped")
+    if asked.save and (asked.skip or asked.on == "process"):
+        parser.error("--save: expected nothing to be skipped, and Spark")
+    asked.appends = asked.appends or (200 if asked.on == "process" else 20)
     return asked
 
 
 def deployed(
     report: Report,
     registry: Registry,
-    spark: "SparkSession",
+    ground: Ground,
     folder: Path,
     asked: argparse.Namespace,
 ) -> tuple[list[float], float]:
@@ -150,7 +171,7 @@ def deployed(
     url = f"sqlite:{folder / 'live.log'}"
     log, batches = open_log(url), Batches()
     wanted = Wanted(log=url, folder=folder / "state", registry=registry)
-    running = Running(wanted, spark, batches)
+    running = Running(wanted, ground, batches)
     thread = threading.Thread(target=running.run)
     began = time.monotonic()
     thread.start()
@@ -159,7 +180,7 @@ def deployed(
         report.add("start to first commit", seconds=time.monotonic() - began)
         backlog(log, WARM_UP, seed=2)
         batches.wait(log)
-        latencies = steady(report, log, url, batches, asked.rate, asked.seconds)
+        latencies = steady(report, log, url, batches, asked)
         ours = under_load(report, log, batches)
         assert batches.driver is not None
         state = batches.driver.manifest.state_bytes
@@ -192,14 +213,15 @@ def weigh_changes(report: Report) -> None:
 
 
 def steady(
-    report: Report, log: Log, url: str, batches: Batches, rate: float, seconds: float
+    report: Report, log: Log, url: str, batches: Batches, asked: argparse.Namespace
 ) -> list[float]:
     """Latency at a rate that publishers set, from a process of their own."""
     first = len(batches.reports)
     before = log.end(INPUT), log.end(DELIVERIES)
     code = (
         "from common.live_load import publish; from shortlist.log.opening import open_log; "
-        f"print(publish(open_log({url!r}), {rate}, {seconds}))"
+        f"print(publish(open_log({url!r}), {asked.rate}, {asked.seconds},"
+        f" appends_per_second={asked.appends}))"
     )
     made = subprocess.run(
         [sys.executable, "-c", code], cwd=Path(__file__).parent, stdout=subprocess.PIPE, check=True
@@ -223,12 +245,14 @@ def steady(
     report.add(
         "publish to delivery",
         publications=int(made.stdout),
-        rate=rate,
+        rate=asked.rate,
+        appends_per_second=asked.appends,
         deliveries=log.end(DELIVERIES) - before[1],
         matches_per_publication=sum(each.counts["matched"] for each in mine) / published,
         p50_seconds=cuts[49],
         p99_seconds=cuts[98],
         batch_seconds=statistics.median(sum(each.seconds.values()) for each in mine),
+        steps=median_steps(mine),
         bytes_per_publication=sum(each.bytes_written for each in mine) / published,
     )
     return latencies
@@ -251,12 +275,17 @@ def under_load(report: Report, log: Log, batches: Batches) -> float:
         publications_per_second=made / seconds,
         deliveries_per_second=sum(each.deliveries.num_rows for _, each in mine[1:]) / seconds,
         batches=len(mine),
-        steps={
-            step: round(statistics.median(each.seconds[step] for _, each in mine), 3)
-            for step in mine[0][1].seconds
-        },
+        steps=median_steps([each for _, each in mine]),
     )
     return made / seconds
+
+
+def median_steps(reports: Sequence[live.Report]) -> dict[str, float]:
+    """Seconds of each step of a batch."""
+    return {
+        step: round(statistics.median(each.seconds[step] for each in reports), 4)
+        for step in reports[0].seconds
+    }
 
 
 def quiet(report: Report, batches: Batches) -> None:

@@ -33,12 +33,12 @@ def publications(tmp_path):
     return path
 
 
-@pytest.mark.spark
-def test_run_writes_deliveries_and_rejects(tmp_path, registry, publications):
+@pytest.mark.parametrize("on", ["process", pytest.param("spark", marks=pytest.mark.spark)])
+def test_run_writes_deliveries_and_rejects(tmp_path, registry, publications, on):
     out, why = tmp_path / "out.jsonl", tmp_path / "why.jsonl"
     done = shortlist(
         "run", registry, publications, "--out", out, "--with-data", "--strict", "--json",
-        "--explain", why, "--shards", 2,
+        "--explain", why, "--shards", 2, "--on", on,
     )  # fmt: skip
     assert done.returncode == 1, done.stderr
     assert done.stderr == ""
@@ -58,7 +58,6 @@ def test_run_writes_deliveries_and_rejects(tmp_path, registry, publications):
     assert json.loads(why.read_text())["reason"] == "delivered at arrival"
 
 
-@pytest.mark.spark
 def test_parquet_out_and_in_again(tmp_path, registry):
     import pyarrow as pa
     import pyarrow.parquet as pq
@@ -68,7 +67,7 @@ def test_parquet_out_and_in_again(tmp_path, registry):
         pa.table({"id": ["a"], "source": ["s"], "time": ["2026-03-01T00:00:00Z"], "x": [4]}), source
     )
     out = tmp_path / "out.parquet"
-    done = shortlist("run", registry, source, "--out", out)
+    done = shortlist("run", registry, source, "--out", out, "--on", "process")
     assert done.returncode == 0, done.stderr
     table = pq.read_table(out)
     assert table.column("publication").to_pylist() == ["a"]
@@ -204,11 +203,10 @@ def test_a_folder_in_the_input_is_not_passed_over(tmp_path, registry, publicatio
     assert "expected files in this folder, found the folder sub" in done.stderr
 
 
-@pytest.mark.spark
 def test_a_table_that_is_none_is_an_error(tmp_path, registry):
     source = tmp_path / "in.parquet"
     source.write_bytes(b"PAR1 no")
-    done = shortlist("run", registry, source, "--out", tmp_path / "out.jsonl")
+    done = shortlist("run", registry, source, "--out", tmp_path / "out.jsonl", "--on", "process")
     assert done.returncode == 2
     assert done.stderr.startswith("in.parquet: ")
     assert len(done.stderr.splitlines()) == 1

@@ -68,8 +68,10 @@ def flats(seed: int = 0) -> Iterator[dict[str, Any]]:
         number += 1
 
 
-def publish(log: Log, rate: float, seconds: float, seed: int = 0) -> int:
-    """Appends publications as they are due, twenty times a second; how many."""
+def publish(
+    log: Log, rate: float, seconds: float, seed: int = 0, appends_per_second: float = 20
+) -> int:
+    """Appends publications as they are due, so many times a second; how many."""
     every, made = flats(seed), 0
     began = time.monotonic()
     while (passed := time.monotonic() - began) < seconds:
@@ -79,7 +81,7 @@ def publish(log: Log, rate: float, seconds: float, seed: int = 0) -> int:
         if lines:
             log.append(INPUT, lines)
             made += due
-        time.sleep(0.05)
+        time.sleep(1 / appends_per_second)
     return made
 
 

@@ -52,6 +52,13 @@ GOALS = (
     Goal("p99 by an empty micro-batch", {"figure": "latency"}, "p99_by_empty", 5, at_most=True),
 )
 
+_DELIVERY = {"figure": "publish to delivery"}
+GOALS_IN_PROCESSES = (
+    Goal("seconds to the first commit", {"figure": "start to first commit"}, "seconds", 2, True),
+    Goal("p50, durable to durable", _DELIVERY, "p50_seconds", 0.05, True),
+    Goal("p99, durable to durable", _DELIVERY, "p99_seconds", 0.25, True),
+)
+
 
 def duckdb_loops(report: Report, found: Sequence[Wish], folder: Path, ours: float) -> None:
     """Adds each loop with micro-batches of several sizes, then the best of each once more."""

@@ -12,9 +12,10 @@ import pyarrow.parquet as pq
 from rich.console import Console
 
 import shortlist
+from shortlist.jobs.job import Job, Outputs
 from shortlist.model.settings import Settings
 from shortlist.progress import Steps
-from shortlist.spark.job import Job, Outputs
+from shortlist.spark.job import OnSpark
 
 from .duckdb_loop import match_query
 from .goals import Goal
@@ -42,7 +43,7 @@ def parquet_job(report: Report, count: int, publications: int, folder: Path) -> 
 
     def job(source: Path) -> dict[str, Any]:
         outputs = Outputs(deliveries=folder / "out.parquet", rejects=folder / "rejects.jsonl")
-        return Job(registry, source, outputs, Settings(), steps).run()
+        return Job(registry, source, outputs, Settings(), steps).run(OnSpark())
 
     job(few)  # compiles kernels and starts processes
     _, small_seconds = timed(partial(job, few))

@@ -19,14 +19,15 @@ def show(
     folder: Path, publications: int, subscribers: int, console: Console | None = None
 ) -> Outcome:
     """Leaves the city, the deliveries and a picture in the folder, and a screen to read."""
-    from shortlist.spark.job import Job, Outputs
+    from shortlist.jobs.job import Job, Outputs
+    from shortlist.spark.job import OnSpark
 
     files, settings, steps = DemoFiles(folder), Settings(), Steps(Console(stderr=True))
     with steps.step("Building the city"):
         write_city(files, publications, subscribers)
         registry = read_registry(files.registry)
     outputs = Outputs(deliveries=files.deliveries, rejects=files.rejects)
-    report = Job(registry, files.publications, outputs, settings, steps).run()
+    report = Job(registry, files.publications, outputs, settings, steps).run(OnSpark())
     with steps.step("Counting what would have come without policies"):
         matches = find_matches(registry, files.publications, settings)
     with steps.step("Asking for reasons, drawing"):

@@ -18,6 +18,7 @@ from shortlist.model.settings import Settings
 from shortlist.model.times import format_time
 
 BEHIND = 300_000
+EVENT, ARRIVAL = Settings(lateness=0), Settings(time="arrival")
 NOON = "2026-03-01T12:00:00Z"
 
 
@@ -45,15 +46,15 @@ def json_lines(*documents):
 class Deployment:
     """One that reads a log when it is told to."""
 
-    def __init__(self, place, registry, shards=2):
+    def __init__(self, place, registry, shards=2, settings=EVENT):
         self.url = f"sqlite:{place}/city.log"
         self.log = SqliteLog(f"{place}/city.log")
         self.registry = registry_from_documents(registry)
         folder = state_folder(self.url)
         files = files_in(folder)
-        begin(self.log, files, self.registry, shards)
+        begin(self.log, files, self.registry, shards, settings.time)
         announce(self.log, folder)
-        self.settings = Settings(lateness=0)
+        self.settings = settings
         self.driver = Driver(self.log, files, self.settings, self.everywhere, LogOutlet(self.log))
 
     def everywhere(self, task, works):
@@ -70,8 +71,9 @@ class Deployment:
         entries = [*self.log.read(INPUT, self.driver.manifest.position)]
         offsets = [entry.offset for entry in entries]
         read = self.driver.read_task()
-        report = self.driver.run_batch(read.items(offsets, [entry.content for entry in entries]))
-        return report, {entry.offset: entry.appended for entry in entries}
+        appended = {entry.offset: entry.appended for entry in entries}
+        items = read.items(offsets, [entry.content for entry in entries], [*appended.values()])
+        return self.driver.run_batch(items), appended
 
     @contextmanager
     def running(self):

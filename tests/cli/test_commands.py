@@ -5,6 +5,7 @@ import json
 import pytest
 
 from shortlist.log.base import INPUT
+from shortlist.log.sqlite import SqliteLog
 from shortlist.model.times import parse_time
 from tests.cli.programs import NOON, Deployment, answer, json_lines, shortlist
 
@@ -97,8 +98,22 @@ def test_if_anything_is_bad_nothing_is_sent(tmp_path, deployment, name, text, pr
 
 def test_without_a_deployment_every_term_may_be_meant(tmp_path):
     url = f"sqlite:{tmp_path}/new.log"
+    SqliteLog(tmp_path / "new.log")
     line = json_lines({"id": "s", "where": "rent is dear"})
     assert shortlist("subscribe", log=url, text=line).exit_code == 0
+
+
+def test_a_log_that_is_not_there_is_an_error_that_says_which_are(tmp_path, deployment):
+    made = "`shortlist up` makes one, and so does `publish --create`"
+    for command in (["close", "flats"], ["publish"], ["watch"], ["status"], ["trace", "a", "b"]):
+        done = shortlist(*command, log=f"sqlite:{tmp_path}/cty.log", text="")
+        assert (done.exit_code, done.stderr) == (
+            2,
+            f"{tmp_path}/cty.log: expected a log, found none; did you mean 'city.log'?\n",
+        )
+        done = shortlist(*command, log=f"sqlite:{tmp_path}/none/city.log", text="")
+        assert done.stderr.endswith(f"expected a log, found none; {made}\n")
+    assert not (tmp_path / "cty.log").exists()
 
 
 def test_waiting_tells_what_was_carried_out_and_what_was_not(deployment):
@@ -151,6 +166,7 @@ def test_waiting_has_an_end(tmp_path, deployment):
     deployment.step()
     done = shortlist("close", "flats", *patience, log=deployment.url)
     assert "has read up to 1, and this is at 2" in done.stderr
+    SqliteLog(tmp_path / "other.log")
     done = shortlist("close", "flats", *patience, log=f"sqlite:{tmp_path}/other.log")
     assert done.stderr == "not known after 0 s: no deployment works on this log\n"
 

@@ -6,7 +6,7 @@ import pytest
 
 from shortlist.log.base import INPUT
 from shortlist.model.trace import trace_id
-from tests.cli.programs import Deployment, answer, flat, shortlist
+from tests.cli.programs import NOON, Deployment, answer, flat, shortlist
 
 REGISTRY = {
     "shortlists": [{"id": "flats", "subscriber": "you", "policy": {"kind": "top-k", "k": 1}}],
@@ -15,6 +15,10 @@ REGISTRY = {
         {"id": "all"},
     ],
 }
+WARNINGS = [
+    "rent: 1 times of another type than a predicate asks for",
+    "2 rejected in the last minute, the last: source: is missing (entry 4)",
+]
 TRACE = "0af7651916cd43dd8448eb211c80319c"
 
 
@@ -45,7 +49,7 @@ def test_status_counts_what_happened(deployment):
     assert found["rejects"] == {"duplicate": 1, "unreadable": 1}
     assert found["state bytes"] == deployment.driver.manifest.state_bytes
     assert found["rates"]["input"] > 0
-    assert found["warnings"] == ["rent: 1 times of another type than a predicate asks for"]
+    assert found["warnings"] == WARNINGS
 
 
 def test_status_follows_the_registry(deployment):
@@ -63,15 +67,22 @@ def test_status_for_people(deployment):
     assert said["lag"] == "0 entries, 0.0 s"
     assert said["registry"] == "2 subscriptions of 2 shortlists"
     assert said["rejected"] == "1 duplicate, 1 unreadable"
-    assert done.stderr == "warning: rent: 1 times of another type than a predicate asks for\n"
+    assert done.stderr.splitlines() == [f"warning: {warning}" for warning in WARNINGS]
+
+
+def test_rejects_are_a_warning_as_long_as_they_are_new(deployment, monkeypatch):
+    from shortlist.client import status
+
+    monkeypatch.setattr(status, "RECENT_SECONDS", 0.0)
+    assert answer("status", log=deployment.url)["warnings"] == WARNINGS[:1]
 
 
 def test_status_warns_of_a_standstill(deployment, monkeypatch):
-    from shortlist.cli import inspection
+    from shortlist.client import status
 
-    monkeypatch.setattr(inspection, "STANDSTILL_SECONDS", -1.0)
+    monkeypatch.setattr(status, "STANDSTILL_SECONDS", -1.0)
     deployment.publish(flat("f9", 1))
-    first, _ = answer("status", log=deployment.url)["warnings"]
+    first = answer("status", log=deployment.url)["warnings"][0]
     assert first.startswith("1 entries wait, and nothing was committed for ")
 
 
@@ -80,7 +91,7 @@ def test_status_needs_a_deployment(tmp_path, deployment):
     assert done.exit_code == 2
     assert "expected --log or SNAPSHOT, found neither" in " ".join(done.stderr.split())
     url = f"sqlite:{tmp_path}/new.log"
-    shortlist("publish", log=url, text=json.dumps(flat("a", 1)))
+    shortlist("publish", "--create", log=url, text=json.dumps(flat("a", 1)))
     done = shortlist("status", log=url)
     assert done.exit_code == 2
     assert done.stderr == "no deployment works on this log, in which 1 entries wait\n"
@@ -133,3 +144,16 @@ def test_there_may_be_no_such_publication(deployment):
         assert done.stderr == f"there is no publication {name!r} of 'ads' in the log\n"
     deployment.log.append(INPUT, [b"not JSON: f", b'"f"'])
     assert shortlist("trace", "ads", "f", log=deployment.url).exit_code == 2
+
+
+def test_status_warns_of_what_looks_like_a_mistake(tmp_path):
+    deployment = Deployment(tmp_path, {"subscriptions": [{"id": "near", "where": "adress = 'x'"}]})
+    deployment.publish({"id": "a", "source": "s", "time": NOON, "address": "x"})
+    deployment.beat("2026-03-01T12:00:01Z")
+    deployment.step()
+    assert answer("status", log=deployment.url)["warnings"] == []
+    assert answer("status", "--mistakes", log=deployment.url)["warnings"] == [
+        "adress: none of the last 1 publications has it",
+        "1 publications have no data, and address beside it: attributes belong into data",
+        "1 of 1 subscriptions match none of the last 1 publications: near",
+    ]

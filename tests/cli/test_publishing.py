@@ -1,14 +1,15 @@
 """`publish`: what is good goes to the log, what is bad is named."""
 
 import json
+import time
 
 import pytest
 
-from shortlist.cli import sending
+from shortlist.client.sending import Receipt
 from shortlist.log.base import INPUT, LogUnavailable
 from shortlist.log.sqlite import SqliteLog
-from shortlist.model.times import parse_time
-from tests.cli.programs import answer, flat, json_lines, shortlist
+from shortlist.model.times import format_time, parse_time
+from tests.cli.programs import ARRIVAL, EVENT, Deployment, answer, flat, json_lines, shortlist
 
 
 @pytest.fixture
@@ -49,7 +50,7 @@ def test_bad_lines_are_named_and_the_rest_goes_on(tmp_path, log, url):
         "broken\n\n"
         + json_lines(
             flat("a", 1),
-            {"id": "b", "source": "ads"},
+            {"id": "b"},
             {"time": "2026-03-01T12:00:00Z", "unsubscribe": "s"},
             flat("c", 3),
         )
@@ -59,10 +60,19 @@ def test_bad_lines_are_named_and_the_rest_goes_on(tmp_path, log, url):
     assert done.stdout == "2 acknowledged, 3 rejected; offsets 1 to 2\n"
     assert done.stderr.splitlines() == [
         "mixed.jsonl:1: not JSON: column 1: Expecting value",
-        "mixed.jsonl:4: time: is missing",
+        "mixed.jsonl:4: source: is missing",
         "mixed.jsonl:5: expected a publication, found the command unsubscribe",
     ]
     assert [each["id"] for each in contents(log)] == ["a", "c"]
+
+
+def test_a_publication_needs_a_time_only_where_that_counts(tmp_path, log, url):
+    """Without a deployment nobody knows yet: as in one that is begun without a choice."""
+    line = json_lines({"id": "b", "source": "ads"})
+    assert answer("publish", log=url, text=line)["acknowledged"] == 1
+    Deployment(tmp_path, {})
+    done = shortlist("publish", log=url, text=line)
+    assert (done.exit_code, done.stderr) == (1, "stdin:1: time: is missing\n")
 
 
 def test_strict_sends_nothing_if_anything_is_bad(log, url):
@@ -133,8 +143,8 @@ def test_a_log_that_fails_on_the_way(log, url, monkeypatch):
     ("arguments", "words"),
     [
         (["--log", "kafka://somewhere"], "expected sqlite:PATH or nats://HOST:PORT/NAME"),
-        (["--log", "sqlite:missing/city.log"], "it cannot be opened"),
-        (["--log", "sqlite:city.log", "none.jsonl"], "none.jsonl: expected a file, found none"),
+        (["--log", "sqlite:missing/city.log", "--create"], "it cannot be opened"),
+        (["--log", "sqlite:a.log", "x.jsonl", "--create"], "x.jsonl: expected a file, found none"),
         ([], "SHORTLIST_LOG"),
     ],
 )
@@ -147,4 +157,35 @@ def test_what_cannot_be_done_says_why(tmp_path, monkeypatch, arguments, words):
 
 def test_nothing_to_publish(log, url):
     assert shortlist("publish", log=url, text="\n").stdout == "0 acknowledged, 0 rejected\n"
-    assert sending.Receipt().ends is None
+    assert Receipt().ends is None
+
+
+EVERY = {"subscriptions": [{"id": "all"}, {"id": "cheap", "where": "rent < 900"}]}
+
+
+@pytest.mark.parametrize("settings", [ARRIVAL, EVENT], ids=["arrival", "event"])
+def test_wait_says_what_became_of_each(tmp_path, settings):
+    deployment = Deployment(tmp_path, EVERY, settings=settings)
+    now = format_time(time.time_ns() // 1000 + 1_000_000)
+    text = json_lines(flat("a", 800, now), flat("b", 950, now), flat("a", 1, now), {"id": "c"})
+    with deployment.running():
+        done = shortlist("publish", "--wait", log=deployment.url, text=text)
+        assert done.exit_code == 1, done.output
+        again = shortlist("publish", "--wait", "--json", log=deployment.url, text=text)
+    assert done.stderr == "stdin:4: source: is missing\n"
+    assert done.stdout.splitlines()[1:] == [
+        "stdin:1: a (ads): 2 deliveries so far",
+        "stdin:2: b (ads): 1 delivery so far",
+        "stdin:3: a (ads): rejected: duplicate",
+    ]
+    became = json.loads(again.stdout)["became"]
+    assert [each["id"] for each in became] == ["a", "b", "a"]
+    reason = "duplicate" if settings is ARRIVAL else "late by "
+    assert all(each["rejected"].startswith(reason) for each in became)
+
+
+def test_waiting_ends_where_no_deployment_reads(log, url):
+    text = json_lines(flat("a", 1))
+    done = shortlist("publish", "--wait", "--patience", 0.3, log=url, text=text)
+    assert done.exit_code == 2
+    assert done.stderr == "not known after 0.3 s: no deployment works on this log\n"

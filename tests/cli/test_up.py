@@ -1,9 +1,14 @@
 """What `up` refuses before it starts anything."""
 
+from types import SimpleNamespace
+
 import pytest
 from typer.testing import CliRunner
 
 from shortlist.cli.app import app
+from shortlist.cli.screen import RejectLine
+from shortlist.live.locking import only_driver
+from shortlist.live.tables import REFUSALS, table_of
 
 BAD = [
     (["--log", "redis://x", "--state", "s"], "expected sqlite:PATH or nats://HOST:PORT/NAME"),
@@ -12,6 +17,11 @@ BAD = [
     (["--log", "sqlite:a.log", "--heartbeat", "soon"], "--heartbeat: 'soon' is not a duration"),
     (["--log", "sqlite:a.log", "--metrics", "here"], "--metrics: expected HOST:PORT or off"),
     (["--log", "sqlite:a.log", "none.yaml"], "none.yaml"),
+    (["--log", "sqlite:a.log", "--workers", "2"], "--workers: expected --on process with it"),
+    (
+        ["--log", "sqlite:a.log", "--on", "process", "--master", "local"],
+        "--master: expected --on spark with it",
+    ),
 ]
 
 
@@ -19,7 +29,39 @@ BAD = [
 def test_bad_arguments_are_named(tmp_path, monkeypatch, arguments, words):
     monkeypatch.chdir(tmp_path)
     monkeypatch.setenv("COLUMNS", "200")
-    monkeypatch.setattr("shortlist.cli.running.any_session", lambda master: pytest.fail("started"))
+    monkeypatch.setattr(
+        "shortlist.spark.session.any_session", lambda master: pytest.fail("started")
+    )
     done = CliRunner().invoke(app, ["up", *arguments])
     assert done.exit_code == 2
     assert words in done.stderr
+
+
+@pytest.mark.parametrize("on", ["spark", "process"])
+def test_a_second_one_is_refused_before_it_starts_anything(tmp_path, monkeypatch, on):
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setattr("shortlist.cli.running._ground", lambda *_: pytest.fail("started"))
+    with only_driver(tmp_path / "state"):
+        words = ["up", "--log", "sqlite:a.log", "--state", "state", "--metrics", "off", "--on", on]
+        done = CliRunner().invoke(app, words)
+    assert done.exit_code == 2
+    assert "expected no running deployment, found one" in done.stderr
+
+
+def report(*reasons):
+    found = [(number, "{}", reason, why) for number, (reason, why) in enumerate(reasons)]
+    return SimpleNamespace(refusals=table_of(found, REFUSALS))
+
+
+def test_a_line_says_what_was_turned_away_but_not_with_every_batch():
+    line = RejectLine()
+    assert line.after(report(), now=0) is None
+    late = ("late by 2 s", "late")
+    assert line.after(report(late, late, ("duplicate", "duplicate")), now=1) == (
+        "rejected: 2 late, 1 duplicate; the last: duplicate (shortlist watch --rejects)"
+    )
+    assert line.after(report(late), now=5) is None
+    assert line.after(report(), now=12) == (
+        "rejected: 1 late; the last: late by 2 s (shortlist watch --rejects)"
+    )
+    assert line.after(report(), now=30) is None

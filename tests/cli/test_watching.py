@@ -138,3 +138,39 @@ def test_there_must_be_a_log(tmp_path):
     assert done.exit_code == 2
     assert "none.log: expected a log, found none" in done.stderr
     assert not (tmp_path / "none.log").exists()
+
+
+def test_rejects_are_shown_with_their_reasons(deployment):
+    deployment.publish(flat("late", 1), flat("f1", 2, "2026-03-01T12:00:05Z"), {"id": "x"})
+    deployment.beat("2026-03-01T12:00:06Z")
+    deployment.step()
+    done = shortlist("watch", "--rejects", "--after", 0, "--until-idle", 0.1, log=deployment.url)
+    assert done.stdout.splitlines() == [
+        '5  late by 1 s  {"id": "late", "source": "ads", "time": "2026-03-01T12:00:00Z",'
+        ' "data": {"rent": 1}}',
+        '6  duplicate  {"id": "f1", "source": "ads", "time": "2026-03-01T12:00:05Z",'
+        ' "data": {"rent": 2}}',
+        '7  source: is missing  {"id": "x"}',
+    ]
+    for wrong in (["cheap"], ["--changes"], ["--subscriber", "ann"]):
+        assert shortlist("watch", "--rejects", *wrong, log=deployment.url).exit_code == 2
+
+
+def test_a_shortlist_that_is_not_there_is_an_error_that_says_which_are(deployment):
+    done = shortlist("watch", "chap", log=deployment.url)
+    assert (done.exit_code, done.stderr) == (
+        2,
+        "there is no live shortlist 'chap'; did you mean 'cheap'?\n",
+    )
+    done = shortlist("show", "nosuch", log=deployment.url)
+    assert (done.exit_code, done.stderr) == (
+        2,
+        "there is no live shortlist 'nosuch'; there are 'all', 'cheap'\n",
+    )
+
+
+def test_a_shortlist_that_was_closed_can_be_watched(deployment):
+    deployment.publish({"time": "2026-03-01T12:00:02Z", "close": "cheap"})
+    deployment.beat("2026-03-01T12:00:03Z")
+    deployment.step()
+    assert watched(deployment, "cheap", "--after", 0) == CHEAP

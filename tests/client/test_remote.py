@@ -9,13 +9,13 @@ import pytest
 from shortlist.client.keys import Holder, add_key
 from shortlist.client.remote import AsyncRemote, Refusal, Remote, Unreachable
 from shortlist.service.serving import bound_socket
-from tests.cli.programs import Deployment
+from tests.cli.programs import ARRIVAL, Deployment
 from tests.service.servers import REGISTRY, event, eventually, served
 
 
 @pytest.fixture
 def deployment(tmp_path):
-    deployment = Deployment(tmp_path, REGISTRY, shards=1)
+    deployment = Deployment(tmp_path, REGISTRY, shards=1, settings=ARRIVAL)
     with deployment.running():
         yield deployment
 

@@ -17,7 +17,7 @@ from tests.docs.tables import drawn, entries, result_of
 FLAGS = doctest.ELLIPSIS | doctest.NORMALIZE_WHITESPACE
 FILES = ("yaml", "json", "jsonl")
 STORY = (*FILES, "python", "console", "sh", "text")
-STARTS_SPARK = re.compile(r"shortlist run|shortlist up|local_session|shortlist\.rank")
+STARTS_SPARK = re.compile(r"shortlist (?:run|up)(?!.* --on process)|local_session|shortlist\.rank")
 EXAMPLES = sorted((ROOT / "examples").glob("*.py"))
 NAMES = [page_name(page) for page in PAGES]
 TABLES = [block for page in PAGES for block in blocks(page, "where", "score")]

@@ -1,5 +1,6 @@
 """`delivery_ids` says what `delivery_id` says."""
 
+from collections.abc import Sequence
 from random import Random
 
 import numpy as np
@@ -7,14 +8,31 @@ import pyarrow as pa
 import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
+from numpy.typing import NDArray
 
-from shortlist.engine.delivery_ids import MOST, delivery_ids
+from shortlist.engine import delivery_ids as bulk
+from shortlist.engine.delivery_ids import MOST
 from shortlist.model.delivery import delivery_id
 from tests.strategies import examples
 
 NONE = np.empty(0, np.int32)
 FIRST = np.zeros(1, np.int32)
 LETTERS = "az09-_/\0é€😀"
+
+
+def delivery_ids(
+    shortlists: Sequence[str],
+    of_shortlist: NDArray[np.int32],
+    publications: Sequence[tuple[str, str]],
+    of_publication: NDArray[np.int32],
+) -> pa.StringArray:
+    sources, ids = (
+        pa.array([publication[at] for publication in publications], pa.string()) for at in (0, 1)
+    )
+    hashed = bulk.shortlist_texts(pa.array(shortlists, pa.string()))
+    return bulk.delivery_ids(
+        hashed, of_shortlist, bulk.publication_texts(sources, ids), of_publication
+    )
 
 
 def one(shortlist: str, source: str, publication: str) -> str:

@@ -87,14 +87,19 @@ class Up:
         return [pid for pid in children(self.pid) if _command(pid)[0].endswith("java")]
 
     def workers(self):
-        """Python processes that do tasks: children of a daemon of Spark's."""
-        daemons = {pid for pid in self.processes() if "pyspark.daemon" in _command(pid)}
-        return [pid for pid in daemons if _parent(pid) in daemons]
+        """Python processes that do tasks: forked by a daemon of Spark's, or by ours."""
+        forked = {pid for pid in self.processes() if _is_forked(_command(pid))}
+        return [pid for pid in forked if _parent(pid) in forked]
 
     def planners(self):
         """Python processes that look for new entries of the log."""
         name = "pyspark.sql.streaming.python_streaming_source_runner"
         return [pid for pid in self.processes() if name in _command(pid)]
+
+
+def _is_forked(command):
+    """Whether a process is one of those that fork workers, or a worker."""
+    return any(word == "pyspark.daemon" or ".forkserver " in word for word in command)
 
 
 def kill(pid):

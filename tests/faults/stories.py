@@ -48,8 +48,9 @@ class Outcome:
 class Story:
     """Within `with`: a log, publishers, and `up`, which is started at once."""
 
-    def __init__(self, folder, seed, log="sqlite", options=()):
+    def __init__(self, folder, seed, log="sqlite", options=(), place="spark"):
         self.random = Random(seed)
+        self.place = place
         self.outcome = Outcome(seed)
         self.folder, self._log_kind, self._options = folder, log, options
         document = registry(self.random.choice)
@@ -67,7 +68,8 @@ class Story:
             url = f"sqlite:{where}" if self.server is None else f"{self.server.url}/city"
             self.log = stack.enter_context(closing(open_log(url)))
             places = ["--state", self.folder / "state", "--logs", self.folder / "logs.jsonl"]
-            others = ["--lateness", "1s", "--metrics", "off", *self._options]
+            times = ["--time", "event", "--lateness", "1s", "--ahead", "off"]
+            others = [*times, "--metrics", "off", *self._options]
             registry = self.folder / "registry.json"
             self.up = Up(self.folder, [registry, "--log", url, *places, *others])
             stack.callback(self.up.kill_everything)
@@ -78,7 +80,7 @@ class Story:
             for publisher in self.publishers:
                 publisher.start()
                 stack.callback(publisher.stop)
-            self.up.start()
+            self.up.start("--on", self.place)
             self._ending = stack.pop_all()
         return self
 
@@ -154,12 +156,19 @@ class Story:
 def driver_killed(story):
     """Its JVM and workers end by themselves a little later; what they do meanwhile is no matter."""
     story.up.kill()
-    story.up.start()
+    story.up.start("--on", story.place)
+
+
+def moved(story):
+    """A driver that is killed, and goes on elsewhere: without Spark, or with it again."""
+    story.up.kill()
+    story.place = "spark" if story.place == "process" else "process"
+    story.up.start("--on", story.place)
 
 
 def everything_killed(story):
     story.up.kill_everything()
-    story.up.start()
+    story.up.start("--on", story.place)
 
 
 def jvm_killed(story):

@@ -1,8 +1,9 @@
-"""A deployment in processes of its own, some of which are killed while publications flow."""
+"""A deployment in processes of its own, some of which are killed while publications flow; it moves
+from Spark to a process and back."""
 
 import pytest
 
-from tests.faults.stories import Story, driver_killed, fault_seed, worker_killed
+from tests.faults.stories import Story, fault_seed, moved, worker_killed
 
 pytestmark = pytest.mark.spark
 
@@ -12,7 +13,10 @@ def test_nothing_is_lost_doubled_or_different(tmp_path):
         story.wait_for_commit()
         story.strike(worker_killed)
         story.wait_for_a_moment()
-        story.strike(driver_killed)
+        story.strike(moved)
+        story.wait_for_a_moment()
+        story.strike(worker_killed)
+        story.strike(moved)
         outcome = story.end()
     assert outcome.verdict.faults == 0, outcome
     assert outcome.verdict.deliveries > 0, outcome

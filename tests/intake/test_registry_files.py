@@ -12,9 +12,9 @@ from shortlist.intake.files import (
     RegistryBuilder,
     read_registry,
     registry_from_documents,
-    row_document,
 )
 from shortlist.intake.roster import summary
+from shortlist.intake.tables import row_document
 from shortlist.intake.written import registry_document
 from shortlist.model.aspects import Aspect
 from shortlist.model.policy import Chain, Diverse, Fresh, Novelty

@@ -54,7 +54,7 @@ class Deployment:
         self.registry, self.settings = registry, settings
         self.with_departures = with_departures
         self._settle()
-        begin(self.registers, self.files, registry, shards)
+        begin(self.registers, self.files, registry, shards, settings.time)
         self.start()
 
     def _settle(self):
@@ -91,9 +91,10 @@ class Deployment:
         return [task(work) for work in works]
 
     def read(self, numbered):
-        """Lines with their positions, as items."""
-        positions, texts = zip(*numbered, strict=True) if numbered else ((), ())
-        return self.driver.read_task().items(positions, [text.encode() for text in texts])
+        """Lines with their positions and, perhaps, when a log took them, as items."""
+        positions, texts, *appended = zip(*numbered, strict=True) if numbered else ((), ())
+        contents = [text.encode() for text in texts]
+        return self.driver.read_task().items(positions, contents, *appended)
 
     def run(self, numbered, last=False):
         return self.driver.run_batch(self.read(numbered), last=last)

@@ -2,8 +2,9 @@
 
 import pytest
 
+from scripts.nats_server import NatsServer
 from shortlist.log.nats import NatsLog
-from shortlist.log.opening import open_log
+from shortlist.log.opening import known_logs, name_of, open_log
 from shortlist.log.sqlite import SqliteLog
 
 
@@ -18,3 +19,27 @@ def test_the_kind_decides(tmp_path):
 def test_anything_else_is_refused(url):
     with pytest.raises(ValueError, match=r"expected sqlite:PATH or nats://HOST:PORT/NAME, found '"):
         open_log(url)
+
+
+def test_a_server_without_a_log(tmp_path):
+    with NatsServer(tmp_path) as server:
+        assert known_logs(f"{server.url}/city") == []
+        log = open_log(f"{server.url}/city")
+        log.put("manifest", b"", 0)
+        assert known_logs(f"{server.url}/other") == ["city"]
+        log.close()
+
+
+def test_logs_that_are_there_are_named(url, log):
+    log.append("input", [b"one"])
+    assert name_of(url) in known_logs(url)
+
+
+def test_other_files_are_no_logs(tmp_path):
+    (tmp_path / "notes.txt").write_text("a")
+    (tmp_path / "short").write_bytes(b"SQLite format 3\0")
+    (tmp_path / "folder").mkdir()
+    log = SqliteLog(tmp_path / "city.log")
+    assert known_logs(f"sqlite:{tmp_path}/none") == ["city.log"]
+    log.close()
+    assert known_logs(f"sqlite:{tmp_path}/missing/none") == []

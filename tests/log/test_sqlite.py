@@ -199,3 +199,13 @@ def test_the_processes_that_use_a_new_file_agree_on_it(path):
     assert min(check_whole(list(log.read("input", 0)), range(4)).values()) >= 20
     log.close()
     assert sorted(os.listdir(path.parent)) == ["log"], "the last one to close empties the -wal file"
+
+
+def test_recorded_instants_never_decrease(log, monkeypatch):
+    """Where the clock was set back, the log repeats its last instant."""
+    clock = iter([5_000_000, 9_000_000, 2_000_000, 8_999_999, 9_000_000, 9_001_000])
+    monkeypatch.setattr("shortlist.log.sqlite.time.time_ns", lambda: next(clock))
+    for _ in range(6):
+        log.append("input", [b"one", b"two"])
+    found = [entry.appended for entry in log.read("input", 0)][::2]
+    assert found == [5000, 9000, 9000, 9000, 9000, 9001]

@@ -1,12 +1,12 @@
 import pytest
 
-from tests.cli.programs import Deployment
+from tests.cli.programs import ARRIVAL, Deployment
 from tests.service.servers import REGISTRY, caller, served
 
 
 @pytest.fixture
 def deployment(tmp_path):
-    deployment = Deployment(tmp_path, REGISTRY, shards=1)
+    deployment = Deployment(tmp_path, REGISTRY, shards=1, settings=ARRIVAL)
     with deployment.running():
         yield deployment
 

@@ -122,7 +122,7 @@ def test_a_subscriber_sees_and_changes_only_its_own(closed, keys):
         assert client.get("/me").json()["owner"] == "you"
 
 
-def test_a_key_that_is_removed_ends_its_streams(deployment, closed, keys, monkeypatch):
+def test_a_key_that_is_removed_ends_its_streams_and_lets_nobody_else_in(deployment, closed, keys):
     with (
         as_(closed, keys, "you") as client,
         client.stream("GET", "/shortlists/flats/events") as stream,
@@ -131,6 +131,8 @@ def test_a_key_that_is_removed_ends_its_streams(deployment, closed, keys, monkey
         events_of(lines, 1)
         remove_key(deployment.log, "your phone")
         assert events_of(lines, 1) == []
+        for holder in ("op", "pub", "ads' own"):
+            remove_key(deployment.log, holder)
         eventually(lambda: client.get("/shortlists").status_code, lambda status: status == 401)
 
 

@@ -6,8 +6,8 @@ import json
 import pytest
 
 import shortlist
+from shortlist.intake.input_files import NoInput
 from shortlist.model.settings import Settings
-from shortlist.spark.sources import NoInput
 
 pytestmark = pytest.mark.spark
 

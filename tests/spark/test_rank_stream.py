@@ -7,8 +7,10 @@ import pytest
 import shortlist
 from shortlist.engine.replay import replay
 from shortlist.intake.files import registry_from_documents
+from shortlist.live.driver import Finished
 from shortlist.live.locking import AlreadyRunning
 from shortlist.model.settings import Settings
+from shortlist.spark.sources import NoInput
 from tests.strategies import registry, seeded, timeline
 
 pytestmark = pytest.mark.spark
@@ -60,3 +62,34 @@ def test_a_table_of_publications_with_positions(tmp_path, spark):
     ranked.finish()
     found = [json.loads(line)["publication"] for line in delivered(tmp_path / "out")]
     assert found == ["f2", "f3"]
+
+
+def test_a_column_can_be_the_arrival(tmp_path, spark):
+    """Publications need no time of their own, and whatever they say is an attribute."""
+    (tmp_path / "in").mkdir()
+    rows = [("f1", 1, 900, 0), ("f2", 2, 950, 1200), ("f3", 3, 990, 1000), ("f4", 4, 980, 5400)]
+    table = spark.createDataFrame(rows, "id string, position long, rent long, seconds long")
+    table = table.selectExpr(
+        "id", "position", "rent", "'ads' source", "timestamp_seconds(seconds) ingested"
+    )
+    table.coalesce(1).write.mode("append").parquet(str(tmp_path / "in"))
+    frame = spark.readStream.schema(table.schema).parquet(str(tmp_path / "in"))
+    window = {"kind": "window", "k": 1, "window": "1h"}
+    registry = {"subscriptions": [{"id": "best", "score": "-rent", "policy": window}]}
+    places = tmp_path / "state", tmp_path / "out"
+    settings = Settings(time="arrival")
+    with pytest.raises(NoInput, match="expected the name of a column as `arrival`"):
+        shortlist.rank_stream(frame, registry, *places, settings)
+    with pytest.raises(NoInput, match=r"taken: expected a column of timestamps .* found none in"):
+        shortlist.rank_stream(frame, registry, *places, settings, arrival="taken")
+    ranked = shortlist.rank_stream(frame, registry, *places, settings, arrival="ingested")
+    ranked.process_all_available()
+    ranked.finish()
+    found = [json.loads(line) for line in delivered(tmp_path / "out")]
+    assert [(each["publication"], each["time"]) for each in found] == [
+        ("f1", "1970-01-01T00:00:00.000Z"),
+        ("f2", "1970-01-01T01:00:00.000Z"),
+        ("f4", "1970-01-01T01:30:00.000Z"),
+    ]
+    with pytest.raises(Finished):
+        shortlist.rank_stream(frame, registry, *places, settings, arrival="ingested")

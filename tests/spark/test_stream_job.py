@@ -7,9 +7,10 @@ from rich.console import Console
 
 from shortlist.engine.replay import replay
 from shortlist.intake.files import registry_from_documents
+from shortlist.jobs.job import Job, Outputs, Streamed
 from shortlist.model.settings import Settings
 from shortlist.progress import Steps
-from shortlist.spark.job import Job, Outputs, Streamed
+from shortlist.spark.job import OnSpark
 from tests.strategies import SECOND, registry, seeded, timeline
 
 pytestmark = pytest.mark.spark
@@ -19,7 +20,7 @@ QUIET = Steps(Console(), quiet=True)
 def streamed(folder, made, source, settings, shards=None, **how):
     outputs = Outputs(deliveries=folder / "out.jsonl", rejects=folder / "rejects.jsonl")
     job = Job(made, source, outputs, settings, QUIET, commands=True, shards=shards)
-    report = job.run(stream=Streamed(**how))
+    report = job.run(OnSpark(), Streamed(**how))
     refused = [json.loads(line) for line in outputs.rejects.read_text().splitlines()]
     rejects = [(int(each["position"].partition(":")[2]), each["reason"]) for each in refused]
     return outputs.deliveries.read_text().splitlines(), rejects, report

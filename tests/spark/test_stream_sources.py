@@ -9,9 +9,10 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
+from shortlist.intake.input_files import NoInput
 from shortlist.intake.tables import POSITION, row_lines
 from shortlist.log.opening import open_log
-from shortlist.spark.sources import Lines, NoInput, read_files, read_table
+from shortlist.spark.sources import Lines, read_files, read_table
 from shortlist.spark.streaming import stream_files, stream_lines, stream_log
 
 pytestmark = pytest.mark.spark

@@ -1,7 +1,28 @@
 """The program `shortlist`: a thin layer over the library. Help lists its commands in this order."""
 
 # isort: off
-from shortlist.cli import batch, running, sending, commands, watching, inspection, serving
-from shortlist.cli.app import app as main
+from shortlist.cli import (
+    batch,
+    overlay,
+    running,
+    sending,
+    commands,
+    watching,
+    inspection,
+    replaying,
+    serving,
+)
+from shortlist.cli.program import main
 
-__all__ = ["batch", "commands", "inspection", "main", "running", "sending", "serving", "watching"]
+__all__ = [
+    "batch",
+    "commands",
+    "inspection",
+    "main",
+    "overlay",
+    "replaying",
+    "running",
+    "sending",
+    "serving",
+    "watching",
+]

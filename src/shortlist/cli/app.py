@@ -13,7 +13,7 @@ from rich.console import Console
 
 from shortlist.model.durations import parse_duration
 from shortlist.model.problem import ShortlistError
-from shortlist.model.settings import Limits, Settings
+from shortlist.model.settings import Limits, Settings, TimeBasis
 
 app = typer.Typer(
     no_args_is_help=True,
@@ -23,8 +23,11 @@ app = typer.Typer(
 notes = Console(stderr=True)
 FINITE, LIVE = "For finite inputs", "For a live deployment"
 """The parts of the help."""
+OFF = "off"
+"""In place of an address or a duration."""
 POLL_SECONDS = 0.2
 """How often a log is looked at for news."""
+OFF = "off"
 
 RegistryPath = Annotated[
     Path | None, typer.Argument(help="A registry: a YAML or JSON file, or a folder.")
@@ -73,8 +76,29 @@ Lateness = Annotated[
     str | None,
     typer.Option(help="Reject what is later than this, e.g. 10s or 0; else nothing is late."),
 ]
-StreamLateness = Annotated[str, typer.Option(help="Wait so long for what comes late, e.g. 10s.")]
+LiveTime = Annotated[
+    TimeBasis | None,
+    typer.Option(
+        "--time",
+        help="Items are of the time at which the log took them, or of what they say; kept from the"
+        " first start on, `arrival` if nothing is said.",
+    ),
+]
+LiveLateness = Annotated[
+    str | None,
+    typer.Option(help="With --time event: wait so long for what comes late; else 10s."),
+]
+LiveAhead = Annotated[
+    str | None,
+    typer.Option(
+        help="With --time event: reject what is further ahead of the log's clock, or off; else 1m."
+    ),
+]
 Dedup = Annotated[str, typer.Option(help="How long a publication id is remembered.")]
+Place = Literal["spark", "process"]
+On = Annotated[
+    Place, typer.Option(help="`process` needs no JVM: for what one machine can do, at once.")
+]
 Advertising = Literal["optional", "required"]
 Advertised = Annotated[
     Advertising, typer.Option(help="`required` rejects publications without one.")
@@ -83,6 +107,33 @@ LimitFlags = Annotated[
     list[str] | None,
     typer.Option("--limit", help="NAME=NUMBER, for " + ", ".join(f.name for f in fields(Limits))),
 ]
+
+
+def check_place(on: Place, master: str | None) -> None:
+    if on == "process" and master is not None:
+        raise typer.BadParameter(f"--master: expected --on spark with it, found --on {on}")
+
+
+def live_settings(
+    basis: TimeBasis,
+    lateness: str | None,
+    ahead: str | None,
+    dedup: str,
+    advertised: Advertising,
+    limits: list[str] | None,
+) -> Settings:
+    """Of a deployment, whose time basis is known."""
+    if basis == "arrival":
+        for flag, given in (("--lateness", lateness), ("--ahead", ahead)):
+            if given is not None:
+                raise typer.BadParameter(
+                    f"{flag}: expected --time event, found --time arrival, by which nothing is late"
+                    " or ahead"
+                )
+        return replace(settings_of(None, dedup, advertised, limits), time="arrival")
+    settings = settings_of(lateness or "10s", dedup, advertised, limits)
+    far = None if ahead == OFF else duration_of("--ahead", ahead or "1m")
+    return replace(settings, ahead=far)
 
 
 def settings_of(

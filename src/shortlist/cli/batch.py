@@ -1,8 +1,11 @@
 """The commands for finite inputs: run, check, explain."""
 
+from __future__ import annotations
+
 import json
+from itertools import islice
 from pathlib import Path
-from typing import Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 from rich.console import Console
@@ -15,8 +18,11 @@ from shortlist.cli.app import (
     Dedup,
     Lateness,
     LimitFlags,
+    On,
+    Place,
     RegistryPath,
     app,
+    check_place,
     errors,
     fail,
     limits_of,
@@ -24,19 +30,18 @@ from shortlist.cli.app import (
     settings_of,
     warn,
 )
-from shortlist.engine.engine import Engine
-from shortlist.engine.explanation import Question
-from shortlist.engine.explanation_text import explanation_lines
-from shortlist.engine.replay import read_items, replay
-from shortlist.intake.files import read_registry
-from shortlist.intake.roster import summary
-from shortlist.intake.tables import publication_lines
-from shortlist.live.plans import PlanSetting
-from shortlist.model.registry import Registry
-from shortlist.model.settings import Settings
+from shortlist.cli.program import without_spark
+from shortlist.intake.input_files import input_files, is_table
+from shortlist.model.settings import PlanSetting, Settings
+from shortlist.model.wording import choice_of
 from shortlist.progress import Steps
-from shortlist.spark.sources import input_files, is_table
 
+if TYPE_CHECKING:
+    from shortlist.jobs.job import Ground
+    from shortlist.model.registry import Registry
+
+LOOKED_AT = 2_000
+"""Lines of an input in which `run` looks for mistakes."""
 FEW = 10
 """Rejects that `check` names; `run` writes all of them."""
 
@@ -76,6 +81,7 @@ def run(
         ),
     ] = None,
     master: Annotated[str | None, typer.Option(help="A Spark master; else this machine.")] = None,
+    on: On = "spark",
     stream: Annotated[
         bool, typer.Option(help="Through Structured Streaming; `--lateness` is 0 then.")
     ] = False,
@@ -91,8 +97,9 @@ def run(
     quiet: Annotated[bool, typer.Option(help="Show no progress.")] = False,
     as_json: AsJson = False,
 ) -> None:
-    """Rank a finite input on Spark and write the deliveries."""
+    """Rank a finite input and write the deliveries."""
     source = _source(publications, timeline)
+    check_place(on, master)
     if stream and explain is not None:
         raise typer.BadParameter("--explain: expected a run without --stream, found one with it")
     if changes is not None and not stream:
@@ -103,7 +110,7 @@ def run(
     with errors():
         known = _registry(registry, timeline, settings)
         input_files(source)
-        from shortlist.spark.job import Job, Outputs, Streamed
+        from shortlist.jobs.job import Job, Outputs, Streamed
 
         outputs = Outputs(
             deliveries=out,
@@ -113,11 +120,13 @@ def run(
         )
         has_commands = timeline is not None
         job = Job(known, source, outputs, settings, steps, has_commands, with_data, shards)
-        report = job.run(master, Streamed(at_most, plan) if stream else None)
+        report = job.run(_ground(on, master), Streamed(at_most, plan) if stream else None)
+        warnings = _warnings(known, source, settings, has_commands)
     if as_json:
-        print(json.dumps(report))
+        print(json.dumps(report | ({"warnings": warnings} if warnings else {})))
     else:
         _print_report(report, outputs.rejects)
+        warn(warnings)
     if strict and report["rejects"]:
         raise typer.Exit(1)
 
@@ -132,13 +141,19 @@ def check(
     as_json: AsJson = False,
 ) -> None:
     """Validate a registry and say what is in it; with an input, also what does not fit to it."""
+    from shortlist.engine.engine import Engine
+    from shortlist.engine.mistakes import likely_mistakes
+    from shortlist.engine.replay import read_items
+    from shortlist.intake.files import read_registry
+    from shortlist.intake.roster import summary
+
     settings = Settings(limits=limits_of(limit))
     warnings: list[str] = []
     with errors():
         known = read_registry(registry, settings.limits)
         found = summary(known)
         if publications is not None or timeline is not None:
-            places, lines = _numbered_lines(_source(publications, timeline))
+            places, lines = numbered_lines(_source(publications, timeline))
             items, unread = read_items(known, lines, settings, commands=timeline is not None)
             engine = Engine(known, settings)
             rejects = [*unread, *engine.process(items, last=True).rejects]
@@ -146,6 +161,7 @@ def check(
                 *(f"{places[each.position - 1]}: {each.reason}" for each in rejects[:FEW]),
                 *([f"{len(rejects):,} rejects in all"] if len(rejects) > FEW else []),
                 *engine.status()["warnings"],
+                *likely_mistakes(known, lines, settings.limits, commands=timeline is not None),
             ]
     if as_json:
         print(json.dumps(found | ({"warnings": warnings} if warnings else {})))
@@ -173,11 +189,17 @@ def explain(
     as_json: AsJson = False,
 ) -> None:
     """Say why one publication is on one shortlist, or is not. Needs no Spark."""
+    from shortlist.engine.explanation import Question
+    from shortlist.engine.explanation_text import explanation_lines
+    from shortlist.engine.replay import replay
+
     settings = settings_of(lateness, dedup, advertised, limit)
     question = Question(publication=publication, source=source, shortlist=shortlist)
     with errors():
         known = _registry(registry, timeline, settings)
-        places, lines = _numbered_lines(_source(publications, timeline))
+        if timeline is None:
+            _check_shortlist(shortlist, known)
+        places, lines = numbered_lines(_source(publications, timeline))
         result = replay(known, lines, settings, question, commands=timeline is not None)
     if not result.explanations:
         unread = [
@@ -193,6 +215,26 @@ def explain(
             print("\n".join(explanation_lines(explanation)))
 
 
+def _ground(on: Place, master: str | None) -> Ground:
+    """Only what is asked for is imported."""
+    if on == "process":
+        without_spark()
+        from shortlist.jobs.process import InProcess
+
+        return InProcess()
+    from shortlist.spark.job import OnSpark
+
+    return OnSpark(master)
+
+
+def _check_shortlist(name: str, registry: Registry) -> None:
+    """Fails where no shortlist of a registry has this name; commands might make it."""
+    named = {made.id for made in registry.shortlists}
+    named |= {made.shortlist_id for made in registry.subscriptions}
+    if name not in named:
+        fail([f"there is no shortlist {name!r} in the registry; {choice_of(name, named)}"])
+
+
 def _source(publications: Path | None, timeline: Path | None) -> Path:
     if publications is not None and timeline is not None:
         raise typer.BadParameter("expected PUBLICATIONS or --timeline, found both")
@@ -202,8 +244,10 @@ def _source(publications: Path | None, timeline: Path | None) -> Path:
     return source
 
 
-def _numbered_lines(source: Path) -> tuple[list[str], list[bytes]]:
+def numbered_lines(source: Path) -> tuple[list[str], list[bytes]]:
     """Every line of a file or folder, and where each stands."""
+    from shortlist.intake.tables import publication_lines
+
     places: list[str] = []
     lines: list[bytes] = []
     for file in input_files(source):
@@ -213,7 +257,30 @@ def _numbered_lines(source: Path) -> tuple[list[str], list[bytes]]:
     return places, lines
 
 
+def _warnings(registry: Registry, source: Path, settings: Settings, commands: bool) -> list[str]:
+    """What looks like a mistake in the first lines of an input."""
+    from shortlist.engine.mistakes import likely_mistakes
+    from shortlist.intake.tables import first_publication_lines
+
+    lines: list[bytes] = []
+    for file in input_files(source):
+        rest = LOOKED_AT - len(lines)
+        lines += first_publication_lines(file, rest) if is_table(file) else _first(file, rest)
+        if len(lines) >= LOOKED_AT:
+            break
+    of = "the first " if len(lines) >= LOOKED_AT else ""
+    return likely_mistakes(registry, lines, settings.limits, commands=commands, of=of)
+
+
+def _first(file: Path, count: int) -> list[bytes]:
+    with file.open("rb") as content:
+        return [*islice(content, count)]
+
+
 def _registry(registry: Path | None, timeline: Path | None, settings: Settings) -> Registry:
+    from shortlist.intake.files import read_registry
+    from shortlist.model.registry import Registry
+
     if registry is not None:
         return read_registry(registry, settings.limits)
     if timeline is None:

@@ -2,51 +2,42 @@
 
 import json
 import time
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, fields
 from functools import partial
 from inspect import Parameter, Signature, signature
 from itertools import chain
 from pathlib import Path
-from typing import Annotated, Any, NamedTuple
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from shortlist.cli.app import LIVE, POLL_SECONDS, AsJson, app, fail, notes, say
-from shortlist.cli.deployment import Deployment, LogUrl, has_passed, opened, read_up_to, rejections
-from shortlist.cli.sending import STANDARD_INPUT, FilePaths, Line, Receipt, in_chunks, incoming
+from shortlist.cli.app import LIVE, AsJson, app, say
+from shortlist.cli.deployment import LogUrl, opened
+from shortlist.cli.sending import STANDARD_INPUT, FilePaths, Patience, Wait, incoming
 from shortlist.cli.sending import send as send_lines
-from shortlist.intake.files import KINDS, Unreadable, load
-from shortlist.intake.lines import MAKING, BadItem, ItemReader, parse_json
-from shortlist.intake.roster import Roster
-from shortlist.live.manifest import Manifest
+from shortlist.cli.waiting import shown_waiting
+from shortlist.client.commands import Order, Verdict, checked, effects
+from shortlist.client.deployment import Deployment, rejections
+from shortlist.client.sending import Line, Receipt, in_chunks
+from shortlist.client.waiting import Awaited, wait_until_passed
 from shortlist.log.base import REJECTS
-from shortlist.model.command import Command, Update
-from shortlist.model.policy_changes import outcome
 from shortlist.model.settings import Limits
-from shortlist.model.times import format_time, parse_time
-from shortlist.model.vocabulary import Vocabulary
+from shortlist.model.times import parse_time
 from shortlist.model.wording import shown
 
+if TYPE_CHECKING:
+    pass
+
 REGISTRY_SUFFIXES = (".yaml", ".yml", ".json")
-VERBS = {kind: verb for verb, (kind, _) in MAKING.items()}
-"""The command that makes each kind of noun."""
 
 Publisher = Annotated[str, typer.Argument(help="The publisher.")]
 PublicationIds = Annotated[list[str], typer.Argument(help="Ids of its publications.")]
 Ids = Annotated[list[str], typer.Argument(help="Their ids.")]
-Time = Annotated[str | None, typer.Option("--time", help="When, RFC 3339; else now.")]
-Wait = Annotated[bool, typer.Option("--wait", help="Wait until it is carried out or rejected.")]
-Patience = Annotated[float, typer.Option(min=0, help="Seconds to wait at most.")]
-
-
-class Order(NamedTuple):
-    """A command that has no time yet, and where it comes from; or why it cannot be read."""
-
-    place: str
-    verb: str
-    content: object = None
-    problem: str | None = None
+Time = Annotated[
+    str | None,
+    typer.Option("--time", help="When, RFC 3339, in a deployment on event time; else now."),
+]
 
 
 def name_orders(verb: str, ids: Ids) -> Iterator[Order]:
@@ -64,6 +55,8 @@ def retractions(source: Publisher, ids: PublicationIds) -> Iterator[Order]:
 
 def line_orders(verb: str, files: FilePaths = None) -> Iterator[Order]:
     """One noun a line."""
+    from shortlist.intake.lines import BadItem, parse_json
+
     for line in chain.from_iterable(incoming(files)):
         try:
             yield Order(line.place, verb, parse_json(line.content, Limits()))
@@ -80,6 +73,10 @@ def subscriptions(files: FilePaths = None) -> Iterator[Order]:
 
 def _registry_orders(path: Path) -> Iterator[Order]:
     """Subscriptions that name a shortlist come behind those that may own it."""
+    from shortlist.intake.files import KINDS, Unreadable, load
+    from shortlist.intake.lines import MAKING
+
+    verbs = {kind: verb for verb, (kind, _) in MAKING.items()}
     wrong = partial(Order, path.name, "subscribe", None)
     try:
         document = load(path)
@@ -97,23 +94,11 @@ def _registry_orders(path: Path) -> Iterator[Order]:
             yield wrong(f"{key}: expected a list, found {shown(nouns)}")
             continue
         for noun in sorted(nouns, key=_names_a_shortlist):
-            yield Order(path.name, VERBS[kind], noun)
+            yield Order(path.name, verbs[kind], noun)
 
 
 def _names_a_shortlist(noun: object) -> bool:
     return isinstance(noun, Mapping) and noun.get("shortlist") is not None
-
-
-class Verdict(NamedTuple):
-    """What became of one."""
-
-    place: str
-    offset: int
-    rejected: str | None
-    effect: str | None
-
-    def document(self) -> dict[str, Any]:
-        return {name: value for name, value in self._asdict().items() if value is not None}
 
 
 @dataclass(frozen=True, slots=True)
@@ -128,19 +113,26 @@ class Dispatch:
 
     def send(self, orders: Sequence[Order]) -> None:
         given = _given(self.at)
-        with opened(self.log) as log:
+        with opened(self.log, must_exist=True) as log:
             deployment = Deployment(log)
-            commands = _check(orders, deployment.vocabulary)
+            if given is not None and deployment.manifest and deployment.basis == "arrival":
+                raise typer.BadParameter(
+                    "--time: expected a deployment on event time, found one on arrival: a command"
+                    " is of the time at which the log takes it"
+                )
+            commands = checked(orders, deployment.vocabulary)
             foreseen = effects(deployment, commands) if self.wait else []
             rejected_before = log.end(REJECTS)
             # as late as possible: meanwhile time goes on in the deployment, too
             micros = _now() if given is None else given
-            lines = (Line(order.place, _line(order, micros).encode()) for order in orders)
+            lines = (Line(order.place, order.line(micros).encode()) for order in orders)
             receipt = send_lines(log, in_chunks(lines))
             if not self.wait or receipt.ends is None:
                 print(json.dumps(receipt.document()) if self.as_json else receipt.text())
                 return
-            manifest = wait_until_passed(deployment, receipt.ends[1], micros, self.patience)
+            with shown_waiting():
+                awaited = Awaited(receipt.ends[1], micros)
+                manifest = wait_until_passed(deployment, awaited, self.patience)
             offsets = [*chain(*receipt.runs)]
             reasons = dict(rejections(log, manifest, set(offsets), after=rejected_before))
         verdicts = [
@@ -179,80 +171,6 @@ def _given(text: str | None) -> int | None:
 
 def _now() -> int:
     return time.time_ns() // 1000
-
-
-def _line(order: Order, micros: int) -> str:
-    document = {"time": format_time(micros), order.verb: order.content}
-    return json.dumps(document, ensure_ascii=False)
-
-
-def _check(orders: Iterable[Order], vocabulary: Vocabulary) -> list[Command]:
-    """The commands, as they will be read on the other side; fails if there is any problem."""
-    reader = ItemReader(vocabulary)
-    commands, problems = [], []
-    for order in orders:
-        problem = order.problem
-        if problem is None:
-            try:
-                command = reader.line(_line(order, _now()), position=0)
-                assert isinstance(command, Command)
-                commands.append(command)
-            except BadItem as error:
-                problem = str(error)
-        if problem is not None:
-            problems.append(f"{order.place}: {problem}")
-    if problems:
-        fail(problems)
-    return commands
-
-
-def effects(deployment: Deployment, commands: Sequence[Command]) -> list[str | None]:
-    """What each command will do to what shortlists hold; None where there is nothing to say."""
-    is_update = any(isinstance(command, Update) for command in commands)
-    roster = deployment.roster() if is_update else None
-    if roster is None:
-        return [None] * len(commands)
-    return [_effect(roster, command) for command in commands]
-
-
-def _effect(roster: Roster, command: Command) -> str | None:
-    if roster.refusal(command) is not None:
-        return None
-    said = None
-    if isinstance(command, Update):
-        name = roster.shortlist_of(command)
-        assert name is not None
-        before, made = roster.shortlists[name], roster.updated(command)
-        after = made.shortlist or before
-        said = f"shortlist {name!r} {outcome(before.policy, after.policy)}"
-    roster.apply(command)
-    return said
-
-
-def wait_until_passed(
-    deployment: Deployment, offset: int, micros: int, patience: float
-) -> Manifest:
-    """What is committed when time has passed what stands at an offset, and its rejects, which
-    come just after the commit, are in the log; fails after so many seconds."""
-    deadline = time.monotonic() + patience
-    with notes.status("Waiting for the deployment"):
-        while True:
-            manifest = deployment.manifest
-            is_passed = manifest is not None and has_passed(manifest, offset, micros)
-            if manifest and is_passed and deployment.log.end(REJECTS) >= manifest.rejects.end:
-                return manifest
-            if time.monotonic() >= deadline:
-                fail([f"not known after {patience:g} s: {_standstill(manifest, offset)}"])
-            time.sleep(POLL_SECONDS)
-
-
-def _standstill(manifest: Manifest | None, offset: int) -> str:
-    if manifest is None:
-        return "no deployment works on this log"
-    done = read_up_to(manifest)
-    if done < offset:
-        return f"the deployment has read up to {done:,}, and this is at {offset:,}"
-    return "time has not passed it yet in the deployment"
 
 
 def _sends(verb: str, help: str, orders: Callable[..., Iterator[Order]]) -> None:

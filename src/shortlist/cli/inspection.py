@@ -1,98 +1,29 @@
 """The commands `status` and `show`: how a deployment is, and what a shortlist holds."""
 
+from __future__ import annotations
+
 import json
 import time
 from collections.abc import Iterator, Mapping
 from pathlib import Path
-from typing import Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 from rich.console import Console
 from rich.table import Table
 
 from shortlist.cli.app import LIVE, AsJson, app, errors, fail, warn
-from shortlist.cli.deployment import (
-    LOG_OPTION,
-    UNLIMITED,
-    Deployment,
-    LogUrl,
-    announced_folder,
-    opened,
-    read_up_to,
-)
-from shortlist.engine.contents import Entry
-from shortlist.engine.engine import Engine
-from shortlist.engine.shard import OTHER_TYPE
-from shortlist.live.looking import looked_at
-from shortlist.live.manifest import Manifest
-from shortlist.live.metrics import REJECTED, Lag, labelled, lag
-from shortlist.live.places import files_in
-from shortlist.live.registers import committed
-from shortlist.log.base import DELIVERIES, INPUT, Log
-from shortlist.model.policy import policies_of
+from shortlist.cli.deployment import LOG_OPTION, LogUrl, no_shortlist, opened
+from shortlist.client.deployment import Deployment
+from shortlist.client.status import live_status
+from shortlist.log.base import DELIVERIES, INPUT
 from shortlist.model.times import format_time
 
-RECENT = 1000
-"""Entries that a rate is taken over."""
-STANDSTILL_SECONDS = 30.0
-"""For so long nothing may be committed while something waits."""
+if TYPE_CHECKING:
+    from shortlist.engine.contents import Entry
+
 
 Document = dict[str, Any]
-
-
-def live_status(deployment: Deployment, now: float) -> Document | None:
-    """The state of a deployment at a moment in seconds since 1970; None if there is none."""
-    log, manifest = deployment.log, deployment.manifest
-    if manifest is None:
-        return None
-    behind = lag(log, read_up_to(manifest), now)
-    age = max(now - manifest.committed / 1e6, 0.0)
-    counts = manifest.counts
-    roster = deployment.roster()
-    return {
-        "lag": {"entries": behind.entries, "seconds": round(behind.seconds, 3)},
-        "read": read_up_to(manifest),
-        "time": None if manifest.latest is None else format_time(manifest.latest),
-        "commits": manifest.number,
-        "committed": format_time(manifest.committed),
-        "seconds since commit": round(age, 3),
-        "rates": {stream: rate(log, stream, now) for stream in (INPUT, DELIVERIES)},
-        "shards": len(manifest.shards),
-        "plan": manifest.settings.get("plan", "replicate"),
-        "state bytes": manifest.state_bytes,
-        "shortlists": None if roster is None else len(roster.shortlists),
-        "subscriptions": None if roster is None else len(roster.subscriptions),
-        "published": counts.get("published", 0),
-        "matched": counts.get("matched", 0),
-        "deliveries": manifest.deliveries.end,
-        "promotions": counts.get("promotion", 0),
-        "dead on arrival": counts.get("dead on arrival", 0),
-        "commands": counts.get("commands", 0),
-        "rejects": dict(labelled(counts, REJECTED)),
-        "warnings": [*_warnings(log, manifest, behind, age)],
-    }
-
-
-def rate(log: Log, stream: str, now: float) -> float:
-    """Entries a second, over the last ones up to now."""
-    end = log.end(stream)
-    first = next(log.read(stream, max(end - RECENT, 0), end), None)
-    if first is None:
-        return 0.0
-    seconds = max(now - first.appended / 1e6, 0.001)
-    return round((end - first.offset + 1) / seconds, 3)
-
-
-def _warnings(log: Log, manifest: Manifest, behind: Lag, age: float) -> Iterator[str]:
-    if manifest.is_finished:
-        yield "its input has ended: nothing more is read"
-    elif behind.entries and age > STANDSTILL_SECONDS:
-        yield f"{behind.entries:,} entries wait, and nothing was committed for {age:,.0f} s"
-    missing = manifest.deliveries.end - log.end(DELIVERIES)
-    if missing > 0:
-        yield f"{missing:,} deliveries are committed, and not in the log yet"
-    for attribute, count in labelled(manifest.counts, OTHER_TYPE):
-        yield f"{attribute}: {count:,} times of another type than a predicate asks for"
 
 
 def rows(status: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
@@ -124,20 +55,23 @@ def status(
     ] = None,
     *,
     log: Annotated[str | None, LOG_OPTION] = None,
+    mistakes: Annotated[
+        bool, typer.Option(help="Also say what looks like a mistake: that takes longer.")
+    ] = False,
     as_json: AsJson = False,
 ) -> None:
     """Say how a deployment is doing, or what a saved state holds."""
     if snapshot is not None:
         _saved_status(snapshot, as_json)
     elif log is not None:
-        _live_status(log, as_json)
+        _live_status(log, mistakes, as_json)
     else:
         raise typer.BadParameter("expected --log or SNAPSHOT, found neither")
 
 
-def _live_status(url: str, as_json: bool) -> None:
+def _live_status(url: str, mistakes: bool, as_json: bool) -> None:
     with opened(url, must_exist=True) as log:
-        found = live_status(Deployment(log), time.time())
+        found = live_status(Deployment(log), time.time(), mistakes)
         if found is None:
             fail([f"no deployment works on this log, in which {log.end(INPUT):,} entries wait"])
     if as_json:
@@ -151,6 +85,8 @@ def _live_status(url: str, as_json: bool) -> None:
 
 
 def _saved_status(snapshot: Path, as_json: bool) -> None:
+    from shortlist.engine.engine import Engine
+
     with errors():
         saved = snapshot.read_bytes()
         engine = Engine.restore(saved)
@@ -180,33 +116,25 @@ def show(
     as_json: AsJson = False,
 ) -> None:
     """Show what is on a shortlist now, the best first."""
+    from shortlist.client.contents import content_of
+    from shortlist.live.looking import NoSuchShortlist
+
     with opened(log, must_exist=True) as known:
-        _, manifest = committed(known)
-        files = files_in(announced_folder(known))
-        live, entries = looked_at(manifest, files, shortlist, UNLIMITED)
-        data = [_data(entry, known, manifest) for entry in entries] if with_data else None
-    now = manifest.reached
-    when = None if now is None else format_time(now)
-    kinds = [policy.kind for policy in policies_of(live.policy)]
+        deployment = Deployment(known)
+        try:
+            content = content_of(deployment, shortlist, with_data=with_data)
+        except NoSuchShortlist as error:
+            roster = deployment.roster()
+            fail([str(error) if roster is None else no_shortlist(shortlist, roster)])
     if as_json:
-        shown = [entry.document() for entry in entries]
-        for document, found in zip(shown, data or (), strict=False):
-            document["data"] = found
-        print(json.dumps({"shortlist": shortlist, "time": when, "policy": kinds, "shows": shown}))
+        print(json.dumps(content.document()))
         return
-    print(f"{shortlist}, of {live.subscriber}, {' then '.join(kinds)}, at {when or 'the start'}")
-    if entries:
-        Console().print(_table(entries, data))
+    whose, kinds = content.shortlist.subscriber, content.policies
+    print(f"{shortlist}, of {whose}, {' then '.join(kinds)}, at {content.time or 'the start'}")
+    if content.entries:
+        Console().print(_table(content.entries, content.data))
     else:
         print("shows nothing" + (": it passes everything on" if kinds == ["everything"] else ""))
-
-
-def _data(entry: Entry, log: Log, manifest: Manifest) -> Any:
-    """A publication's data, as its line in the log has it; None if that is another log."""
-    offset = entry.publication.position - manifest.base
-    for line in log.read(INPUT, offset - 1, offset) if offset > 0 else ():
-        return json.loads(line.content.decode("utf-8-sig")).get("data") or {}
-    return None
 
 
 def _table(entries: list[Entry], data: list[Any] | None) -> Table:

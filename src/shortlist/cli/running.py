@@ -1,63 +1,53 @@
 """The commands that run a deployment and move its state: up, rescale, export, import."""
 
-import re
-import signal
+from __future__ import annotations
+
 import time
-from collections.abc import Iterator
-from contextlib import ExitStack, contextmanager, suppress
+from contextlib import ExitStack, suppress
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
-from prometheus_client import CollectorRegistry
 
 from shortlist.cli.app import (
     LIVE,
+    OFF,
     POLL_SECONDS,
     Advertised,
     Dedup,
     LimitFlags,
+    LiveAhead,
+    LiveLateness,
+    LiveTime,
+    On,
+    Place,
     RegistryPath,
-    StreamLateness,
     app,
+    check_place,
     duration_of,
     errors,
     fail,
+    limits_of,
+    live_settings,
     notes,
     say,
-    settings_of,
 )
-from shortlist.cli.deployment import (
-    UNLIMITED,
-    LogUrl,
-    announced_folder,
-    folder_of,
-    opened,
-    read_up_to,
-)
-from shortlist.intake.files import read_registry
-from shortlist.live.driver import Driver, Report
+from shortlist.cli.deployment import LogUrl, announced_folder, folder_of, opened
+from shortlist.cli.program import without_spark
+from shortlist.client.deployment import UNLIMITED
+from shortlist.live.forking import begin_to_import
 from shortlist.live.locking import AlreadyRunning, only_driver
-from shortlist.live.logs import tell, tell_batch, written_logs
-from shortlist.live.metrics import LOOPBACK, Metrics, lag
-from shortlist.live.outlets import LogOutlet, put_out
 from shortlist.live.places import announce, files_in
-from shortlist.live.plans import PlanSetting
 from shortlist.live.registers import committed, has_deployment
-from shortlist.live.savepoint import (
-    ask_for_shards,
-    export,
-    rescale,
-    restore,
-)
-from shortlist.log.base import Log, Moved
-from shortlist.model.registry import Registry
-from shortlist.model.settings import Settings
+from shortlist.log.base import Log
+from shortlist.model.settings import Limits, PlanSetting, TimeBasis
 from shortlist.progress import Steps
-from shortlist.spark.running import Running, Wanted
-from shortlist.spark.session import any_session
 
-OFF = "off"
+if TYPE_CHECKING:
+    from shortlist.live.running import Ground
+    from shortlist.model.registry import Registry
+
+LOOPBACK = "127.0.0.1:9464"
 
 
 @app.command(rich_help_panel=LIVE)
@@ -68,7 +58,9 @@ def up(
     state: Annotated[
         Path | None, typer.Option(help="Where its state goes; else beside a log in a file.")
     ] = None,
-    lateness: StreamLateness = "0",
+    basis: LiveTime = None,
+    lateness: LiveLateness = None,
+    ahead: LiveAhead = None,
     dedup: Dedup = "24h",
     advertised: Advertised = "optional",
     limit: LimitFlags = None,
@@ -91,14 +83,32 @@ def up(
     metrics: Annotated[str, typer.Option(help="Where metrics are shown, or off.")] = LOOPBACK,
     logs: Annotated[Path | None, typer.Option(help="Structured logs go to this file.")] = None,
     master: Annotated[str | None, typer.Option(help="A Spark master; else this machine.")] = None,
+    on: On = "spark",
+    workers: Annotated[
+        int | None,
+        typer.Option(min=1, max=256, help="With --on process: how many others; else one per core."),
+    ] = None,
 ) -> None:
     """Run a deployment: read the log, select, deliver, and go on where it was."""
-    settings = settings_of(lateness, dedup, advertised, limit)
+    check_place(on, master)
+    if on == "process":
+        without_spark()
+        begin_to_import()  # while this process does the same
+    elif workers is not None:
+        raise typer.BadParameter("--workers: expected --on process with it, found --on spark")
+    from shortlist.cli.screen import run_deployment, shown_metrics
+    from shortlist.live.logs import written_logs
+    from shortlist.live.running import Wanted
+
     with errors():
+        folder = folder_of(log, state)
+        _refuse_second(folder)
+        known = _first_registry(registry, log, limits_of(limit))
+        settings = live_settings(_basis(log, basis), lateness, ahead, dedup, advertised, limit)
         wanted = Wanted(
             log=log,
-            folder=folder_of(log, state),
-            registry=_first_registry(registry, log, settings),
+            folder=folder,
+            registry=known,
             settings=settings,
             shards=shards,
             plan=plan,
@@ -110,103 +120,54 @@ def up(
         with ExitStack() as stack:
             if logs is not None:
                 stack.enter_context(written_logs(logs))
-            _run(wanted, _shown_metrics(metrics, stack), master)
+            run_deployment(wanted, shown_metrics(metrics, stack), _ground(on, master, workers))
 
 
-def _run(wanted: Wanted, metrics: Metrics, master: str | None) -> None:
-    """Until it is told to stop; whatever else ends it is said."""
+def _ground(on: Place, master: str | None, workers: int | None) -> Ground:
+    if on == "process":
+        from shortlist.live.process_ground import ProcessGround
+
+        return ProcessGround(workers)
+    from shortlist.spark.ground import SparkGround
+    from shortlist.spark.session import any_session
+
     with Steps(notes).step("Starting Spark"):
-        spark = any_session(master)
-    running = Running(wanted, spark, Screen(metrics))
-    try:
-        with _stopped_by_signals(running):
-            running.run()
-    except Moved:
-        tell("superseded")
-        fail(["another process has taken over this deployment"])
-    tell("stopped")
+        return SparkGround(any_session(master))
 
 
-def _first_registry(path: Path | None, log: str, settings: Settings) -> Registry:
+def _refuse_second(folder: Path) -> None:
+    """At once, and not when all else is ready; who comes between is refused then."""
+    if folder.is_dir():
+        with only_driver(folder):
+            pass
+
+
+def _basis(log: str, given: TimeBasis | None) -> TimeBasis:
+    """What a deployment was begun with; of a new one what is asked for, or the log's clock."""
+    with opened(log) as known:
+        kept = committed(known)[1].basis if has_deployment(known) else None
+    if kept is not None and given not in (None, kept):
+        fail(
+            [
+                f"expected --time {kept}, which this deployment has chosen at its first start,"
+                f" found --time {given}"
+            ]
+        )
+    return kept or given or "arrival"
+
+
+def _first_registry(path: Path | None, log: str, limits: Limits) -> Registry:
     """What a new deployment begins with."""
+    from shortlist.intake.files import read_registry
+    from shortlist.model.registry import Registry
+
     if path is None:
         return Registry()
-    registry = read_registry(path, settings.limits)
+    registry = read_registry(path, limits)
     with opened(log) as known:
         if has_deployment(known):
             say([f"{path}: left aside, since the deployment has a registry already"])
     return registry
-
-
-def _shown_metrics(address: str, stack: ExitStack) -> Metrics:
-    """Metrics, which can be looked at for as long as the stack is open."""
-    metrics = Metrics(CollectorRegistry())
-    if address == OFF:
-        return metrics
-    if not re.fullmatch(r".+:\d+", address):
-        raise typer.BadParameter(f"--metrics: expected HOST:PORT or off, found {address!r}")
-    say([f"metrics: {stack.enter_context(metrics.serve(address))}"])
-    return metrics
-
-
-class Screen:
-    """Shows a person, metrics and logs what happens."""
-
-    def __init__(self, metrics: Metrics) -> None:
-        self._metrics = metrics
-        self._status = notes.status("")
-
-    def started(self, driver: Driver, log: Log) -> None:
-        manifest = driver.manifest
-        tell("started", id=manifest.id, number=manifest.number, position=manifest.position)
-        notes.print(
-            f"up: {driver.subscriptions:,} subscriptions in {len(manifest.shards)} shards, "
-            f"after {manifest.number:,} batches and {manifest.deliveries.end:,} deliveries; "
-            f"plan {driver.choice.plan}: {driver.choice.why}"
-        )
-        if driver.changed_zones is not None:
-            notes.print(driver.changed_zones)
-        self._status.start()
-        self._status.update("waiting for the first batch")
-
-    def ran(self, report: Report, driver: Driver, log: Log, appended: dict[int, int]) -> None:
-        manifest = driver.manifest
-        behind = lag(log, read_up_to(manifest), time.time())
-        self._metrics.observe(
-            report,
-            manifest,
-            behind=behind,
-            subscriptions=driver.subscriptions,
-            appended=appended,
-        )
-        tell_batch(report, manifest)
-        self._status.update(
-            f"batch {manifest.number:,} in {sum(report.seconds.values()):.2f} s · "
-            f"{manifest.counts.get('published', 0):,} published · "
-            f"{manifest.deliveries.end:,} delivered · {manifest.rejects.end:,} rejected · "
-            f"{behind.entries:,} behind · {manifest.state_bytes / 1e6:,.1f} MB"
-        )
-
-    def failed(self, error: BaseException, pause: float) -> None:
-        tell("failed", error=repr(error), pause=pause)
-        notes.print(f"failed: {error}; trying again in {pause:g} s", markup=False)
-
-    def stopped(self) -> None:
-        self._status.stop()
-
-
-@contextmanager
-def _stopped_by_signals(running: Running) -> Iterator[None]:
-    """The batch that is under way comes to its end first."""
-    before = {
-        which: signal.signal(which, lambda *_: running.stop())
-        for which in (signal.SIGTERM, signal.SIGINT)
-    }
-    try:
-        yield
-    finally:
-        for which, handler in before.items():
-            signal.signal(which, handler)
 
 
 SavepointPath = Annotated[Path, typer.Argument(help="A savepoint: one file.")]
@@ -220,6 +181,8 @@ def rescale_command(
     wait: Annotated[float, typer.Option(help="Seconds to wait for a running deployment.")] = 120,
 ) -> None:
     """Spread shortlists over another number of shards; a running deployment does it itself."""
+    from shortlist.live.savepoint import ask_for_shards, rescale
+
     with opened(log, must_exist=True) as opened_log:
         folder = announced_folder(opened_log)
         try:
@@ -234,6 +197,9 @@ def rescale_command(
 @app.command("export", rich_help_panel=LIVE)
 def export_command(savepoint: SavepointPath, *, log: LogUrl) -> None:
     """Write the whole state to one file: it can go on with another log, cluster or version."""
+    from shortlist.live.outlets import LogOutlet, put_out
+    from shortlist.live.savepoint import export
+
     with opened(log, must_exist=True) as opened_log:
         folder = announced_folder(opened_log)
         files = files_in(folder)
@@ -252,6 +218,8 @@ def import_command(
     state: Annotated[Path | None, typer.Option(help="Where its state goes.")] = None,
 ) -> None:
     """Begin a deployment with what was exported, on a log that is empty."""
+    from shortlist.live.savepoint import restore
+
     with opened(log) as opened_log:
         folder = folder_of(log, state)
         manifest = restore(savepoint, opened_log, files_in(folder))

@@ -4,42 +4,36 @@ import json
 import sys
 import time
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass, field
-from itertools import islice
 from pathlib import Path
-from typing import Annotated, NamedTuple, Protocol, cast
+from typing import Annotated, Protocol, cast
 
 import typer
 
 from shortlist.cli.app import LIVE, AsJson, app, fail, notes, say
 from shortlist.cli.deployment import LogUrl, opened
-from shortlist.intake.lines import BadItem, ItemReader, parse_json
-from shortlist.log.base import INPUT, Log, LogUnavailable
+from shortlist.cli.waiting import shown_waiting
+from shortlist.client.deployment import Deployment
+from shortlist.client.fates import Ends, Fate, fates
+from shortlist.client.sending import Line, Receipt, in_chunks
+from shortlist.client.sending import send as send_chunks
+from shortlist.log.base import Log
 from shortlist.model.settings import Limits
 from shortlist.model.times import format_time
-from shortlist.model.vocabulary import Vocabulary
 
 FilePaths = Annotated[
     list[Path] | None, typer.Argument(help="JSON lines; standard input if there is none, or for -.")
 ]
+Wait = Annotated[bool, typer.Option("--wait", help="Wait until it is carried out or rejected.")]
+Patience = Annotated[float, typer.Option(min=0, help="Seconds to wait at most.")]
 
 STANDARD_INPUT = Path("-")
 BLOCK_BYTES = 2**18
-MOST_LINES = 1000
-"""So many lines every log takes at once or not at all."""
 
 
 class Flowing(Protocol):
     """What can be read as far as it is there."""
 
     def read1(self, size: int, /) -> bytes: ...
-
-
-class Line(NamedTuple):
-    """A line, and where it stands."""
-
-    place: str
-    content: bytes
 
 
 def incoming(files: Sequence[Path] | None) -> Iterator[list[Line]]:
@@ -79,61 +73,10 @@ def _numbered(lines: Sequence[bytes], name: str, before: int) -> Iterator[Line]:
             yield Line(f"{name}:{number}", line)
 
 
-def in_chunks(lines: Iterable[Line]) -> Iterator[list[Line]]:
-    """The same, so many at a time as a log takes at once."""
-    rest = iter(lines)
-    while chunk := list(islice(rest, MOST_LINES)):
-        yield chunk
-
-
-@dataclass(slots=True)
-class Receipt:
-    """What a log has acknowledged.
-
-    >>> receipt = Receipt([range(6, 8)])
-    >>> print(receipt.text())
-    2 acknowledged; offsets 6 to 7
-    >>> receipt.runs.append(range(9, 10))
-    >>> print(receipt.text(", 5 rejected"))
-    3 acknowledged, 5 rejected; offsets 6 to 9, with others' between them
-    """
-
-    runs: list[range] = field(default_factory=list)
-    """The offsets of each chunk."""
-
-    @property
-    def count(self) -> int:
-        return sum(map(len, self.runs))
-
-    @property
-    def ends(self) -> tuple[int, int] | None:
-        """The first offset and the last."""
-        return (self.runs[0][0], self.runs[-1][-1]) if self.runs else None
-
-    def document(self) -> dict[str, object]:
-        first, last = self.ends or (None, None)
-        return {"acknowledged": self.count, "first": first, "last": last}
-
-    def text(self, more: str = "") -> str:
-        counted = f"{self.count:,} acknowledged{more}"
-        if self.ends is None:
-            return counted
-        first, last = self.ends
-        shared = "" if last - first < self.count else ", with others' between them"
-        return f"{counted}; offsets {first:,} to {last:,}{shared}"
-
-
 def send(log: Log, chunks: Iterable[Sequence[Line]]) -> Receipt:
     """Appends one chunk after the other, each acknowledged before the next is sent."""
-    receipt = Receipt()
     with notes.status("Sending") as shown:
-        for chunk in chunks:
-            try:
-                end = log.append(INPUT, [line.content for line in chunk])
-            except (LogUnavailable, ValueError) as error:
-                rest = f"{chunk[0].place} and what follows was not acknowledged"
-                fail([str(error), f"{receipt.text()}: {rest}"])
-            receipt.runs.append(range(end - len(chunk) + 1, end + 1))
+        for receipt in send_chunks(log, chunks):
             shown.update(f"{receipt.count:,} acknowledged")
     return receipt
 
@@ -149,27 +92,56 @@ def publish(
     strict: Annotated[
         bool, typer.Option("--strict", help="Send nothing if a line is bad.")
     ] = False,
+    create: Annotated[
+        bool, typer.Option("--create", help="Make the log if there is none; `up` does, too.")
+    ] = False,
+    wait: Wait = False,
+    patience: Patience = 60,
     as_json: AsJson = False,
 ) -> None:
     """Publish JSON lines; what is acknowledged is durable."""
     bad: list[Line] = []
-    with opened(log) as connected:
-        chunks: Iterator[list[Line]] = (_good(lines, bad, now) for lines in incoming(files))
+    with opened(log, must_exist=not create) as connected:
+        before = Ends.of(connected)
+        is_timed = Deployment(connected).basis == "event"
+        chunks: Iterator[list[Line]] = (
+            _good(lines, bad, now, is_timed) for lines in incoming(files)
+        )
         if strict:
             lines = [line for chunk in chunks for line in chunk]
             chunks = in_chunks([] if bad else lines)
-        receipt = send(connected, filter(None, chunks))
+        sent: list[Line] = []
+        receipt = send(connected, _kept(filter(None, chunks), sent if wait else None))
+        found: list[Fate] = []
+        if wait:
+            with shown_waiting():
+                found = fates(Deployment(connected), receipt, sent, before, patience)
     if as_json:
-        print(json.dumps(receipt.document() | {"rejected": len(bad)}))
+        told = {"became": [fate.document() for fate in found]} if wait else {}
+        print(json.dumps(receipt.document() | {"rejected": len(bad)} | told, ensure_ascii=False))
     else:
         print(receipt.text(f", {len(bad):,} rejected"))
-    if bad:
+        for fate in found:
+            print(fate)
+    if bad or any(fate.rejected is not None for fate in found):
         raise typer.Exit(1)
 
 
-def _good(lines: Sequence[Line], bad: list[Line], stamps: bool) -> list[Line]:
+def _kept(chunks: Iterable[list[Line]], sent: list[Line] | None) -> Iterator[list[Line]]:
+    """The same chunks; what is in them is remembered, if somebody asks for it later."""
+    for chunk in chunks:
+        if sent is not None:
+            sent += chunk
+        yield chunk
+
+
+def _good(lines: Sequence[Line], bad: list[Line], stamps: bool, is_timed: bool) -> list[Line]:
     """Lines that can be sent, with the present time if they have none and `stamps` asks for it;
-    what is wrong with the others is said."""
+    what is wrong with the others is said. Unless items are of the time that they say, they need
+    not say any."""
+    from shortlist.intake.lines import BadItem, ItemReader, parse_json
+    from shortlist.model.vocabulary import Vocabulary
+
     limits, good = Limits(), []
     reader = ItemReader(Vocabulary(), limits, commands=False)
     for line in lines:
@@ -179,7 +151,7 @@ def _good(lines: Sequence[Line], bad: list[Line], stamps: bool) -> list[Line]:
             if stamps and isinstance(document, dict) and document.get("time") is None:
                 document["time"] = format_time(time.time_ns() // 1000)
                 content = json.dumps(document, ensure_ascii=False).encode()
-            reader.document(document, position=0)
+            reader.document(document, position=0, time=None if is_timed else 0)
         except BadItem as problem:
             bad.append(line)
             say([f"{line.place}: {problem}"])

@@ -1,101 +1,24 @@
 """The commands `watch` and `trace`: deliveries as they come, and the way of one publication."""
 
-import heapq
 import json
 import sys
 import time
 from collections.abc import Iterator, Mapping
 from contextlib import suppress
 from itertools import islice
-from typing import Annotated, Any, NamedTuple
+from typing import Annotated, Any
 
 import typer
 from rich.console import Console
 from rich.text import Text
 
 from shortlist.cli.app import LIVE, POLL_SECONDS, AsJson, app, fail
-from shortlist.cli.deployment import Deployment, LogUrl, has_passed, opened, read_up_to, rejections
-from shortlist.intake.json_text import NotJson, parse_bytes
-from shortlist.live.manifest import Manifest
-from shortlist.log.base import DELIVERIES, DEPARTURES, INPUT, Entry, Log
-from shortlist.log.consumer import Consumer
-from shortlist.model.times import format_time, parse_time
-from shortlist.model.trace import trace_id
+from shortlist.cli.deployment import LogUrl, no_shortlist, opened
+from shortlist.client.deployment import Deployment
+from shortlist.client.following import Following, News
+from shortlist.client.tracing import traced
+from shortlist.log.base import DELIVERIES, Log
 from shortlist.model.wording import one_line
-
-
-class News(NamedTuple):
-    """An entry of one of the streams."""
-
-    stream: str
-    offset: int
-    line: str
-    document: Mapping[str, Any]
-
-
-class Following:
-    """The deliveries of a shortlist, or of all; with `changes`, in order with its departures.
-
-    It begins behind an offset, behind what a consumer has seen or, without either, at the end.
-    """
-
-    def __init__(
-        self,
-        log: Log,
-        shortlist: str | None,
-        *,
-        changes: bool = False,
-        after: int | None = None,
-        consumer: str | None = None,
-    ) -> None:
-        self._log = log
-        self._shortlist = shortlist
-        # what is delivered at an instant may leave at the same one
-        streams = [DELIVERIES, DEPARTURES] if changes else [DELIVERIES]
-        self._consumers: dict[str, Consumer] = {}
-        if consumer is not None:
-            # who watches two shortlists under one name has a place in each
-            names = [consumer, *([] if shortlist is None else [shortlist])]
-            self._consumers = {one: Consumer(log, one, "/".join([*names, one])) for one in streams}
-        self._positions = {one: self._start(one, after) for one in streams}
-
-    def news(self) -> Iterator[News]:
-        """What has come since the last call; the next call goes on behind the last one taken."""
-        ends = self._ends()
-        streams = [self._read(stream, end) for stream, end in ends.items()]
-        for news in heapq.merge(*streams, key=_time):
-            self._positions[news.stream] = news.offset
-            yield news
-        self._positions.update(ends)
-
-    def remember(self) -> None:
-        """All that was taken is done with, for a consumer."""
-        for stream, consumer in self._consumers.items():
-            consumer.seen(self._positions[stream])
-
-    def _start(self, stream: str, after: int | None) -> int:
-        if stream in self._consumers:
-            return self._consumers[stream].position
-        return self._log.end(stream) if after is None else after
-
-    def _ends(self) -> dict[str, int]:
-        """How far to read; several streams only as far as all of them are complete."""
-        ends = {stream: self._log.end(stream) for stream in self._positions}
-        manifest = Deployment(self._log).manifest if DEPARTURES in ends else None
-        if manifest is None:
-            return ends
-        complete = {DELIVERIES: manifest.deliveries.end, DEPARTURES: manifest.departures.end}
-        is_written = all(ends[stream] >= end for stream, end in complete.items())
-        return complete if is_written else dict(self._positions)
-
-    def _read(self, stream: str, end: int) -> Iterator[News]:
-        for entry in self._log.read(stream, self._positions[stream], end, key=self._shortlist):
-            line = entry.content.decode()
-            yield News(stream, entry.offset, line, json.loads(line))
-
-
-def _time(news: News) -> int:
-    return parse_time(news.document["time"])
 
 
 @app.command(rich_help_panel=LIVE)
@@ -113,6 +36,9 @@ def watch(
     changes: Annotated[
         bool, typer.Option("--changes", help="Also what leaves shortlists.")
     ] = False,
+    rejects: Annotated[
+        bool, typer.Option("--rejects", help="What was turned away, and why, in place of them.")
+    ] = False,
     count: Annotated[int | None, typer.Option(min=1, help="Stop after so many.")] = None,
     until_idle: Annotated[
         float | None, typer.Option(min=0, help="Stop when nothing came for so many seconds.")
@@ -124,16 +50,32 @@ def watch(
         raise typer.BadParameter("expected --after or --consumer, found both")
     if changes and (after or subscriber is not None):
         raise typer.BadParameter("--changes: expected neither --after (but 0) nor --subscriber")
+    if rejects and (changes or shortlist is not None or subscriber is not None):
+        raise typer.BadParameter("--rejects: expected neither --changes, --subscriber nor an id")
     console = Console()
     with opened(log, must_exist=True) as connected, suppress(KeyboardInterrupt):
-        following = Following(connected, shortlist, changes=changes, after=after, consumer=consumer)
+        if shortlist is not None:
+            _check_shortlist(connected, shortlist)
+        following = Following(
+            connected, shortlist, changes=changes, rejects=rejects, after=after, consumer=consumer
+        )
         for news in islice(_awaited(following, subscriber, until_idle), count):
             if as_json:
                 print(news.line)
             else:
-                console.print(readable(news.document), soft_wrap=True)
+                tell = readable_reject if rejects else readable
+                console.print(tell(news.document), soft_wrap=True)
         sys.stdout.flush()
         following.remember()
+
+
+def _check_shortlist(log: Log, name: str) -> None:
+    """Fails where nobody has ever heard of a shortlist, and says which there are."""
+    if next(log.read(DELIVERIES, 0, key=name), None) is not None:
+        return
+    roster = Deployment(log).roster()
+    if roster is not None and name not in roster.shortlists:
+        fail([no_shortlist(name, roster)])
 
 
 def _awaited(
@@ -182,6 +124,21 @@ def readable(document: Mapping[str, Any]) -> Text:
     )
 
 
+def readable_reject(document: Mapping[str, Any]) -> Text:
+    """What was turned away, on one line: where it stands in the input, and why.
+
+    >>> print(readable_reject({"line": '{"id": "f1"}', "position": "7", "reason": "late by 2 s"}))
+    7  late by 2 s  {"id": "f1"}
+    """
+    line = one_line(document["line"])
+    if len(line) > LONGEST:
+        line = f"{line[:LONGEST]}…"
+    where = document["position"] or "-"
+    return Text.assemble((where, "dim"), "  ", (document["reason"], "bold"), "  ", line)
+
+
+LONGEST = 160
+"""Letters of a line that are shown."""
 Document = dict[str, Any]
 
 
@@ -202,57 +159,6 @@ def trace(
         print(json.dumps(found, ensure_ascii=False))
     else:
         _print(found)
-
-
-def traced(log: Log, source: str, publication: str) -> Document:
-    """Everything that the log has of one publication; it may have been published repeatedly."""
-    entries = [*_mentioning(log, INPUT, source, publication, "id")]
-    manifest = Deployment(log).manifest
-    offsets = {entry.offset for entry, _ in entries}
-    reasons = {} if manifest is None else dict(rejections(log, manifest, offsets))
-    parents = (document.get("traceparent") for _, document in entries)
-    return {
-        "trace": trace_id(source, publication, next(parents, None)) if entries else None,
-        "entries": [
-            {
-                "offset": entry.offset,
-                "appended": format_time(entry.appended),
-                "fate": reasons.get(entry.offset) or _fate(manifest, entry, document),
-            }
-            for entry, document in entries
-        ],
-        "deliveries": [
-            {"offset": entry.offset, "appended": format_time(entry.appended), "delivery": delivery}
-            for entry, delivery in _mentioning(log, DELIVERIES, source, publication, "publication")
-        ],
-    }
-
-
-def _mentioning(
-    log: Log, stream: str, source: str, publication: str, field: str
-) -> Iterator[tuple[Entry, Document]]:
-    """The entries of a stream that are about a publication, which they name in a field."""
-    name = publication.encode(errors="replace")
-    for entry in log.read(stream, 0):
-        # where nothing is escaped the name stands as it is; most entries need not be parsed
-        if name not in entry.content and b"\\" not in entry.content:
-            continue
-        try:
-            document = parse_bytes(entry.content)
-        except NotJson:
-            continue
-        if not isinstance(document, dict):
-            continue
-        if (document.get("source"), document.get(field)) == (source, publication):
-            yield entry, document
-
-
-def _fate(manifest: Manifest | None, entry: Entry, document: Document) -> str:
-    """Of what was not turned away, or not yet."""
-    if manifest is None or read_up_to(manifest) < entry.offset:
-        return "not read yet"
-    is_over = has_passed(manifest, entry.offset, parse_time(document["time"]))
-    return "let in" if is_over else "waits until time has passed it"
 
 
 def _print(found: Document) -> None:

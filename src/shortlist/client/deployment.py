@@ -11,8 +11,8 @@ from shortlist.live.files import Files
 from shortlist.live.manifest import Manifest
 from shortlist.live.places import announced, files_in
 from shortlist.live.registers import committed, has_deployment
-from shortlist.log.base import REJECTS, Log
-from shortlist.model.settings import Limits
+from shortlist.log.base import DELIVERIES, REJECTS, Log
+from shortlist.model.settings import Limits, TimeBasis
 
 if TYPE_CHECKING:
     from shortlist.intake.roster import Roster
@@ -58,6 +58,13 @@ class Deployment:
             self._known[name] = known
         return known
 
+    @property
+    def basis(self) -> TimeBasis:
+        """Its time basis; where there is none yet, what it will be unless somebody says
+        otherwise."""
+        manifest = self.manifest
+        return "arrival" if manifest is None else manifest.basis
+
     def roster(self) -> Roster | None:
         """Who is live, if it can be known here."""
         from shortlist.intake.roster import Roster, registry_commands
@@ -78,11 +85,22 @@ def read_up_to(manifest: Manifest) -> int:
     return manifest.position - manifest.base
 
 
-def has_passed(manifest: Manifest, offset: int, time: int) -> bool:
-    """Whether what stands at an offset, and is of this time, was carried out or turned away."""
+def has_passed(manifest: Manifest, offset: int, time: int | None) -> bool:
+    """Whether what stands at an offset, and says that it is of this time, was carried out or
+    turned away."""
     if read_up_to(manifest) < offset:
         return False
-    return manifest.is_finished or (manifest.reached is not None and time < manifest.reached)
+    if manifest.is_finished or manifest.passed - manifest.base >= offset:
+        return True
+    if manifest.basis == "arrival" or time is None or manifest.reached is None:
+        return False
+    return time < manifest.reached
+
+
+def is_put_out(log: Log, manifest: Manifest) -> bool:
+    """Whether deliveries and rejects, which come just after the commit, are in the log."""
+    has_rejects = log.end(REJECTS) >= manifest.rejects.end
+    return has_rejects and log.end(DELIVERIES) >= manifest.deliveries.end
 
 
 def rejections(

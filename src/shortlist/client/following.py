@@ -9,7 +9,7 @@ from collections.abc import Iterator, Mapping
 from typing import Any, NamedTuple
 
 from shortlist.client.deployment import Deployment
-from shortlist.log.base import DELIVERIES, DEPARTURES, Log
+from shortlist.log.base import DELIVERIES, DEPARTURES, REJECTS, Log
 from shortlist.log.consumer import Consumer
 from shortlist.model.times import parse_time
 from shortlist.model.wording import shown
@@ -57,7 +57,8 @@ class Place(NamedTuple):
 
 
 class Following:
-    """The deliveries of a shortlist, or of all; with `changes`, in order with its departures.
+    """The deliveries of a shortlist, or of all; with `changes`, in order with its departures; or,
+    with `rejects`, what was turned away.
 
     It begins behind an offset or a place, behind what a consumer has seen or, without any of these,
     at the end.
@@ -69,13 +70,14 @@ class Following:
         shortlist: str | None,
         *,
         changes: bool = False,
+        rejects: bool = False,
         after: int | Place | None = None,
         consumer: str | None = None,
     ) -> None:
         self._log = log
         self._shortlist = shortlist
         # what is delivered at an instant may leave at the same one
-        streams = [DELIVERIES, DEPARTURES] if changes else [DELIVERIES]
+        streams = [DELIVERIES, DEPARTURES] if changes else [REJECTS if rejects else DELIVERIES]
         self._consumers: dict[str, Consumer] = {}
         if consumer is not None:
             # who watches two shortlists under one name has a place in each
@@ -125,4 +127,5 @@ class Following:
 
 
 def _time(news: News) -> int:
-    return parse_time(news.document["time"])
+    """What is turned away has none, and is alone in its stream."""
+    return 0 if news.stream == REJECTS else parse_time(news.document["time"])

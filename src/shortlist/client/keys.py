@@ -82,6 +82,11 @@ def _holders(register: Register | None) -> dict[str, Holder]:
     return {hashed: Holder(**holder) for hashed, holder in known.items()}
 
 
+def has_keys(log: Log) -> bool:
+    """Whether anybody has ever made one: who has removed the last one does not let all in."""
+    return log.register(REGISTER) is not None
+
+
 def hash_of(key: str) -> str:
     """Keys are random and long: nobody finds one by trying hashes."""
     return hashlib.sha256(key.encode(errors="replace")).hexdigest()

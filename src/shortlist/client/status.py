@@ -2,25 +2,33 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Iterator
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-from shortlist.client.deployment import Deployment, read_up_to
-from shortlist.engine.shard import OTHER_TYPE
+from shortlist.client.deployment import UNLIMITED, Deployment, read_up_to
+from shortlist.live.lag import Lag, lag
 from shortlist.live.manifest import Manifest
-from shortlist.live.metrics import REJECTED, Lag, labelled, lag
-from shortlist.log.base import DELIVERIES, INPUT, Log
+from shortlist.log.base import DELIVERIES, INPUT, REJECTS, Log
+from shortlist.model.counts import OTHER_TYPE, REJECTED, labelled
 from shortlist.model.times import format_time
+
+if TYPE_CHECKING:
+    pass
 
 RECENT = 1000
 """Entries that a rate is taken over."""
+MOST_SUBSCRIPTIONS = 2_000
+"""Of more it is not asked which of them match nothing: that would take long."""
+RECENT_SECONDS = 60.0
+"""Rejects that are younger are worth a warning."""
 STANDSTILL_SECONDS = 30.0
 """For so long nothing may be committed while something waits."""
 
 Document = dict[str, Any]
 
 
-def live_status(deployment: Deployment, now: float) -> Document | None:
+def live_status(deployment: Deployment, now: float, mistakes: bool = False) -> Document | None:
     """The state of a deployment at a moment in seconds since 1970; None if there is none."""
     log, manifest = deployment.log, deployment.manifest
     if manifest is None:
@@ -28,7 +36,6 @@ def live_status(deployment: Deployment, now: float) -> Document | None:
     behind = lag(log, read_up_to(manifest), now)
     age = max(now - manifest.committed / 1e6, 0.0)
     counts = manifest.counts
-    roster = deployment.roster()
     return {
         "lag": {"entries": behind.entries, "seconds": round(behind.seconds, 3)},
         "read": read_up_to(manifest),
@@ -40,8 +47,8 @@ def live_status(deployment: Deployment, now: float) -> Document | None:
         "shards": len(manifest.shards),
         "plan": manifest.settings.get("plan", "replicate"),
         "state bytes": manifest.state_bytes,
-        "shortlists": None if roster is None else len(roster.shortlists),
-        "subscriptions": None if roster is None else len(roster.subscriptions),
+        "shortlists": manifest.shortlists,
+        "subscriptions": manifest.subscriptions,
         "published": counts.get("published", 0),
         "matched": counts.get("matched", 0),
         "deliveries": manifest.deliveries.end,
@@ -49,7 +56,11 @@ def live_status(deployment: Deployment, now: float) -> Document | None:
         "dead on arrival": counts.get("dead on arrival", 0),
         "commands": counts.get("commands", 0),
         "rejects": dict(labelled(counts, REJECTED)),
-        "warnings": [*_warnings(log, manifest, behind, age)],
+        "warnings": [
+            *_warnings(log, manifest, behind, age),
+            *recent_rejects(log, now),
+            *(_mistakes(deployment, read_up_to(manifest)) if mistakes else ()),
+        ],
     }
 
 
@@ -73,3 +84,33 @@ def _warnings(log: Log, manifest: Manifest, behind: Lag, age: float) -> Iterator
         yield f"{missing:,} deliveries are committed, and not in the log yet"
     for attribute, count in labelled(manifest.counts, OTHER_TYPE):
         yield f"{attribute}: {count:,} times of another type than a predicate asks for"
+
+
+def _mistakes(deployment: Deployment, read: int) -> list[str]:
+    """What looks like a mistake in the live registry, beside what was published last."""
+    from shortlist.engine.mistakes import likely_mistakes
+
+    roster = deployment.roster()
+    if roster is None:
+        return []
+    lines = [entry.content for entry in deployment.log.read(INPUT, max(read - RECENT, 0), read)]
+    return likely_mistakes(
+        roster.registry(deployment.vocabulary),
+        lines,
+        UNLIMITED,
+        commands=False,
+        of="the last ",
+        most_subscriptions=MOST_SUBSCRIPTIONS,
+    )
+
+
+def recent_rejects(log: Log, now: float) -> Iterator[str]:
+    """A warning, if something was turned away within the last minute."""
+    end = log.end(REJECTS)
+    entries = [*log.read(REJECTS, max(end - RECENT, 0), end)]
+    recent = [entry for entry in entries if now - entry.appended / 1e6 < RECENT_SECONDS]
+    if recent:
+        last = json.loads(recent[-1].content)
+        count = f"{len(recent):,}" if len(recent) < RECENT else f"{RECENT:,} or more"
+        where = f"entry {last['position']}" if last["position"] else "without a position"
+        yield f"{count} rejected in the last minute, the last: {last['reason']} ({where})"

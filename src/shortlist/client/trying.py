@@ -1,18 +1,19 @@
 """Subscriptions tried on what was published lately, in an engine of their own."""
 
 import json
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping
 from itertools import islice
 from typing import Any
 
 from shortlist.client.deployment import Deployment
-from shortlist.engine.engine import Result
 from shortlist.engine.explanation import Question
 from shortlist.engine.replay import replay
+from shortlist.intake.json_text import NotJson, parse_bytes
 from shortlist.intake.lines import ItemReader
 from shortlist.intake.roster import Roster
-from shortlist.log.base import INPUT
+from shortlist.log.base import INPUT, Entry, Log
 from shortlist.model.registry import Registry
+from shortlist.model.settings import Settings
 from shortlist.model.shortlist import Shortlist
 from shortlist.model.subscription import Subscription
 from shortlist.model.times import format_time
@@ -23,23 +24,23 @@ MOST_ENTRIES = 20_000
 """That are looked at for them: heartbeats and commands stand between."""
 
 
-def recent_publications(deployment: Deployment, most: int) -> list[dict[str, Any]]:
-    """The last ones of the input, in its order; those without a time are of when they came."""
-    return [*islice(_backwards(deployment), most)][::-1]
+def recent_publications(log: Log, most: int) -> list[Entry]:
+    """The last ones of the input, in its order."""
+    return [*islice(_backwards(log), most)][::-1]
 
 
-def _backwards(deployment: Deployment) -> Iterator[dict[str, Any]]:
-    end = deployment.log.end(INPUT)
+def _backwards(log: Log) -> Iterator[Entry]:
+    end = log.end(INPUT)
     start, first = end, max(end - MOST_ENTRIES, 0)
     while start > first:
         after = max(start - 1000, first)
-        for entry in reversed([*deployment.log.read(INPUT, after, start)]):
+        for entry in reversed([*log.read(INPUT, after, start)]):
             try:
-                document = json.loads(entry.content.decode("utf-8-sig"))
-            except ValueError:
+                document = parse_bytes(entry.content)
+            except NotJson:
                 continue  # the deployment has turned it away, too
             if isinstance(document, dict) and document.get("id") is not None:
-                yield {"time": format_time(entry.appended), **document}
+                yield entry
         start = after
 
 
@@ -58,12 +59,18 @@ def tried(
         shortlists=() if shortlist is None else (shortlist,),
         subscriptions=(subscription,),
     )
-    publications = recent_publications(deployment, most)
-    result = _ran(registry, publications)
+    entries = recent_publications(deployment.log, most)
+    result = replay(
+        registry,
+        [entry.content for entry in entries],
+        Settings(time=deployment.basis),
+        commands=False,
+        appended=[entry.appended for entry in entries],
+    )
     # a replay runs on to the end of time
     made = [each.document(with_data=True) for each in result.deliveries if each.time <= now]
-    since = publications[0]["time"] if publications else None
-    return {"publications": len(publications), "since": since, "deliveries": made}
+    since = format_time(entries[0].appended) if entries else None
+    return {"publications": len(entries), "since": since, "deliveries": made}
 
 
 def registry_of(roster: Roster, vocabulary: Vocabulary, shortlist: str) -> Registry:
@@ -83,12 +90,6 @@ def reasons(
     """How far each subscription of a shortlist matches a publication, predicate by predicate;
     `BadItem` if that is none."""
     ItemReader(registry.vocabulary, commands=False).document(dict(publication), position=0)
-    explained = _ran(registry, [publication], Question(shortlist=shortlist)).explanations
+    line = json.dumps(publication, ensure_ascii=False)
+    explained = replay(registry, [line], question=Question(shortlist=shortlist)).explanations
     return next((each["subscriptions"] for each in explained if "subscriptions" in each), [])
-
-
-def _ran(
-    registry: Registry, publications: Sequence[Mapping[str, Any]], question: Question | None = None
-) -> Result:
-    lines = [json.dumps(document, ensure_ascii=False) for document in publications]
-    return replay(registry, lines, question=question, commands=False)

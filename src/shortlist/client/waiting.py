@@ -4,9 +4,8 @@ import asyncio
 import time
 from typing import NamedTuple
 
-from shortlist.client.deployment import Deployment, has_passed, read_up_to
+from shortlist.client.deployment import Deployment, has_passed, is_put_out, read_up_to
 from shortlist.live.manifest import Manifest
-from shortlist.log.base import REJECTS
 from shortlist.model.problem import ShortlistError
 
 POLL_SECONDS = 0.2
@@ -21,15 +20,16 @@ class Awaited(NamedTuple):
     """Something at an offset of the input that time has to pass."""
 
     offset: int
-    time: int
+    time: int | None
+    """What it says of its time."""
 
     def manifest(self, deployment: Deployment) -> Manifest | None:
-        """What is committed, if time has passed it, and its rejects, which come just after the
-        commit, are in the log; else None."""
+        """What is committed, if time has passed it, and what that led to, which comes just after
+        the commit, is in the log; else None."""
         manifest = deployment.manifest
         if manifest is None or not has_passed(manifest, self.offset, self.time):
             return None
-        return manifest if deployment.log.end(REJECTS) >= manifest.rejects.end else None
+        return manifest if is_put_out(deployment.log, manifest) else None
 
     def standstill(self, deployment: Deployment) -> str:
         """Why it is not known yet."""

@@ -11,7 +11,11 @@ from numpy.typing import NDArray
 from shortlist.covering.conjunctions import cases, predicate_type
 from shortlist.covering.covers import exactly_covers
 from shortlist.covering.graph import CoveringGraph, Entry
-from shortlist.covering.kernels.containment import covering_of_pairs, covering_of_rows
+from shortlist.covering.kernels.containment import (
+    Covering,
+    covering_of_pairs,
+    covering_of_rows,
+)
 from shortlist.fuzzy.intervals import REALS, Interval
 from shortlist.language.tree import Between, Comparison, In, Where
 from shortlist.matching.predicates import holds_on
@@ -46,6 +50,15 @@ class Boxes:
         """
         neither = np.zeros(lows.shape, np.bool_)
         return Boxes(lows, highs, neither, neither)
+
+    def taken(self, places: NDArray[np.int64]) -> "Boxes":
+        """Some of them, in this order."""
+        return Boxes(
+            self.lows[places],
+            self.highs[places],
+            self.low_open[places],
+            self.high_open[places],
+        )
 
 
 def boxes(conditions: Iterable[Where | None], vocabulary: Vocabulary) -> Boxes | None:
@@ -162,12 +175,30 @@ def interval_order(boxes: Boxes) -> IntervalOrder:
     >>> order.ancestors.tolist(), order.depths.tolist()
     ([0, 1, 2], [1, 2, 3])
     """
-    rows, nodes = np.unique(_tightness(boxes), axis=0, return_inverse=True)
-    covering = covering_of_rows(rows) if rows.shape[1] > 2 else covering_of_pairs(_places(rows))
-    return IntervalOrder(nodes, *covering)
+    rows, nodes = np.unique(tightness(boxes), axis=0, return_inverse=True)
+    return IntervalOrder(nodes, *_covering(rows))
 
 
-def _tightness(boxes: Boxes) -> NDArray[np.int32]:
+def strict_order(boxes: Boxes) -> IntervalOrder:
+    """Orders boxes by covering, each a node of its own: of equal ones the earlier covers the later.
+
+    >>> order = strict_order(Boxes.closed(np.array([[2.0], [0.0], [2.0]]),
+    ...                                   np.array([[3.0], [9.0], [3.0]])))
+    >>> order.nodes.tolist(), order.edges(), order.depths.tolist()
+    ([1, 0, 2], [(0, 1), (1, 2)], [1, 2, 3])
+    """
+    rows = tightness(boxes)
+    first_come = np.lexsort(rows.T[::-1]) if rows.shape[1] else np.arange(len(rows))
+    nodes = np.empty(len(rows), np.int64)
+    nodes[first_come] = np.arange(len(rows))
+    return IntervalOrder(nodes, *_covering(rows[first_come]))
+
+
+def _covering(rows: NDArray[np.int32]) -> Covering:
+    return covering_of_rows(rows) if rows.shape[1] > 2 else covering_of_pairs(_places(rows))
+
+
+def tightness(boxes: Boxes) -> NDArray[np.int32]:
     """A row of ranks per box; one box covers another if none of its ranks is higher."""
     ends = (boxes.lows, boxes.low_open), (-boxes.highs, boxes.high_open)
     columns = [

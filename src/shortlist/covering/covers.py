@@ -86,7 +86,7 @@ def covers(
     False
     """
     general, special = _Read.of(a, vocabulary, limits), _Read.of(b, vocabulary, limits)
-    known = _implied(special.where, b.norm)
+    known = implied(special.where, b.norm)
     return (
         a == b
         or not where_intersects(known, None, vocabulary)
@@ -108,7 +108,7 @@ def intersects(
     False
     """
     one, other = _Read.of(a, vocabulary, limits), _Read.of(b, vocabulary, limits)
-    return where_intersects(_implied(one.where, a.norm), _implied(other.where, b.norm), vocabulary)
+    return where_intersects(implied(one.where, a.norm), implied(other.where, b.norm), vocabulary)
 
 
 @dataclass(frozen=True, slots=True)
@@ -155,7 +155,7 @@ def _score_is_covered(a: _Read, b: _Read, vocabulary: Vocabulary) -> bool:
     return same and alone and others is not None and mine <= others
 
 
-def _implied(where: Where | None, norm: Norm) -> Where | None:
+def implied(where: Where | None, norm: Norm) -> Where | None:
     """A condition that holds under `min` wherever this one holds under its norm."""
     if where is None or norm in ("min", "product", "lukasiewicz"):
         return where

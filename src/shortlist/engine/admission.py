@@ -1,19 +1,20 @@
 """Admission: items in; admitted, refused and waiting out.
 
-It owns order, lateness, duplicates, advertisements and which commands are allowed. It passes on
-only what lies in the past, so that nothing which comes later can belong before it, or to the same
-instant.
+It owns the time of items, order, lateness, duplicates, advertisements and which commands are
+allowed. It passes on only what lies in the past, so that nothing which comes later can belong
+before it, or to the same instant.
 """
 
 from collections import Counter
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import reduce
 from typing import Literal, NamedTuple
 
 import numpy as np
 import pyarrow as pa
 
+from shortlist.engine.arrivals import Arrivals, ahead_by
 from shortlist.engine.duplicates import Duplicates
 from shortlist.engine.inducements import Inducements
 from shortlist.engine.mentions import Mentions
@@ -28,7 +29,7 @@ from shortlist.model.settings import Settings
 from shortlist.model.times import END_OF_TIME
 from shortlist.selection.audience import Inducement
 
-Why = Literal["unreadable", "late", "duplicate", "unadvertised", "refused", "poisoned"]
+Why = Literal["unreadable", "late", "ahead", "duplicate", "unadvertised", "refused", "poisoned"]
 
 
 class Refusal(NamedTuple):
@@ -91,7 +92,10 @@ class Admission:
     ) -> None:
         self._settings = settings
         self.vocabulary = registry.vocabulary
-        self.ordering = Ordering(settings.lateness, waits_for_ties=waits_for_ties)
+        self.arrivals = Arrivals()
+        # along the offsets of a log arrivals never decrease: nothing is late
+        lateness = 0 if settings.time == "arrival" else settings.lateness
+        self.ordering = Ordering(lateness, waits_for_ties=waits_for_ties)
         self.duplicates = Duplicates(settings.dedup)
         self.roster = Roster(registry.vocabulary, settings.limits)
         self._inducements = Inducements(registry.vocabulary, settings.limits)
@@ -113,13 +117,16 @@ class Admission:
 
     def wanted_of(self, commands: Items) -> Wanted:
         """What commands ask for, whether they are allowed or not."""
-        read = map(self._command, commands.values("line"), commands.positions.tolist())
-        return self.wanted_with(read)
+        columns = commands.values("line"), commands.positions.tolist(), commands.times.tolist()
+        return self.wanted_with(map(self._command, *columns))
 
     def reader(self, *, commands: bool = True, tabular: bool = False) -> LineReader:
         """For the lines of the next items."""
         limits = self._settings.limits
-        return LineReader(self.vocabulary, limits, self.wanted, commands, tabular)
+        by_arrival = self._settings.time == "arrival"
+        return LineReader(
+            self.vocabulary, limits, self.wanted, commands, tabular, by_arrival=by_arrival
+        )
 
     def registry(self) -> Registry:
         """What is live now."""
@@ -135,17 +142,13 @@ class Admission:
                 self._inducements.remove(name)
         self.roster.apply(command)
 
-    def follow_line(self, line: str, position: int) -> None:
-        """As `follow`, of a command that was let in before."""
-        self.follow(self._command(line, position))
-
     def admit(
         self, items: Items, commands: Mapping[int, Command] | None = None, last: bool = False
     ) -> Admitted:
         """Takes the next items of the input, in order of position; after the `last` ones nothing
         waits any more. Commands that are known already need not be read."""
         found = Admitted()
-        items = self._readable(items, found)
+        items = self._timed(self._readable(items, found), found)
         reached = self.ordering.reached_before(items.times)
         is_late = items.times < reached
         if is_late.any():
@@ -154,7 +157,7 @@ class Admission:
             self._refuse_all(late, reasons, "late", found)
         items = items.kept(~is_late & (items.kinds != HEARTBEAT))
         came = {*items.positions.tolist()}
-        known = dict(commands or {})
+        known = self._commands_at(items, commands or {})
         passed = self.ordering.passed(self._completed(items, known), last)
         found.until = END_OF_TIME if last else self.ordering.reached
         if self.ordering.waiting is not None:
@@ -179,7 +182,8 @@ class Admission:
             if at < size:
                 position = int(items.positions[at])
                 line = items.batch.column("line")[at].as_py()
-                command = known.get(position) or self._command(line, position)
+                time = int(items.times[at])
+                command = known.get(position) or self._command(line, position, time)
                 refusal = self.roster.refusal(command)
                 is_in[at] = refusal is None
                 if refusal is not None:
@@ -248,21 +252,47 @@ class Admission:
         self._refuse_all(bad, reasons, "unreadable", found)
         return items.kept((kinds != REJECT) & (kinds != BLANK))
 
+    def _timed(self, items: Items, found: Admitted) -> Items:
+        """Items with the times that count; what is too far ahead of the log's clock is refused,
+        and moves no time."""
+        if not self._settings.asks_the_log:
+            return items
+        if self._settings.time == "arrival":
+            times = self.arrivals.taken(items.times, items.kinds == HEARTBEAT)
+            return items.with_columns(time=pa.array(times))
+        # what no log has taken is not ahead of anything
+        recorded = np.array(items.numbers("appended", END_OF_TIME))
+        is_known = recorded < END_OF_TIME
+        nobody = np.zeros(int(is_known.sum()), np.bool_)
+        recorded[is_known] = self.arrivals.taken(recorded[is_known], nobody)
+        is_ahead = items.times - recorded > (self._settings.ahead or 0)
+        if is_ahead.any():
+            ahead = items.kept(is_ahead)
+            reasons = ahead_by(ahead.times, recorded[is_ahead])
+            self._refuse_all(ahead, reasons, "ahead", found)
+        return items.kept(~is_ahead)
+
+    def _commands_at(self, items: Items, known: Mapping[int, Command]) -> dict[int, Command]:
+        """Commands that are known already, with the times that count."""
+        if not known or self._settings.time == "event":
+            return dict(known)
+        times = dict(zip(items.positions.tolist(), items.times.tolist(), strict=True))
+        return {at: replace(one, time=times[at]) for at, one in known.items() if at in times}
+
     def _completed(self, items: Items, known: dict[int, Command]) -> Items:
         """Items, and those that wait, with all that is wanted once their commands are followed."""
         commands = items.kept(items.kinds == COMMAND)
-        for position, line in zip(
-            commands.positions.tolist(), commands.values("line"), strict=True
-        ):
+        columns = commands.positions.tolist(), commands.values("line"), commands.times.tolist()
+        for position, line, time in zip(*columns, strict=True):
             if position not in known:
-                known[position] = self._command(line or "", position)
+                known[position] = self._command(line or "", position, time)
         wanted = self.wanted_with(known.values()).joined(items.told)
         if self.ordering.waiting is not None:
             self.ordering.waiting = with_wanted(self.ordering.waiting, wanted)
         return with_wanted(items, wanted)
 
-    def _command(self, line: str, position: int) -> Command:
-        command = self._reader.line(line, position)
+    def _command(self, line: str, position: int, time: int) -> Command:
+        command = self._reader.line(line, position, time)
         assert isinstance(command, Command)
         return command
 

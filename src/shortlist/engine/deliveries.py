@@ -7,13 +7,13 @@ lines and files follow from the schema.
 from __future__ import annotations
 
 import json
-from typing import Any
 
 import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 from numpy.typing import NDArray
 
+from shortlist.engine.arrow import read_only, text_bytes
 from shortlist.engine.kernels.delivery_order import Keys, order_of
 from shortlist.engine.kernels.line_writing import (
     Cells,
@@ -85,7 +85,7 @@ def put_in_order(table: pa.Table) -> pa.Table:
     time, position, shortlist = (_whole(table, name) for name in ORDER)
     texts, places = _texts(shortlist)
     order = order_of(
-        Keys(_longs(time), _longs(position), *_bytes(texts), places=_read_only(places))
+        Keys(_longs(time), _longs(position), *text_bytes(texts), places=read_only(places))
     )
     return table.combine_chunks().take(pa.array(order)) if order.size else table
 
@@ -122,7 +122,7 @@ def _written(table: pa.Table, with_data: bool, end: bytes) -> tuple[NDArray[np.i
         columns.append(_cells(f'{before}"{name}": {quote}', *_cell_texts(column, kind)))
         before = f"{quote}, "
     columns.append(_cells(quote, *_data_texts(table, with_data)))
-    last = _read_only(np.frombuffer(end, np.uint8))
+    last = read_only(np.frombuffer(end, np.uint8))
     ends = line_ends(tuple(columns), last, table.num_rows)
     content = pa.allocate_buffer(int(ends[-1]))
     write_lines(tuple(columns), last, ends, np.frombuffer(content, np.uint8))
@@ -152,7 +152,7 @@ def _texts(column: pa.Array) -> Texts:
 
 def _escaped(texts: pa.LargeStringArray, places: NDArray[np.int32]) -> Texts:
     """Names as they stand between the quotes of JSON."""
-    content, offsets = _bytes(texts)
+    content, offsets = text_bytes(texts)
     if not has_escapes(content[offsets[0] : offsets[-1]]):
         return texts, places
     if places is IN_PLACE:
@@ -181,8 +181,8 @@ def _floats(column: pa.Array) -> Texts:
         # their bits, which tell 0.0 from -0.0
         encoded = pa.array(numbers.view(np.int64)).dictionary_encode()
         numbers, places = encoded.dictionary.to_numpy().view(np.float64), _places(encoded.indices)
-    digits = _bytes(pa.array(numbers).cast(pa.large_string()))
-    content, offsets = as_python_writes(_read_only(numbers), *digits)
+    digits = text_bytes(pa.array(numbers).cast(pa.large_string()))
+    content, offsets = as_python_writes(read_only(numbers), *digits)
     buffers = pa.py_buffer(offsets), pa.py_buffer(content)
     return pa.LargeStringArray.from_buffers(numbers.size, *buffers), places
 
@@ -207,8 +207,8 @@ def _joined(*parts: pa.LargeStringArray | str) -> pa.LargeStringArray:
 
 
 def _cells(before: str, texts: pa.LargeStringArray, places: NDArray[np.int32]) -> Cells:
-    first = _read_only(np.frombuffer(before.encode(), np.uint8))
-    return Cells(first, *_bytes(texts), places=_read_only(places))
+    first = read_only(np.frombuffer(before.encode(), np.uint8))
+    return Cells(first, *text_bytes(texts), places=read_only(places))
 
 
 def _whole(table: pa.Table, name: str) -> pa.Array:
@@ -221,20 +221,4 @@ def _places(indices: pa.Array) -> NDArray[np.int32]:
 
 
 def _longs(column: pa.Array) -> NDArray[np.int64]:
-    return _read_only(column.cast(pa.int64()).to_numpy())
-
-
-def _bytes(texts: pa.LargeStringArray) -> tuple[NDArray[np.uint8], NDArray[np.int64]]:
-    """The bytes of all texts, and where each begins and the last one ends."""
-    _, offsets, content = texts.buffers()
-    if not len(texts) or content is None:
-        return _read_only(np.empty(0, np.uint8)), _read_only(np.zeros(len(texts) + 1, np.int64))
-    starts = np.frombuffer(offsets, np.int64)[texts.offset : texts.offset + len(texts) + 1]
-    return _read_only(np.frombuffer(content, np.uint8)), _read_only(starts)
-
-
-def _read_only(array: NDArray[Any]) -> NDArray[Any]:
-    """So that kernels, compiled by type, take what Arrow owns and what numpy does alike."""
-    seen = array.view()
-    seen.flags.writeable = False
-    return seen
+    return read_only(column.cast(pa.int64()).to_numpy())

@@ -1,6 +1,5 @@
 """Deliveries as columns, out of who gets what."""
 
-from collections.abc import Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -8,7 +7,7 @@ import numpy.typing as npt
 import pyarrow as pa
 
 from shortlist.engine.deliveries import DELIVERIES
-from shortlist.engine.delivery_ids import delivery_ids
+from shortlist.engine.delivery_ids import delivery_ids, publication_texts
 from shortlist.engine.kernels.sha256 import Texts
 
 Places = npt.NDArray[Any]
@@ -18,10 +17,10 @@ CAUSES = pa.array(["arrival", "promotion"])
 class Published(NamedTuple):
     """The publications of some deliveries: what each is, and which one each delivery has."""
 
-    sources: Sequence[str]
-    ids: Sequence[str]
+    sources: pa.StringArray
+    ids: pa.StringArray
     positions: npt.NDArray[np.int64]
-    data: Sequence[str | None] | None
+    data: pa.StringArray | None
     """None where nobody asked for it."""
     places: Places
 
@@ -50,17 +49,18 @@ def delivery_batch(
 ) -> pa.RecordBatch:
     """Rows of DELIVERIES, in the order of what is given."""
     what, to = published.places.astype(np.int32), receiving.places.astype(np.int32)
-    keys = [*zip(published.sources, published.ids, strict=True)]
+    hashed = publication_texts(published.sources, published.ids)
+    of_delivery, of_shortlist = pa.array(what), pa.array(to)
     data = pa.nulls(what.size, pa.string())
     if published.data is not None:
-        data = _repeated(published.data, what)
+        data = published.data.take(of_delivery)
     columns = {
-        "id": delivery_ids(receiving.hashed, to, keys, what),
+        "id": delivery_ids(receiving.hashed, to, hashed, what),
         "time": pa.array(times, DELIVERIES.field("time").type),
-        "shortlist": receiving.shortlists.take(pa.array(to)),
-        "subscriber": receiving.subscribers.take(pa.array(to)),
-        "source": _repeated(published.sources, what),
-        "publication": _repeated(published.ids, what),
+        "shortlist": receiving.shortlists.take(of_shortlist),
+        "subscriber": receiving.subscribers.take(of_shortlist),
+        "source": published.sources.take(of_delivery),
+        "publication": published.ids.take(of_delivery),
         "subscription": subscriptions,
         "score": scores,
         "possibility": possibilities,
@@ -71,7 +71,3 @@ def delivery_batch(
         "position": published.positions[what],
     }
     return pa.record_batch([columns[name] for name in DELIVERIES.names], schema=DELIVERIES)
-
-
-def _repeated(texts: Sequence[str | None], places: Places) -> pa.StringArray:
-    return pa.array(texts, pa.string()).take(pa.array(places))

@@ -1,11 +1,11 @@
 """The ids of many deliveries at once, equal to `delivery_id` one by one."""
 
-from collections.abc import Sequence
-
 import numpy as np
 import pyarrow as pa
+import pyarrow.compute as pc
 from numpy.typing import NDArray
 
+from shortlist.engine.arrow import text_bytes
 from shortlist.engine.kernels.sha256 import PAIRS, Messages, Texts, texts, write_digests
 
 DIGITS = 2 * PAIRS
@@ -14,26 +14,25 @@ MOST = np.iinfo(np.int32).max // DIGITS
 
 
 def delivery_ids(
-    shortlists: Sequence[str] | Texts,
+    shortlists: Texts,
     of_shortlist: NDArray[np.int32],
-    publications: Sequence[tuple[str, str]],
+    publications: Texts,
     of_publication: NDArray[np.int32],
 ) -> pa.StringArray:
-    """Row by row, of a publication (its source and its id) that enters a shortlist.
-
-    Shortlists that come again and again are given as their `texts`. A string that is not Unicode
-    is an error, as it is for `delivery_id`.
+    """Row by row, of a publication that enters a shortlist.
 
     >>> both, same = np.array([0, 1], np.int32), np.array([0, 0], np.int32)
-    >>> delivery_ids(["L1", "L2"], both, [("b", "p2")], same).to_pylist()
+    >>> shortlists = shortlist_texts(pa.array(["L1", "L2"]))
+    >>> publications = publication_texts(pa.array(["b"]), pa.array(["p2"]))
+    >>> delivery_ids(shortlists, both, publications, same).to_pylist()
     ['06acb291999806e361ec50a3ebe3d9d2', '36a62a02d9b94e9611ffe252e4d039b3']
     """
     count = len(of_shortlist)
     if count > MOST:
         raise ValueError(f"expected at most {MOST} deliveries at once, found {count}")
     messages = Messages(
-        heads=shortlists if isinstance(shortlists, Texts) else shortlist_texts(shortlists),
-        tails=texts([f"\0{source}\0{name}".encode() for source, name in publications]),
+        heads=shortlists,
+        tails=publications,
         of_head=np.require(of_shortlist, np.int32, ["C", "W"]),
         of_tail=np.require(of_publication, np.int32, ["C", "W"]),
     )
@@ -43,6 +42,11 @@ def delivery_ids(
     return pa.StringArray.from_buffers(count, pa.py_buffer(offsets), pa.py_buffer(digits))
 
 
-def shortlist_texts(shortlists: Sequence[str]) -> Texts:
+def shortlist_texts(shortlists: pa.StringArray) -> Texts:
     """Shortlists, ready to be hashed."""
-    return texts([shortlist.encode() for shortlist in shortlists])
+    return texts(*text_bytes(shortlists))
+
+
+def publication_texts(sources: pa.StringArray, ids: pa.StringArray) -> Texts:
+    """Publications, ready to be hashed."""
+    return texts(*text_bytes(pc.binary_join_element_wise("", sources, ids, "\0")))

@@ -60,9 +60,12 @@ class Engine:
         settings: Settings | None = None,
         matcher: MakeMatcher = Index,
         question: Question | None = None,
+        *,
+        waits_for_ties: bool = False,
     ) -> None:
+        """One that waits for ties passes on what lies in the past alone, as a deployment does."""
         registry, settings = registry or Registry(), settings or Settings()
-        self.admission = Admission(registry, settings, waits_for_ties=False)
+        self.admission = Admission(registry, settings, waits_for_ties=waits_for_ties)
         self.observer: Observer | None = None
         self._shard: Shard | PlainShard
         self._explainer: Explainer | None = None

@@ -4,6 +4,7 @@ from collections import Counter
 from collections.abc import Callable, Sequence
 from typing import Any
 
+from shortlist.engine.registry_parts import registry_part
 from shortlist.engine.saved import Saved, UnusableState, packed
 from shortlist.engine.table_merging import PUBLICATIONS, cut_tables, joined_tables
 
@@ -29,16 +30,6 @@ def part(saved: Saved, keep: Callable[[str], bool]) -> Saved:
     registry = packed(registry_part(saved.registry, keep))
     document = saved.document | {"counts": {"other_type": {}}}
     return Saved(registry, document, cut_tables(saved.tables, keep))
-
-
-def registry_part(registry: Document, keep: Callable[[str], bool]) -> Document:
-    """A registry's document with only some shortlists and what feeds these."""
-    return registry | {
-        "shortlists": [made for made in registry["shortlists"] if keep(made["id"])],
-        "subscriptions": [
-            made for made in registry["subscriptions"] if keep(made.get("shortlist") or made["id"])
-        ],
-    }
 
 
 def joined(parts: Sequence[Saved]) -> Saved:

@@ -83,6 +83,12 @@ class Ordering:
         self.waiting = every.kept(~is_past)
         return in_order(every.kept(is_past))
 
+    def passed_up_to(self, position: int) -> int:
+        """The last position before which nothing waits, of all up to one that were taken."""
+        if self.waiting is None or not len(self.waiting):
+            return position
+        return int(self.waiting.positions.min()) - 1
+
     def restore(self, latest: int | None, waiting: Items, passed: int | None = None) -> None:
         """Goes on where another one was, which may have waited longer, or not as long."""
         self.latest, self._passed, self.waiting = latest, passed, waiting

@@ -19,10 +19,13 @@ def replay(
     settings: Settings | None = None,
     question: Question | None = None,
     commands: bool = True,
+    appended: Sequence[int] | None = None,
 ) -> Result:
     """What a finite input leads to; a line's position is its number, from 1.
 
-    Without `commands` only publications are taken.
+    Without `commands` only publications are taken. `appended` says when a log took each line, in
+    microseconds: on the time basis `arrival` they are of these times, on `event` they may be ahead
+    of them.
 
     >>> from shortlist.intake.files import registry_from_documents
     >>> registry = registry_from_documents({"subscriptions": [{"id": "all"}]})
@@ -34,12 +37,20 @@ def replay(
     """
     settings = settings or Settings()
     engine = Engine(registry, settings, question=question)
-    wanted = engine.admission.wanted.joined(Wanted(data=True))
-    read = LineReader(registry.vocabulary, settings.limits, wanted, commands)
     encoded = [encode(line) for line in lines]
-    result = engine.run(read.lines(range(1, len(encoded) + 1), encoded), last=True)
+    read = line_reader(engine, registry, settings, commands)
+    result = engine.run(read.lines(range(1, len(encoded) + 1), encoded, appended), last=True)
     result.rejects.sort(key=lambda reject: reject.position)
     return result
+
+
+def line_reader(
+    engine: Engine, registry: Registry, settings: Settings, commands: bool = True
+) -> LineReader:
+    """For the lines of the next items of an engine."""
+    wanted = engine.admission.wanted.joined(Wanted(data=True))
+    by_arrival = settings.time == "arrival"
+    return LineReader(registry.vocabulary, settings.limits, wanted, commands, by_arrival=by_arrival)
 
 
 def encode(line: str | bytes) -> bytes:

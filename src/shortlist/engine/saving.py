@@ -42,7 +42,11 @@ class Saving:
             tables["publications"] = publications.saved(serials)
         if self._admission is not None:
             ordering = self._admission.ordering
-            document |= {"latest": ordering.latest, "waiting": _waiting(ordering.waiting)}
+            document |= {
+                "latest": ordering.latest,
+                "arrived": self._admission.arrivals.latest,
+                "waiting": _waiting(ordering.waiting),
+            }
             accepted = self._admission.duplicates.remembered()
             if accepted:
                 columns = [[*column] for column in zip(*accepted, strict=True)]
@@ -77,9 +81,12 @@ class Saving:
         read = ItemReader(self._shard.matching.values.vocabulary, self._shard.matching.limits)
         for row in tables["accepted"].to_pylist() if "accepted" in tables else ():
             admission.duplicates.accept(row["source"], row["publication"], row["time"])
-        waiting = [read.document(held, position) for position, held in document["waiting"]]
+        waiting = [
+            read.document(held, position, *time) for position, held, *time in document["waiting"]
+        ]
         items, _ = items_of(waiting, admission.wanted.joined(Wanted(data=True)))
         admission.ordering.restore(document["latest"], items)
+        admission.arrivals.latest = document.get("arrived")
 
     @property
     def _names(self) -> Names:
@@ -92,15 +99,18 @@ class Saving:
         )
 
 
-def _waiting(items: Items | None) -> list[tuple[int, dict[str, Any]]]:
-    """Items as documents, by position."""
+def _waiting(items: Items | None) -> list[tuple[int, dict[str, Any], int]]:
+    """Items as documents, by position, and their times."""
     if items is None:
         return []
     lines = items.values("line")
     found = []
-    for at, position in enumerate(items.positions.tolist()):
+    for at, (position, time) in enumerate(
+        zip(items.positions.tolist(), items.times.tolist(), strict=True)
+    ):
         if items.kinds[at] == COMMAND:
-            found.append((position, json.loads(lines[at] or "")))
+            document = json.loads(lines[at] or "")
         else:
-            found.append((position, publication_document(items.publication(at))))
+            document = publication_document(items.publication(at))
+        found.append((position, document, time))
     return sorted(found, key=lambda one: one[0])

@@ -19,6 +19,7 @@ from shortlist.intake.lines import ItemReader
 from shortlist.intake.roster import registry_commands
 from shortlist.matching.blocks import Block, Bools, Ints
 from shortlist.model.command import Command, Heartbeat, Retract, Update
+from shortlist.model.counts import OTHER_TYPE, SUPPRESSED
 from shortlist.model.delivery import Delivery
 from shortlist.model.items import Items
 from shortlist.model.policy import POLICIES, Policy, policies_of
@@ -40,10 +41,6 @@ AUDIENCE = "audience"
 """A publisher's k best were others; these do not count as matches."""
 HOPELESS = "hopeless"
 """Left out before they had a score, since k others were better."""
-OTHER_TYPE = "other type: "
-"""How counts of values of another type than a predicate's begin, before the attribute."""
-SUPPRESSED = "suppressed: "
-"""How counts of matches that were not delivered at arrival begin, before the reason."""
 NOBODY: Ints = np.empty(0, np.int32)
 
 
@@ -222,13 +219,12 @@ class Shard:
         """The shortlists of deliveries, by number: all there are, or only these if they are few."""
         if self.names.is_cheap(numbers.size):
             if self._hashed is None:
-                every = self.names.column().fill_null("").to_pylist()
-                self._hashed = shortlist_texts(every)
+                self._hashed = shortlist_texts(self.names.column().fill_null(""))
             columns = self.names.column(), self._subscribers.column()
             return Receiving(*columns, self._hashed, numbers)
         who, places = np.unique(numbers, return_inverse=True)
         ids = self.names.taken(who)
-        hashed = shortlist_texts(ids.to_pylist())
+        hashed = shortlist_texts(ids)
         return Receiving(ids, self._subscribers.taken(who), hashed, places)
 
     def objects(self, placed: Placements) -> Iterator[Delivery]:

@@ -67,6 +67,8 @@ class Read:
     wanted: Wanted
     commands: bool = True
     tabular: bool = False
+    by_arrival: bool = False
+    """Items are of the time at which a log took them."""
     keeps_blanks: bool = False
     """A blank line has a position, too."""
 
@@ -84,7 +86,14 @@ class Read:
         appended: Sequence[int | None] | None = None,
     ) -> Items:
         """Lines that somebody has at hand."""
-        read = LineReader(self.vocabulary, self.limits, self.wanted, self.commands, self.tabular)
+        read = LineReader(
+            self.vocabulary,
+            self.limits,
+            self.wanted,
+            self.commands,
+            self.tabular,
+            by_arrival=self.by_arrival,
+        )
         items = read.lines(positions, lines, appended)
         return items if self.keeps_blanks else items.kept(items.kinds != BLANK)
 
@@ -334,13 +343,16 @@ class Select:
             deliveries = [*shard.run(items, commands, chosen=reached, until=until)]
             assert shard.explainer is not None
             reasons = shard.explainer.taken(deliveries)
-            notes = (_note(json.dumps({"explanation": each})) for each in reasons)
+            notes = (_note(json.dumps({"explanation": _compact(each)})) for each in reasons)
             yield from batches(notes, RESULTS)
             return
         for placed in shard.run(items, commands, chosen=reached, until=until):
             if placed.scores.size:
                 found = shard.deliveries(placed, self.with_data)
                 yield found.append_column("note", pa.nulls(found.num_rows, pa.string()))
+
+
+_compact = json.JSONEncoder(ensure_ascii=False, separators=(",", ":")).encode
 
 
 def _admitted(items: Items) -> Items:

@@ -24,7 +24,8 @@ class CommandReader:
         position = int(items.positions[0])
         if position in self._known:
             return self._known[position]
-        command = self._reader.line(items.batch.column("line")[0].as_py(), position)
+        line, time = items.batch.column("line")[0].as_py(), int(items.times[0])
+        command = self._reader.line(line, position, time)
         assert isinstance(command, Command)
         return command
 

@@ -8,7 +8,6 @@ from typing import Any, NamedTuple
 
 from shortlist.intake.documents import UNREADABLE, Documents, Kind, labelled
 from shortlist.intake.json_text import NotJson, parse_bytes, parse_text
-from shortlist.intake.tables import NotATable, read_rows, row_document
 from shortlist.intake.yaml_text import NotYaml, parse_yaml
 from shortlist.model.problem import InvalidRegistry, Problem
 from shortlist.model.registry import Registry
@@ -169,7 +168,7 @@ def _unknown(name: str, known: set[str]) -> str:
     return f"expected the id of a shortlist, found {shown(name)}{hint}"
 
 
-__all__ = ["RegistryBuilder", "read_registry", "registry_from_documents", "row_document"]
+__all__ = ["RegistryBuilder", "read_registry", "registry_from_documents"]
 
 VOCABULARIES = ("vocabulary.yaml", "vocabulary.yml", "vocabulary.json")
 LISTS = tuple(f"{kind}{suffix}" for kind in KINDS for suffix in (".jsonl", ".parquet"))
@@ -258,13 +257,22 @@ def _read_list(file: Path, builder: RegistryBuilder) -> None:
     kind = file.stem
     try:
         if file.suffix == ".parquet":
-            builder.extend(kind, read_rows(file), file.name)
+            _read_table(kind, file, builder)
         elif file.is_dir():
             for part in _visible(file).values():
                 _read_lines(kind, part, f"{file.name}/{part.name}", builder)
         else:
             _read_lines(kind, file, file.name, builder)
-    except (OSError, NotATable) as error:
+    except OSError as error:
+        builder.complain(file.name, _reason(error), unread=kind)
+
+
+def _read_table(kind: str, file: Path, builder: RegistryBuilder) -> None:
+    from shortlist.intake.tables import NotATable, read_rows  # few registries are tables
+
+    try:
+        builder.extend(kind, read_rows(file), file.name)
+    except NotATable as error:
         builder.complain(file.name, _reason(error), unread=kind)
 
 

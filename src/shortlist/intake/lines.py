@@ -22,7 +22,7 @@ from shortlist.model.command import (
 from shortlist.model.problem import Problem
 from shortlist.model.publication import Publication
 from shortlist.model.settings import Limits
-from shortlist.model.times import parse_time
+from shortlist.model.times import parse_time, said_time
 from shortlist.model.vocabulary import Vocabulary
 from shortlist.model.wording import one_line, shown
 
@@ -87,28 +87,32 @@ class ItemReader:
         self._limits = limits or Limits()
         self._commands = commands
 
-    def line(self, line: str | bytes, position: int) -> Item:
-        """The item that a line holds, or `BadItem`."""
-        return self.document(parse_json(line, self._limits), position)
+    def line(self, line: str | bytes, position: int, time: int | None = None) -> Item:
+        """The item that a line holds, or `BadItem`; with a `time` it is of that time, whatever it
+        says itself."""
+        return self.document(parse_json(line, self._limits), position, time)
 
-    def document(self, document: object, position: int) -> Item:
-        """The item that a JSON value describes, or `BadItem`."""
+    def document(self, document: object, position: int, time: int | None = None) -> Item:
+        """The item that a JSON value describes, or `BadItem`; as `line`."""
         if not isinstance(document, dict):
             raise BadItem(f"expected a JSON object, found {shown(document)}")
         if document.get("id") is None:
             given = {name: value for name, value in document.items() if value is not None}
             verbs = [verb for verb in VERBS if verb in given]
             if verbs:
-                return self._command(verbs, given, position)
+                return self._command(verbs, given, position, time)
             if not given.keys() & {"source", "data", "specversion"}:
                 raise BadItem(f"expected an id, or one of the commands {', '.join(VERBS[:-1])}")
-        return self._publication(document, position)
+        return self._publication(document, position, time)
 
-    def _publication(self, document: Mapping[str, Any], position: int) -> Publication:
+    def _publication(
+        self, document: Mapping[str, Any], position: int, time: int | None
+    ) -> Publication:
         publication = Publication(
             id=_text(document, "id"),
             source=_text(document, "source"),
-            time=_time(document, "time"),
+            time=_time(document, "time") if time is None else time,
+            event_time="time" if time is None else said_time(document),
             position=position,
             type=None if document.get("type") is None else _text(document, "type"),
             expiry=None if document.get("expirytime") is None else _time(document, "expirytime"),
@@ -121,7 +125,9 @@ class ItemReader:
             raise BadItem(f"specversion: expected '1.0', found {shown(version)}")
         return publication
 
-    def _command(self, verbs: list[str], document: Mapping[str, Any], position: int) -> Command:
+    def _command(
+        self, verbs: list[str], document: Mapping[str, Any], position: int, time: int | None
+    ) -> Command:
         if not self._commands:
             raise BadItem(f"expected a publication, found the command {verbs[0]}")
         if len(verbs) > 1:
@@ -130,7 +136,8 @@ class ItemReader:
         others = sorted(document.keys() - {"time", verb})
         if others:
             raise BadItem(f"{others[0]}: expected only time and {verb} in this command")
-        place = {"time": _time(document, "time"), "position": position}
+        when = _time(document, "time") if time is None else time
+        place = {"time": when, "position": position}
         if verb in OF_NOUNS:
             kind, command = OF_NOUNS[verb]
             if verb in MAKING:

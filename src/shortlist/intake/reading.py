@@ -69,8 +69,12 @@ class LineReader:
         wanted: Wanted,
         commands: bool = True,
         tabular: bool = False,
+        *,
+        by_arrival: bool = False,
     ) -> None:
+        """`by_arrival`: items are of the time at which a log took them, whatever they say."""
         self._reader = ItemReader(vocabulary, limits, commands)
+        self._by_arrival = by_arrival
         self._limits = limits
         self._wanted = wanted
         self._tabular = tabular
@@ -85,21 +89,23 @@ class LineReader:
         """Lines with their positions; of each there is one item."""
         usual: list[tuple[int, Document]] = []
         others: dict[int, _Read] = {}
+        taken = appended if appended is not None else [None] * len(lines)
         for at, (position, line) in enumerate(zip(positions, lines, strict=True)):
             document = None if position is None or line is None else self._usual(line)
-            if document is None:
-                others[at] = self._slowly(position, line)
+            if document is None or (self._by_arrival and taken[at] is None):
+                others[at] = self._slowly(position, line, taken[at])
             else:
                 usual.append((at, document))
-        times = parse_times([document["time"] for _, document in usual])
-        if None in times:
+        times = parse_times([document.get("time", "") for _, document in usual])
+        if None in times and not self._by_arrival:
             for (at, _), time in zip(usual, times, strict=True):
                 if time is None:
-                    others[at] = self._slowly(positions[at], lines[at])
+                    others[at] = self._slowly(positions[at], lines[at], taken[at])
             usual = [(at, document) for at, document in usual if at not in others]
             times = [time for time in times if time is not None]
         columns = _Columns(len(lines), self._wanted)
-        columns.put_usual(usual, times, positions, lines)
+        arrivals = [taken[at] for at, _ in usual] if self._by_arrival else times
+        columns.put_usual(usual, arrivals, times, positions, lines)
         for at, read in others.items():
             columns.put(at, read)
         return columns.items(appended)
@@ -110,13 +116,16 @@ class LineReader:
             return None
         try:
             document: Document = orjson.loads(line)
-            name, source, time = document["id"], document["source"], document["time"]
+            name, source = document["id"], document["source"]
+            time = document.get("time", "-") if self._by_arrival else document["time"]
             data = document.get("data", NO_DATA)
             if not (type(name) is type(source) is type(time) is str and name and source and time):
                 return None
             if type(data) is not dict or not document.keys().isdisjoint(FURTHER):
                 return None
-            if len(document) > 3 + ("data" in document) and _has_nested_extension(document):
+            if len(document) > 2 + ("time" in document) + ("data" in document) and (
+                _has_nested_extension(document)
+            ):
                 return None
             if not NESTED.isdisjoint(map(type, data.values())):
                 check_size(data, self._limits)
@@ -124,7 +133,7 @@ class LineReader:
             return None
         return document if len(data) <= self._limits.attributes else None
 
-    def _slowly(self, position: int | None, line: bytes | None) -> "_Read":
+    def _slowly(self, position: int | None, line: bytes | None, taken: int | None) -> "_Read":
         """One line, by all rules."""
         if line is None:
             return _Read(position, REJECT, line="", reason="line: is missing")
@@ -133,12 +142,14 @@ class LineReader:
             return _Read(None, REJECT, line=text, reason="position: is missing")
         if not line.strip():
             return _Read(position, BLANK)
+        if self._by_arrival and taken is None:
+            return _Read(position, REJECT, line=text, reason="appended: is missing")
         try:
             document = parse_json(line, self._limits)
             if self._tabular:
                 document = row_publication(document)
                 text = json.dumps(document, ensure_ascii=False)
-            item = self._reader.document(document, position)
+            item = self._reader.document(document, position, taken if self._by_arrival else None)
         except BadItem as problem:
             return _Read(position, REJECT, line=text, reason=str(problem))
         return _Read(position, _kind(item), item=item, line=text)
@@ -181,15 +192,16 @@ class _Columns:
         self,
         usual: Sequence[tuple[int, Document]],
         times: Sequence[int | None],
+        said: Sequence[int | None],
         positions: Sequence[int | None],
         lines: Sequence[bytes | None],
     ) -> None:
         """Publications that have no more than what most have."""
         columns = self._columns
-        into = tuple(columns[name] for name in ("position", "kind", "time", "source", "id", "line"))
-        position, kind, time, source, name, line = into
-        for (at, document), when in zip(usual, times, strict=True):
-            position[at], kind[at], time[at] = positions[at], PUBLICATION, when
+        names = ("position", "kind", "time", "event_time", "source", "id", "line")
+        position, kind, time, event_time, source, name, line = (columns[each] for each in names)
+        for (at, document), when, own in zip(usual, times, said, strict=True):
+            position[at], kind[at], time[at], event_time[at] = positions[at], PUBLICATION, when, own
             source[at], name[at] = document["source"], document["id"]
             line[at] = lines[at]
             self._data[at] = document.get("data", NO_DATA)
@@ -202,6 +214,7 @@ class _Columns:
         if item is not None:
             columns["time"][at] = item.time
         if isinstance(item, Publication):
+            columns["event_time"][at] = item.said_time
             for name in ("source", "id", "type", "expiry", "replaces"):
                 columns[name][at] = getattr(item, name)
             if item.audience is not None:

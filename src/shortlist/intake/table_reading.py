@@ -99,6 +99,7 @@ class TableReader:
             "position": batch.column(POSITION).cast(pa.int64()),
             "kind": pa.array(np.full(size, PUBLICATION, np.int8)),
             "time": pa.array(times),
+            "event_time": pa.array(times),
             "source": batch.column("source"),
             "id": batch.column("id"),
         }

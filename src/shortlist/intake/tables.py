@@ -60,6 +60,13 @@ def publication_lines(file: Path) -> list[bytes]:
     return [text.encode() for text in _publications(rows)]
 
 
+def first_publication_lines(file: Path, count: int) -> list[bytes]:
+    """The first publications of a Parquet file."""
+    with pyarrow.parquet.ParquetFile(file) as table:
+        batch = next(table.iter_batches(count), None)
+    return [] if batch is None else [text.encode() for text in _publications(rows_of(batch))]
+
+
 def check_tables(files: Iterable[Path]) -> None:
     """Raises `NotATable` for the first of these files that is not Parquet."""
     for file in files:

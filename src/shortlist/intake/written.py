@@ -57,10 +57,11 @@ def item_document(item: Item) -> dict[str, Any]:
 
 def publication_document(publication: Publication) -> dict[str, Any]:
     """What the line of a publication could have held."""
+    said = publication.said_time
     document: dict[str, Any] = {
         "id": publication.id,
         "source": publication.source,
-        "time": format_time(publication.time),
+        "time": None if said is None else format_time(said),
         "data": publication.data,
     }
     if publication.type is not None:

@@ -16,7 +16,7 @@ from shortlist.live.files import Files
 from shortlist.live.laps import Laps
 from shortlist.live.manifest import Chain, Input, Manifest
 from shortlist.live.outlets import ForeignEntries, Outlet, put_out
-from shortlist.live.plans import PlanSetting, choose
+from shortlist.live.plans import choose
 from shortlist.live.registers import MANIFEST, Registers, committed
 from shortlist.live.registry_state import empty_shards, registry_state, replay_registry
 from shortlist.live.segments import Segments
@@ -24,10 +24,11 @@ from shortlist.live.shard import Done
 from shortlist.live.tables import ACCEPTED, COMMANDS, REFUSALS, WAITING, table_of, to_bytes
 from shortlist.live.tasks import Run, Tasks
 from shortlist.log.base import Moved
+from shortlist.model.counts import REJECTED
 from shortlist.model.items import COMMAND, Items, Wanted
 from shortlist.model.problem import ShortlistError
 from shortlist.model.registry import Registry
-from shortlist.model.settings import Settings
+from shortlist.model.settings import PlanSetting, Settings, TimeBasis
 from shortlist.model.zones import database_version
 
 COLLECT_EVERY = 64
@@ -51,6 +52,10 @@ class Report:
 
 class Finished(ShortlistError):
     """A deployment that has come to its end."""
+
+
+class WrongBasis(ShortlistError, ValueError):
+    """Another time basis than the one that a deployment has chosen at its first start."""
 
 
 class Driver:
@@ -84,6 +89,11 @@ class Driver:
         self._revision, self.manifest = committed(registers)
         if self.manifest.is_finished:
             raise Finished("its input has ended, and time has run on: begin another deployment")
+        if settings.time != self.manifest.basis:
+            raise WrongBasis(
+                f"expected --time {self.manifest.basis}, which this deployment has chosen at its"
+                f" first start, found --time {settings.time}"
+            )
         self._with_data = with_data
         self._admission = self._recall_admission()
         shards = len(self.manifest.shards)
@@ -115,6 +125,7 @@ class Driver:
             wanted=self._admission.wanted.joined(Wanted(data=self._with_data)),
             commands=commands,
             tabular=tabular,
+            by_arrival=self.manifest.basis == "arrival",
             keeps_blanks=True,
         )
 
@@ -173,10 +184,13 @@ class Driver:
         counts = Counter(before.counts) + _counts(found, done, refusals)
         forgotten = None if reached is None else reached - self._settings.dedup + 1
         delivered = tuple(one.deliveries for one in done if one.deliveries is not None)
+        position = max(before.position, int(items.positions.max(initial=before.position)))
         return replace(
             before,
             number=before.number + 1,
-            position=max(before.position, int(items.positions.max(initial=before.position))),
+            position=position,
+            passed=ordering.passed_up_to(position),
+            arrived=self._admission.arrivals.latest,
             latest=ordering.latest,
             reached=reached,
             registry=self._changed_registry(found, following),
@@ -194,9 +208,12 @@ class Driver:
                 tuple(one.departures for one in done if one.departures is not None),
             ),
             counts=dict(counts),
+            subscriptions=self.subscriptions,
+            shortlists=len(self._admission.roster.shortlists),
             tzdata=database_version(),
             settings={
                 "lateness": self._settings.lateness,
+                "ahead": self._settings.ahead,
                 "dedup": self._settings.dedup,
                 "advertised": self._settings.advertised,
                 "plan": self.choice.plan,
@@ -244,24 +261,40 @@ class Driver:
         waiting = self._waiting.rows(manifest.waiting, manifest.reached)
         wanted = admission.wanted.joined(Wanted(data=self._with_data))
         limits = self._settings.limits.for_what_was_read()
-        read = LineReader(registry.vocabulary, limits, wanted)
+        read = LineReader(
+            registry.vocabulary, limits, wanted, by_arrival=manifest.basis == "arrival"
+        )
         lines = [line.encode() for line in waiting.column("line").to_pylist()]
-        items = read.lines(waiting.column("position").to_pylist(), lines)
+        times = waiting.column("time").to_pylist()
+        items = read.lines(waiting.column("position").to_pylist(), lines, times)
         admission.ordering.restore(manifest.latest, items, manifest.reached)
+        admission.arrivals.latest = manifest.arrived
         for accepted, source, name in rows(self._accepted.rows(manifest.accepted).to_batches()):
             admission.duplicates.accept(source, name, accepted)
         return admission
 
 
-def begin(registers: Registers, files: Files, registry: Registry, shards: int) -> None:
+def begin(
+    registers: Registers,
+    files: Files,
+    registry: Registry,
+    shards: int,
+    basis: TimeBasis = "event",
+) -> None:
     """Makes a deployment that has read nothing yet; raises `Moved` if there is one already."""
     content = registry_state(registry)
+    first = _first_chain(files, "registry", content)
     manifest = Manifest(
         id=uuid.uuid4().hex,
-        registry=_first_chain(files, "registry", content),
+        basis=basis,
+        first_registry=first.snapshot,
+        registry=first,
         shards=tuple(
             _first_chain(files, "snapshot", state) for state in empty_shards(registry, shards)
         ),
+        subscriptions=len(registry.subscriptions),
+        shortlists=len(registry.shortlists)
+        + sum(each.shortlist is None for each in registry.subscriptions),
         tzdata=database_version(),
         committed=time.time_ns() // 1000,
     )
@@ -281,7 +314,7 @@ def _counts(found: Admitted, done: Sequence[Done], refusals: pa.Table) -> Counte
     counts = Counter(found.counts)
     for one in done:
         counts.update(one.counts)
-    counts.update(f"rejected: {why}" for why in refusals.column("why").to_pylist())
+    counts.update(f"{REJECTED}{why}" for why in refusals.column("why").to_pylist())
     return counts
 
 

@@ -3,6 +3,7 @@
 import json
 from collections.abc import Callable
 
+from shortlist.live.manifest import Manifest
 from shortlist.log.base import INPUT, Log
 from shortlist.model.times import format_time
 
@@ -32,6 +33,16 @@ class Heartbeats:
         """Where the input ended when it was last looked at, heartbeats included."""
         self._last: int | None = None
 
+    def close_instant(self, manifest: Manifest) -> bool:
+        """Where the log's clock tells the time, what was read last waits for a later instant:
+        that comes at once, unless more has come already; whether it was needed."""
+        if manifest.basis == "event" or manifest.passed == manifest.position:
+            return False
+        if self._log.end(INPUT) > manifest.position - manifest.base:
+            return False
+        self._append(self._clock())
+        return True
+
     def beat(self, latest: int | None) -> bool:
         """Called once in an interval, with the largest time that is known; whether it was quiet
         and time has gone on."""
@@ -41,7 +52,10 @@ class Heartbeats:
         known = [time for time in (self._last, latest) if time is not None]
         if not is_quiet or now <= max(known, default=now - 1):
             return False
-        line = json.dumps({"time": format_time(now), "heartbeat": True})
-        self._end = self._log.append(INPUT, [line.encode()])
+        self._append(now)
         self._last = now
         return True
+
+    def _append(self, now: int) -> None:
+        line = json.dumps({"time": format_time(now), "heartbeat": True})
+        self._end = self._log.append(INPUT, [line.encode()])

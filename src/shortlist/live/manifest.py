@@ -3,11 +3,14 @@
 import json
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field, replace
-from typing import Any, NamedTuple
-
-from pydantic import TypeAdapter
+from functools import cache
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from shortlist.live.files import Stored
+from shortlist.model.settings import TimeBasis
+
+if TYPE_CHECKING:
+    from pydantic import TypeAdapter
 
 FORMAT = 2
 MOST_BATCHES = 128
@@ -127,18 +130,29 @@ class Manifest:
     """The position before the input's first one: the state may have come from another log."""
     position: int = 0
     """The last item that was read."""
+    passed: int = 0
+    """Up to here every item was carried out or turned away; behind it some wait."""
+    basis: TimeBasis = "event"
+    """What the time of items is, chosen at the first start; before there was a choice, `event`."""
+    arrived: int | None = None
+    """The largest instant at which the log took an item that was read."""
     latest: int | None = None
     """The largest time of an item that was not late."""
     reached: int | None = None
     """Everything before this instant has happened; it never goes back."""
     registry: Chain
     """What the admission knows of the registry."""
+    first_registry: Stored | None = None
+    """What the deployment began with, for a replay; None where that was not kept."""
     accepted: tuple[Segment, ...] = ()
     waiting: tuple[Segment, ...] = ()
     shards: tuple[Chain, ...] = ()
     deliveries: Output = Output()
     rejects: Output = Output()
     departures: Output = Output()
+    subscriptions: int | None = None
+    """How many are live; None where nobody has counted them yet."""
+    shortlists: int | None = None
     tzdata: str | None = None
     """The version of the tz database that it went by so far; None where none was written down."""
     settings: dict[str, Any] = field(default_factory=dict)
@@ -153,7 +167,7 @@ class Manifest:
     """The input had an end, and time has run on to its own."""
 
     def to_bytes(self) -> bytes:
-        return MANIFEST.dump_json(self)
+        return _adapter().dump_json(self)
 
     @classmethod
     def of_bytes(cls, content: bytes) -> "Manifest":
@@ -161,7 +175,7 @@ class Manifest:
         found = json.loads(content)["format"]
         if found != FORMAT:
             raise ValueError(f"expected a manifest of format {FORMAT}, found {found}")
-        return MANIFEST.validate_json(content)
+        return _adapter().validate_json(content)
 
     @property
     def files(self) -> Iterator[str]:
@@ -176,6 +190,8 @@ class Manifest:
             yield from chain.files
         for segment in (*self.accepted, *self.waiting):
             yield segment.file.name
+        if self.first_registry is not None:
+            yield self.first_registry.name
 
     def renamed(self, names: Mapping[str, str]) -> "Manifest":
         """The same state in other files."""
@@ -190,6 +206,7 @@ class Manifest:
         return replace(
             self,
             registry=chain(self.registry),
+            first_registry=self.first_registry and self.first_registry.renamed(names),
             shards=tuple(map(chain, self.shards)),
             accepted=segments(self.accepted),
             waiting=segments(self.waiting),
@@ -202,4 +219,8 @@ class Manifest:
         return sum(chain.size for chain in chains) + sum(one.file.size for one in segments)
 
 
-MANIFEST = TypeAdapter(Manifest)
+@cache
+def _adapter() -> "TypeAdapter[Manifest]":
+    from pydantic import TypeAdapter  # most commands read no manifest
+
+    return TypeAdapter(Manifest)

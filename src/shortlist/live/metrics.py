@@ -4,51 +4,22 @@ import time
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from itertools import islice
-from typing import NamedTuple, get_args
+from typing import get_args
 
 import pyarrow.compute as pc
 from prometheus_client import CollectorRegistry, Counter, Gauge, Histogram, start_http_server
 
 from shortlist.engine.admission import Why
-from shortlist.engine.shard import OTHER_TYPE, SUPPRESSED
 from shortlist.live.driver import Report
+from shortlist.live.lag import Lag
 from shortlist.live.manifest import Manifest
-from shortlist.log.base import INPUT, Log
+from shortlist.model.counts import OTHER_TYPE, REJECTED, SUPPRESSED, labelled
 from shortlist.model.delivery import Cause
 
-LOOPBACK = "127.0.0.1:9464"
 BUCKETS = (0.05, 0.1, 0.25, 0.5, 0.75, 1, 1.5, 2, 3, 4, 6, 10, 20, 40, 60)
 """Seconds."""
-REJECTED = "rejected: "
 MOST_REMEMBERED = 100_000
 """Positions whose time of arrival is remembered until they are delivered."""
-
-
-class Lag(NamedTuple):
-    """How far a deployment is behind its input."""
-
-    entries: int
-    """That nobody has read yet."""
-    seconds: float
-    """For which the first of them has waited."""
-
-
-def lag(log: Log, read: int, now: float) -> Lag:
-    """Of somebody who has read up to an offset, at a moment in seconds since 1970.
-
-    >>> import tempfile
-    >>> from shortlist.log.sqlite import SqliteLog
-    >>> log = SqliteLog(f"{tempfile.mkdtemp()}/city.log")
-    >>> log.append(INPUT, [b"{}", b"{}"])
-    2
-    >>> lag(log, 2, time.time()), lag(log, 1, time.time() + 60).seconds > 59
-    (Lag(entries=0, seconds=0.0), True)
-    """
-    entries = log.end(INPUT) - read
-    first = next(log.read(INPUT, read, read + 1), None) if entries > 0 else None
-    if first is None:
-        return Lag(0, 0.0)
-    return Lag(entries, max(now - first.appended / 1e6, 0.0))
 
 
 class Metrics:
@@ -130,7 +101,7 @@ class Metrics:
             self._latency.observe(seconds)
 
     @contextmanager
-    def serve(self, address: str = LOOPBACK) -> Iterator[str]:
+    def serve(self, address: str) -> Iterator[str]:
         """Shows them under an address, HOST:PORT; port 0 is any free one. Gives the URL."""
         host, _, port = address.rpartition(":")
         server, thread = start_http_server(int(port), host, self._registry)
@@ -168,14 +139,3 @@ class Metrics:
             taken = self._appended.pop(position, None)
             if taken is not None:
                 yield max(now - taken / 1e6, 0.0)
-
-
-def labelled(counts: Mapping[str, int], prefix: str) -> Iterator[tuple[str, int]]:
-    """Counts whose names begin so, by the rest of the name.
-
-    >>> [*labelled({"published": 2, "rejected: late": 1}, REJECTED)]
-    [('late', 1)]
-    """
-    for name, count in counts.items():
-        if name.startswith(prefix):
-            yield name.removeprefix(prefix), count

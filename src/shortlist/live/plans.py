@@ -2,16 +2,12 @@
 
 from collections import Counter
 from dataclasses import dataclass
-from typing import Literal
 
 from shortlist.live.key_choice import Split, best_split
 from shortlist.live.keys import MOST_LANES, ByValue, Key
 from shortlist.live.slots import shard_of
 from shortlist.model.registry import Registry
-from shortlist.model.settings import Limits
-
-Plan = Literal["replicate", "broadcast", "rendezvous"]
-PlanSetting = Literal["replicate", "broadcast", "rendezvous", "auto"]
+from shortlist.model.settings import Limits, Plan, PlanSetting
 
 SAFE = Limits()
 

@@ -3,7 +3,7 @@
 from collections.abc import Callable, Iterable, Iterator
 
 from shortlist.engine.arrow import rows
-from shortlist.engine.merging import registry_part
+from shortlist.engine.registry_parts import registry_part
 from shortlist.engine.saved import Saved, packed
 from shortlist.intake.files import registry_from_documents
 from shortlist.intake.lines import ItemReader
@@ -33,7 +33,6 @@ def replay_registry(
     document = Saved.of_bytes(files.read(chain.snapshot.name)).registry
     registry = registry_from_documents(registry_part(document, concerns), limits)
     reader = ItemReader(registry.vocabulary, limits.for_what_was_read())
-
     return registry, carried_out(chain.inputs, files, reader, concerns)
 
 
@@ -48,7 +47,7 @@ def carried_out(
         lines = of_bytes(files.read(taken.items.name))
         for position, shortlist, line in rows(lines.to_batches()):
             if concerns(shortlist):
-                command = reader.line(line, position)
+                command = reader.line(line, position, time=0)  # nobody asks when
                 assert isinstance(command, Command)
                 yield command
 

@@ -37,7 +37,10 @@ DEPARTED = pa.schema(
 ENTRIES = pa.schema({"content": pa.binary()})
 """Entries of a log."""
 
-SMALL = pa.ipc.IpcWriteOptions(compression="lz4")
+AS_IT_IS = pa.ipc.IpcWriteOptions(use_threads=False)
+COMPRESSED = pa.ipc.IpcWriteOptions(compression="lz4")
+FEW_BYTES = 2**16
+"""Up to here compression takes longer than to write what it saves."""
 
 
 def table_of(rows: Iterable[Row], schema: pa.Schema) -> pa.Table:
@@ -51,7 +54,8 @@ def table_of(rows: Iterable[Row], schema: pa.Schema) -> pa.Table:
 
 def to_bytes(table: pa.Table) -> bytes:
     sink = pa.BufferOutputStream()
-    with pa.ipc.new_stream(sink, table.schema, options=SMALL) as writer:
+    options = AS_IT_IS if table.nbytes <= FEW_BYTES else COMPRESSED
+    with pa.ipc.new_stream(sink, table.schema, options=options) as writer:
         writer.write_table(table)
     return bytes(sink.getvalue())
 

@@ -11,7 +11,6 @@ import pyarrow.compute as pc
 
 from shortlist.engine.admission import Admitted
 from shortlist.engine.matching import NOMINATIONS
-from shortlist.engine.shard import OTHER_TYPE
 from shortlist.live.audiences import Inquiry, nominated, reached
 from shortlist.live.files import Files, Stored
 from shortlist.live.laps import Laps
@@ -29,6 +28,7 @@ from shortlist.live.poison import (
 from shortlist.live.shard import Done, Work
 from shortlist.live.shard import run as run_shard
 from shortlist.live.tables import joined, of_bytes, to_bytes
+from shortlist.model.counts import OTHER_TYPE
 from shortlist.model.items import COMMAND, PUBLICATION, Items
 from shortlist.model.settings import Limits
 

@@ -33,7 +33,12 @@ class Entry(NamedTuple):
     offset: int
     """From 1, without gaps."""
     appended: int
-    """When the log took it, in microseconds since 1970."""
+    """When the log took it, in microseconds since 1970, by its own clock.
+
+    A log whose clock was set back repeats its last instant, if it can (SQLite can). A NATS server
+    has its own timestamps: whoever goes by them has to take the largest one so far, and to keep
+    that with its position (`engine/arrivals.py` does).
+    """
     content: bytes
 
 

@@ -99,6 +99,8 @@ MOST_BYTES_AT_ONCE = 32 * 2**20
 HEADER_BYTES = 1024
 """Room for a message's headers, which count towards its size."""
 END_OF_CHUNK, NOTHING_FOUND = "204", "404"
+STREAMS_AT_ONCE = 256
+"""So many a server lists in one answer."""
 WRONG_END = 10071
 REFUSED_FOR_NOW = (10167, 10176, 10210)
 """Too many requests; parts of a batch were dropped; too many batches. Nothing was stored."""
@@ -187,6 +189,10 @@ class NatsLog:
 
     def put(self, name: str, content: bytes, revision: int) -> int:
         return self._connection.run(self._put, name, content, revision)
+
+    def names_on_server(self) -> list[str]:
+        """The NAMEs under which the server has something."""
+        return self._connection.run(self._names_on_server)
 
     def close(self) -> None:
         connection = self._connections.pop(os.getpid(), None)
@@ -303,6 +309,16 @@ class NatsLog:
         except NotFoundError:
             return 0
         return found.state.last_seq
+
+    async def _names_on_server(self, client: Client) -> list[str]:
+        streams: list[str] = []
+        page = None
+        while page is None or len(page) == STREAMS_AT_ONCE:
+            page = await client.jetstream().streams_info(offset=len(streams))
+            streams += [one.config.name or "" for one in page]
+        inputs = (name.removesuffix("-input") for name in streams if name.endswith("-input"))
+        registers = (name.removeprefix("KV_") for name in streams if name.startswith("KV_"))
+        return sorted({*inputs, *registers})
 
     async def _register(self, client: Client, name: str) -> Register | None:
         try:

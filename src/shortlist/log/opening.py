@@ -1,9 +1,10 @@
 """Logs by their address."""
 
+from pathlib import Path
 from typing import Literal
 
 from shortlist.log.base import Log
-from shortlist.log.sqlite import SqliteLog
+from shortlist.log.sqlite import SqliteLog, logs_in
 from shortlist.log.streams import shown_address
 
 
@@ -21,6 +22,33 @@ def open_log(url: str) -> Log:
     from shortlist.log.nats import NatsLog
 
     return NatsLog(url)
+
+
+def known_logs(url: str) -> list[str]:
+    """The names of the logs that are where an address points to: in the folder of a file, on a
+    server."""
+    if kind_of(url) == "sqlite":
+        return logs_in(Path(url.removeprefix("sqlite:")).parent)
+    from shortlist.log.nats import NatsLog
+
+    log = NatsLog(url)
+    try:
+        return log.names_on_server()
+    finally:
+        log.close()
+
+
+def name_of(url: str) -> str:
+    """The name of a log among those that are known where it is.
+
+    >>> name_of("sqlite:data/city.log"), name_of("nats://127.0.0.1:4222/city")
+    ('city.log', 'city')
+    """
+    if kind_of(url) == "sqlite":
+        return Path(url.removeprefix("sqlite:")).name
+    from shortlist.log.nats import NatsNames
+
+    return NatsNames.of_url(url).deployment
 
 
 def kind_of(url: str) -> Literal["sqlite", "nats"]:

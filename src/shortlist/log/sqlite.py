@@ -5,7 +5,7 @@ import sqlite3
 import threading
 import time
 from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import closing, contextmanager
 from itertools import repeat
 from pathlib import Path
 
@@ -87,12 +87,13 @@ class SqliteLog:
             if not self._has(connection, stream):
                 connection.execute(CREATE_STREAM.format(stream=stream))
                 connection.execute(CREATE_KEYS.format(stream=stream))
-            end = _end(connection, stream)
+            end, last = _last(connection, stream)
             if expected_end not in (None, end):
                 raise moved(stream, expected_end, end)
             rows = zip(
                 range(end + 1, end + 1 + count),
-                repeat(time.time_ns() // 1000, count),
+                # a clock that was set back must not let time go back
+                repeat(max(time.time_ns() // 1000, last), count),
                 repeat(None, count) if keys is None else keys,
                 contents,
                 strict=True,
@@ -103,7 +104,7 @@ class SqliteLog:
     def end(self, stream: str) -> int:
         with self._explained():
             connection = self._connection()
-            return _end(connection, stream) if self._has(connection, stream) else 0
+            return _last(connection, stream)[0] if self._has(connection, stream) else 0
 
     def read(
         self, stream: str, after: int, until: int | None = None, *, key: str | None = None
@@ -230,6 +231,26 @@ class SqliteLog:
                 time.sleep(0.01)
 
 
-def _end(connection: sqlite3.Connection, stream: str) -> int:
-    end: int | None = connection.execute(f"SELECT max(offset) FROM {stream}_entries").fetchone()[0]
-    return end or 0
+def logs_in(folder: Path) -> list[str]:
+    """The names of the files of a folder that are logs."""
+    return sorted(file.name for file in folder.glob("*") if file.is_file() and _is_log(file))
+
+
+def _is_log(file: Path) -> bool:
+    """Without a change to whatever it is: its first page may still be in the -wal file."""
+    try:
+        with file.open("rb") as content:
+            if content.read(16) != b"SQLite format 3\0":
+                return False
+        with closing(sqlite3.connect(f"{file.absolute().as_uri()}?mode=ro", uri=True)) as found:
+            return bool(found.execute("PRAGMA application_id").fetchone()[0] == APPLICATION)
+    except (OSError, sqlite3.Error):
+        return False
+
+
+def _last(connection: sqlite3.Connection, stream: str) -> tuple[int, int]:
+    """The offset of the last entry, and when it was taken."""
+    found: tuple[int, int] | None = connection.execute(
+        f"SELECT offset, appended FROM {stream}_entries ORDER BY offset DESC LIMIT 1"
+    ).fetchone()
+    return found or (0, 0)

@@ -395,7 +395,8 @@ def _column_of_arrow(batch: pa.RecordBatch, values: Values, path: Path) -> Colum
 
 def _column_of_items(items: Items, values: Values, path: Path) -> Column:
     if path == EVENT_TIME:
-        return _column([Instant(time) for time in items.times.tolist()])
+        said = items.values("event_time")
+        return _column([None if time is None else Instant(time) for time in said])
     if path in CONTEXT:
         return _column_of_words(items.batch.column(path[1]))
     name = format_path(path)

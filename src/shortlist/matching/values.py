@@ -44,10 +44,12 @@ class Values:
 
     def read(self, publication: Publication, path: Path) -> Value | Many | None:
         """The value at a path, or None where there is none."""
+        if path == EVENT_TIME:
+            said = publication.said_time
+            return None if said is None else Instant(said)
         if path in CONTEXT:
-            return (
-                Instant(publication.time) if path == EVENT_TIME else getattr(publication, path[1])
-            )
+            value: str | None = getattr(publication, path[1])
+            return value
         found: Any = publication.data
         for key in path:
             if not isinstance(found, Mapping):

@@ -28,6 +28,7 @@ CONTEXT_COLUMNS = pa.schema(
         "position": pa.int64(),
         "kind": pa.int8(),
         "time": pa.int64(),
+        "event_time": pa.int64(),
         "source": pa.string(),
         "id": pa.string(),
         "type": pa.string(),
@@ -41,8 +42,22 @@ CONTEXT_COLUMNS = pa.schema(
     }
 )
 """Of commands and rejects `line` is the text they came in; of publications too, as long as somebody
-may have to show it. `data` is null unless it was asked for, and `reason` says what a reject lacks.
-`appended` is when a log took the item, in microseconds."""
+may have to show it. `event_time` is what a publication says itself: `time`, unless that is the
+instant at which a log took it; null where it says nothing. `data` is null unless it was asked for,
+and `reason` says what a reject lacks. `appended` is when a log took the item, in microseconds."""
+
+FACTS = (
+    "id",
+    "source",
+    "time",
+    "event_time",
+    "position",
+    "type",
+    "expiry",
+    "audience",
+    "replaces",
+)
+"""The columns that a publication has as an object, too."""
 
 ATTRIBUTES = "attributes"
 VALUE = pa.struct({"number": pa.float64(), "text": pa.string(), "other": pa.string()})
@@ -91,6 +106,9 @@ class Items:
 
     @classmethod
     def of_table(cls, table: pa.Table) -> "Items":
+        if "event_time" not in table.column_names:
+            # written before times could be a log's
+            table = table.append_column("event_time", table.column("time"))
         batches = table.combine_chunks().to_batches()
         if batches:
             return cls(batches[0])
@@ -168,9 +186,8 @@ class Items:
         """One publication as an object; without its data, where that did not travel."""
         row = {name: self.batch.column(name)[place].as_py() for name in CONTEXT_COLUMNS.names}
         data = row["data"]
-        facts = ("id", "source", "time", "position", "type", "expiry", "audience", "replaces")
         return Publication(
-            **{name: row[name] for name in facts}, data={} if data is None else json.loads(data)
+            **{name: row[name] for name in FACTS}, data={} if data is None else json.loads(data)
         )
 
     def numbers(self, column: str, missing: int) -> Longs:

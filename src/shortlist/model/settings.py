@@ -6,6 +6,10 @@ from typing import Literal
 
 from shortlist.model.durations import parse_duration
 
+Plan = Literal["replicate", "broadcast", "rendezvous"]
+"""Where publications meet the subscriptions that they match, in a deployment."""
+PlanSetting = Literal["replicate", "broadcast", "rendezvous", "auto"]
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Limits:
@@ -23,11 +27,24 @@ class Limits:
         return replace(self, payload_bytes=sys.maxsize)
 
 
+TimeBasis = Literal["arrival", "event"]
+"""What the time of an item is: when a log took it, or what the item itself says."""
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Settings:
-    """`lateness` None is unlimited; both durations are microseconds of event time."""
+    """Durations are microseconds; `lateness` and `ahead` matter to the basis `event` alone."""
 
+    time: TimeBasis = "event"
     lateness: int | None = None
+    """How far an item may be behind the largest time before it; None is unlimited."""
+    ahead: int | None = None
+    """How far its time may be after the instant at which a log took it; None is unlimited."""
     dedup: int = parse_duration("24h")
     advertised: Literal["optional", "required"] = "optional"
     limits: Limits = field(default_factory=Limits)
+
+    @property
+    def asks_the_log(self) -> bool:
+        """Whether somebody has to know when a log took each item."""
+        return self.time == "arrival" or self.ahead is not None

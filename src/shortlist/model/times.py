@@ -1,11 +1,10 @@
 """Instants: RFC 3339 text to whole microseconds since the Unix epoch, and back."""
 
 import re
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
-
-import pyarrow as pa
+from typing import Any
 
 from shortlist.model.wording import shown
 
@@ -65,6 +64,8 @@ def parse_times(texts: Sequence[str]) -> list[int | None]:
         len(text) in USUAL and text[0] > "0" and text[10] == "T" and text[-1] == "Z"
         for text in texts
     ):
+        import pyarrow as pa  # single times do without what takes so long to import
+
         try:
             times = pa.array(texts, pa.string()).cast(pa.timestamp("us", tz="UTC"))
             found: list[int | None] = times.cast(pa.int64()).to_pylist()
@@ -103,3 +104,16 @@ def format_time(micros: int) -> str:
 
 END_OF_TIME = parse_time("9999-12-31T23:59:59.999999Z") + 1
 """Just after the last instant that RFC 3339 can write: nothing is delivered later."""
+
+
+def said_time(document: Mapping[str, Any]) -> int | None:
+    """What an item says of its time, where that need not be one.
+
+    >>> said_time({"time": "1970-01-01T00:00:01Z"}), said_time({"time": "tonight"}), said_time({})
+    (1000000, None, None)
+    """
+    text = document.get("time")
+    try:
+        return parse_time(text) if isinstance(text, str) else None
+    except ValueError:
+        return None

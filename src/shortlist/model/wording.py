@@ -1,10 +1,12 @@
 """How messages speak of a value: short and on one line, whatever the value is."""
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
+from difflib import get_close_matches
 from itertools import islice
 
 LONGEST = 60
 MOST_PARTS = 6
+FEW_NAMES = 5
 
 
 def shown(value: object) -> str:
@@ -67,3 +69,23 @@ def _bounded(parts: list[str], size: int, depth: int, brackets: str) -> str:
     elif size > MOST_PARTS:
         parts.append("…")
     return brackets[0] + ", ".join(parts) + brackets[1]
+
+
+def choice_of(name: str, known: Iterable[str]) -> str:
+    """What somebody may have meant, for a message.
+
+    >>> choice_of("flat", ["films", "flats"]), choice_of("x", [])
+    ("did you mean 'flats'?", 'there is none')
+    >>> choice_of("x", "abcdefg")
+    "there are 'a', 'b', 'c', 'd', 'e' and 2 more"
+    """
+    names = sorted(known)
+    alike = get_close_matches(name, names, n=1, cutoff=0.75)
+    if alike:
+        return f"did you mean {alike[0]!r}?"
+    if not names:
+        return "there is none"
+    few = [repr(one) for one in names[:FEW_NAMES]]
+    if len(names) > FEW_NAMES:
+        return f"there are {', '.join(few)} and {len(names) - FEW_NAMES:,} more"
+    return "there is " + few[0] if len(few) == 1 else f"there are {', '.join(few)}"

@@ -7,6 +7,7 @@ from importlib.metadata import version
 from zoneinfo import ZoneInfo
 
 
+@cache
 def database_version() -> str:
     """The version of the tz database, as the package says it."""
     return version("tzdata")

@@ -4,7 +4,8 @@ import heapq
 from collections import deque
 from collections.abc import Collection, Sequence
 from dataclasses import replace
-from itertools import count
+from itertools import count, islice
+from math import inf
 from typing import Any
 
 from sortedcontainers import SortedKeyList
@@ -146,6 +147,17 @@ class WindowSelector:
 
     def matches(self) -> int:
         return 0 if self._count is None else self._matches
+
+    def floor(self, after: int) -> tuple[float, int | None]:
+        """The lowest score of the k best that stay past an instant, and when the first of those
+        leaves, if ever. What is under it cannot come among the k best before then. -inf where
+        fewer stay."""
+        every = ((held.candidate.score, self._end(held)) for held in self._ranked)
+        staying = ((score, end) for score, end in every if end is None or end > after)
+        best = [*islice(staying, self._k)]
+        if len(best) < self._k:
+            return -inf, None
+        return best[-1][0], min((end for _, end in best if end is not None), default=None)
 
     def shown(self, now: int) -> list[Shown]:
         """What is among the best but has to be delivered yet is not shown."""

@@ -9,7 +9,7 @@ from dataclasses import dataclass, field
 
 from fastapi import Request
 
-from shortlist.client.keys import Holder, Role, hash_of, known_keys
+from shortlist.client.keys import Holder, Role, has_keys, hash_of, known_keys
 from shortlist.intake.roster import Roster
 from shortlist.log.base import Log, LogUnavailable
 from shortlist.service.problems import Refused
@@ -20,7 +20,7 @@ MOST_CALLERS = 10_000
 """Whose rates are remembered."""
 LOOPBACK = ("127.0.0.1", "::1", "localhost")
 EVERYBODY = Holder("everybody", "operator")
-"""Whoever calls on loopback while there are no keys."""
+"""Whoever calls on loopback before there are keys."""
 
 
 @dataclass(slots=True)
@@ -64,7 +64,7 @@ class Access:
         self._log = log
         self._is_loopback = is_loopback
         self._rates = Rates(per_second)
-        self._keys = known_keys(log)
+        self._asks, self._keys = has_keys(log), known_keys(log)
 
     async def run(self) -> None:
         """Learns of keys that come and go, until it is cancelled."""
@@ -72,11 +72,12 @@ class Access:
             await asyncio.sleep(REFRESH_SECONDS)
             with suppress(LogUnavailable):
                 self._keys = await asyncio.to_thread(known_keys, self._log)
+                self._asks = self._asks or await asyncio.to_thread(has_keys, self._log)
 
     @property
     def is_open(self) -> bool:
-        """Whether everybody may do everything: on loopback, for as long as there are no keys."""
-        return self._is_loopback and not self._keys
+        """Whether everybody may do everything: on loopback, until the first key is made."""
+        return self._is_loopback and not self._asks
 
     def holder(self, request: Request) -> Holder:
         """Who calls; refuses whoever has no key, or calls too often."""

@@ -18,6 +18,7 @@ class _Waiting(NamedTuple):
     """Documents that nobody has acknowledged yet."""
 
     documents: Sequence[dict[str, Any]]
+    stamps: bool
     acknowledged: asyncio.Future[range]
 
 
@@ -31,12 +32,12 @@ class Appender:
         self._queue: asyncio.Queue[_Waiting] = asyncio.Queue()
         self._rest: _Waiting | None = None
 
-    async def append(self, documents: Sequence[dict[str, Any]]) -> range:
-        """The offsets of some documents, MOST_LINES at most; those without a time get the present
-        one when they are written, so that none is late because it waited here."""
+    async def append(self, documents: Sequence[dict[str, Any]], *, stamps: bool) -> range:
+        """The offsets of some documents, MOST_LINES at most; with `stamps`, those without a time
+        get the present one when they are written, so that none is late because it waited here."""
         if self._count + len(documents) > self._most:
             raise LogUnavailable("the log does not keep up: too much waits for it already")
-        waiting = _Waiting(documents, asyncio.get_running_loop().create_future())
+        waiting = _Waiting(documents, stamps, asyncio.get_running_loop().create_future())
         self._count += len(documents)
         try:
             self._queue.put_nowait(waiting)
@@ -80,11 +81,11 @@ class Appender:
     def _write(self, together: Sequence[_Waiting]) -> int:
         now = format_time(time.time_ns() // 1000)
         lines = [
-            json.dumps(_stamped(document, now), ensure_ascii=False).encode()
+            json.dumps(_stamped(document, now) if each.stamps else document, ensure_ascii=False)
             for each in together
             for document in each.documents
         ]
-        return self._log.append(INPUT, lines)
+        return self._log.append(INPUT, [line.encode() for line in lines])
 
 
 def _stamped(document: dict[str, Any], now: str) -> dict[str, Any]:

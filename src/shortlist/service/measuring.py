@@ -12,7 +12,7 @@ from prometheus_client.registry import Collector
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from shortlist.client.deployment import Deployment, read_up_to
-from shortlist.live.metrics import lag
+from shortlist.live.lag import lag
 from shortlist.log.base import LogUnavailable
 
 

@@ -43,29 +43,23 @@ async def publish(request: Request, service: Here, caller: Caller) -> dict[str, 
     """
     limits = service.options.limits
     documents = documents_of(request.headers, await request.body(), limits)
+    is_timed = await asyncio.to_thread(service.is_timed)
     reader = ItemReader(Vocabulary(), limits, commands=False)
     problems = []
     for number, document in enumerate(documents):
+        says_time = isinstance(document, dict) and document.get("time") is not None
         try:
-            # those without a time get one when they are written
-            timed = {"time": "1970-01-01T00:00:00Z"} | without_null_time(document)
-            reader.document(timed, position=0)
+            # those that need a time and have none get one when they are written
+            reader.document(document, position=0, time=None if is_timed and says_time else 0)
         except BadItem as error:
             problems.append(Problem(id=f"event #{number + 1}", message=str(error)))
     if problems:
         raise Refused(422, "; ".join(map(str, problems)), problems)
     for document in documents:
         check_publisher(caller, document["source"])
-    offsets = await service.appender.append(documents)
+    offsets = await service.appender.append(documents, stamps=is_timed)
     service.measures.acknowledged.inc(len(offsets))
     return {"acknowledged": len(offsets), "first": offsets[0], "last": offsets[-1]}
-
-
-def without_null_time(document: Any) -> dict[str, Any]:
-    """An event without a time that is null; whatever else is there is for the reader to judge."""
-    if not isinstance(document, dict):
-        raise BadItem(f"expected a JSON object, found {shown(document)}")
-    return {name: part for name, part in document.items() if name != "time" or part is not None}
 
 
 @router.delete("/events")

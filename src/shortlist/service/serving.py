@@ -7,7 +7,7 @@ import socket
 import uvicorn
 from fastapi import FastAPI
 
-from shortlist.client.keys import known_keys
+from shortlist.client.keys import has_keys, known_keys
 from shortlist.log.base import Log
 from shortlist.model.problem import ShortlistError
 from shortlist.service.access import LOOPBACK
@@ -36,13 +36,12 @@ def is_loopback(host: str) -> bool:
 
 def check_keys(log: Log, host: str) -> bool:
     """Whether keys are asked for; `NoKeys` where they have to be and there are none."""
-    has_keys = bool(known_keys(log))
-    if not has_keys and not is_loopback(host):
+    if not known_keys(log) and not is_loopback(host):
         raise NoKeys(
             f"{host}: expected keys, found none: make one with `shortlist allow`, or serve on"
             " 127.0.0.1 to try it out"
         )
-    return has_keys
+    return has_keys(log)
 
 
 def bound_socket(host: str, port: int) -> socket.socket:

@@ -19,7 +19,7 @@ from shortlist.client.registry import LiveRegistry
 from shortlist.client.waiting import passed
 from shortlist.intake.lines import BadItem, parse_json
 from shortlist.log.base import Log
-from shortlist.model.settings import Limits
+from shortlist.model.settings import Limits, TimeBasis
 from shortlist.model.wording import shown
 from shortlist.service.access import Access
 from shortlist.service.appending import Appender
@@ -62,6 +62,7 @@ class Service:
     measures: Measures = field(init=False)
     streams: int = 0
     """How many are open."""
+    _basis: TimeBasis | None = None
 
     def __post_init__(self) -> None:
         options = self.options
@@ -86,6 +87,12 @@ class Service:
             for task in tasks:
                 task.cancel()
             await asyncio.gather(*tasks, return_exceptions=True)
+
+    def is_timed(self) -> bool:
+        """Whether items are of the time that they say; once there is a deployment, that stays."""
+        if self._basis is None and self.deployment.manifest is not None:
+            self._basis = self.deployment.basis
+        return self._basis == "event"
 
     def send(self, orders: Sequence[Order]) -> Sent:
         """As late as possible: meanwhile time goes on in the deployment, too."""

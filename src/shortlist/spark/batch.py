@@ -36,12 +36,13 @@ from shortlist.engine.stages import (
 )
 from shortlist.intake.lines import VERBS
 from shortlist.intake.tables import POSITION
+from shortlist.jobs.sinks import put_parts_in_order, replacing
 from shortlist.live.slots import cut_registry, shard_of
 from shortlist.model.command import Command
 from shortlist.model.items import COMMAND, PUBLICATION, REJECT, Items, Wanted
 from shortlist.model.registry import Registry
 from shortlist.model.settings import Settings
-from shortlist.spark.sinks import lines_of_rows, put_parts_in_order, replacing
+from shortlist.spark.sinks import lines_of_rows
 from shortlist.spark.sources import Lines
 from shortlist.spark.stateless import PARTS, MatchAll, Ready, WriteAll, is_stateless
 from shortlist.spark.tasks import Progress, pinned, spark_schema

@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from shortlist.intake.files import read_registry, registry_from_documents
+from shortlist.intake.input_files import NoInput
 from shortlist.intake.tables import row_document
 from shortlist.live.driver import Driver, begin
 from shortlist.live.folder_outlet import FolderOutlet
@@ -15,12 +16,11 @@ from shortlist.live.folder_registers import FolderRegisters
 from shortlist.live.locking import only_driver
 from shortlist.live.outlets import Outlet
 from shortlist.live.places import files_in
-from shortlist.live.plans import PlanSetting
 from shortlist.live.registers import has_deployment
 from shortlist.model.registry import Registry
-from shortlist.model.settings import Limits, Settings
+from shortlist.model.settings import Limits, PlanSetting, Settings
 from shortlist.spark.batch import Batch
-from shortlist.spark.sources import NoInput, read_table
+from shortlist.spark.sources import read_table
 from shortlist.spark.streaming import PUBLICATION_COLUMNS, Stream, stream_lines
 from shortlist.spark.tasks import Lanes
 
@@ -61,6 +61,11 @@ def batch(
     if missing:
         found = ", ".join(publications.columns)
         raise NoInput(f"expected a column {missing[0]} of publications, found {found}")
+    if settings.asks_the_log:
+        raise NoInput(
+            "expected the time basis event, without ahead: a finite DataFrame is ordered by what"
+            " its publications say"
+        )
     if settings.lateness is not None and "position" not in publications.columns:
         raise NoInput("lateness needs a column `position`: a DataFrame has no order of its own")
     lines, known = read_table(publications), any_registry(registry, settings.limits)
@@ -100,6 +105,7 @@ def rank_stream(
     shards: int | None = None,
     with_data: bool = False,
     plan: PlanSetting = "replicate",
+    arrival: str | None = None,
 ) -> Stream:
     """Ranks what a streaming DataFrame brings, from where the last run on this state stopped.
 
@@ -107,16 +113,24 @@ def rank_stream(
     columns of publications; with a column `position` items keep it, otherwise they are numbered as
     they arrive. The registry is what a new state begins with. Deliveries go to a folder of files,
     or to an outlet of your own.
+
+    With `arrival`, the column of that name says when each item arrived: its time on the basis
+    `arrival` (`Settings(time="arrival")`), with which a state has to begin; what `ahead` is
+    compared with on `event`. It goes back for nobody: what seems earlier than what came before is
+    of the same instant.
     """
     settings = settings or Settings(lateness=0)
     spark, folder = frame.sparkSession, Path(state).absolute()
-    lines = stream_lines(frame)
+    lines = stream_lines(frame, arrival, is_timed=settings.time == "event")
+    if settings.asks_the_log and "appended" not in lines.frame.columns:
+        raise NoInput("expected the name of a column as `arrival`, which tells when items arrived")
     with ExitStack() as stack:
         stack.enter_context(only_driver(folder))
         registers, files = FolderRegisters(folder / "registers"), files_in(folder)
         if not has_deployment(registers):
             known = any_registry(registry, settings.limits)
-            begin(registers, files, known, shards or spark.sparkContext.defaultParallelism)
+            shards = shards or spark.sparkContext.defaultParallelism
+            begin(registers, files, known, shards, settings.time)
         lanes = stack.enter_context(closing(Lanes(spark)))
         outlet = out if not isinstance(out, str | Path) else FolderOutlet(out, with_data=with_data)
         driver = Driver(registers, files, settings, lanes, outlet, with_data=with_data, plan=plan)

@@ -1,38 +1,20 @@
-"""A whole job, as a batch or through the streaming query: files in, files out, a report back."""
+"""Jobs on Spark: as a batch, or through the streaming query."""
 
 from __future__ import annotations
 
 import tempfile
-import time
-from collections import Counter
-from collections.abc import Callable, Iterable, Mapping
-from contextlib import ExitStack, closing
-from dataclasses import dataclass, field, fields
+from contextlib import closing
+from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING
 
-import pyarrow as pa
-
-from shortlist.engine.arrow import rows
-from shortlist.engine.shard import OTHER_TYPE
-from shortlist.live.driver import Driver, begin
-from shortlist.live.files import Files
-from shortlist.live.folder_registers import FolderRegisters
-from shortlist.live.plans import PlanSetting
-from shortlist.model.items import Items
-from shortlist.model.registry import Registry
-from shortlist.model.settings import Settings
-from shortlist.progress import Steps
+from shortlist.intake.growing_files import GrowingFiles
+from shortlist.jobs.job import Counts, Job, Streamed
+from shortlist.jobs.streamed import run_stream
+from shortlist.live.driver import Driver
 from shortlist.spark.batch import Batch
-from shortlist.spark.file_source import GrowingFiles
 from shortlist.spark.session import any_session
-from shortlist.spark.sinks import (
-    delivery_writer,
-    reject_lines,
-    write_deliveries,
-    write_explanations,
-    write_rejects,
-)
+from shortlist.spark.sinks import write_deliveries, write_explanations, write_rejects
 from shortlist.spark.sources import read_files
 from shortlist.spark.streaming import Stream, stream_files
 from shortlist.spark.tasks import Lanes
@@ -41,107 +23,29 @@ if TYPE_CHECKING:
     from pyspark.sql import SparkSession
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Outputs:
-    """Where the results go."""
-
-    deliveries: Path
-    rejects: Path
-    explanations: Path | None = None
-    departures: Path | None = None
-    """What leaves shortlists; only a stream tells."""
-
-
-class Streamed(NamedTuple):
-    """How a finite input goes through the streaming query."""
-
-    at_most: int | None = None
-    """Lines in a micro-batch."""
-    plan: PlanSetting = "replicate"
-
-
 @dataclass(frozen=True, slots=True)
-class FileOutlet:
-    """Deliveries are written as they come; what else there is once all of it is known."""
+class OnSpark:
+    """A ground for jobs: a session on this machine, or of a master."""
 
-    write: Callable[[pa.Table], object]
-    refusals: list[tuple[Any, ...]] = field(default_factory=list)
-    departures: list[str] = field(default_factory=list)
+    master: str | None = None
 
-    def deliver(self, before: int, deliveries: pa.Table) -> None:
-        self.write(deliveries)
-
-    def reject(self, before: int, refusals: pa.Table) -> None:
-        self.refusals.extend(rows(refusals.select(["position", "line", "reason"]).to_batches()))
-
-    def depart(self, before: int, departures: pa.Table) -> None:
-        self.departures.extend(departures.column("line").to_pylist())
-
-
-@dataclass(frozen=True, slots=True)
-class Job:
-    """Ranks the publications of a file or folder."""
-
-    registry: Registry
-    source: Path
-    outputs: Outputs
-    settings: Settings
-    steps: Steps
-    commands: bool = False
-    with_data: bool = False
-    shards: int | None = None
-
-    def run(self, master: str | None = None, stream: Streamed | None = None) -> dict[str, Any]:
-        """The report counts what happened, the same whether it goes through a stream or not."""
-        started = time.monotonic()
-        self._check_outputs()
-        with self.steps.step("Starting Spark"):
-            spark = any_session(master)
-        if stream is None:
-            counts, rejected = self._run_batch(spark)
-        else:
-            counts, rejected = self._run_stream(spark, stream)
-        return {
-            "publications": counts["publications"],
-            "matched": counts.get("matched", 0),
-            "deliveries": counts.get("arrival", 0) + counts.get("promotion", 0),
-            "promotions": counts.get("promotion", 0),
-            "rejects": rejected,
-            "other_type": counts["other_type"],
-            "seconds": round(time.monotonic() - started, 3),
-        }
-
-    def _check_outputs(self) -> None:
-        """Nothing may be written where it cannot be, or over something else of this job."""
-        taken = {self.source.resolve(): "the input"}
-        for each in fields(self.outputs):
-            out = getattr(self.outputs, each.name)
-            if out is None:
-                continue
-            if not out.absolute().parent.is_dir():
-                raise FileNotFoundError(f"{out}: expected the folder {out.parent} to exist")
-            if out.resolve() in taken:
-                found = taken[out.resolve()]
-                raise FileExistsError(f"{out}: is {found}, and cannot be {each.name}")
-            taken[out.resolve()] = f"for the {each.name}"
-
-    def _run_batch(self, spark: SparkSession) -> tuple[Mapping[str, Any], int]:
-        outputs, steps = self.outputs, self.steps
+    def batch(self, job: Job) -> tuple[Counts, int]:
+        outputs, steps, spark = job.outputs, job.steps, self._session(job)
         with steps.step("Reading"):
-            lines = read_files(spark, self.source)
+            lines = read_files(spark, job.source)
             batch = Batch(
                 lines,
-                self.registry,
-                self.settings,
-                commands=self.commands,
-                shards=self.shards or 0,
-                with_data=self.with_data,
+                job.registry,
+                job.settings,
+                commands=job.commands,
+                shards=job.shards or 0,
+                with_data=job.with_data,
                 keep=True,
             )
             passes = batch.passes
         writes_parts = batch.is_stateless and outputs.deliveries.suffix == ".parquet"
         if batch.is_stateless:
-            with steps.told("Compiling the registry", len(self.registry.subscriptions)) as told:
+            with steps.told("Compiling the registry", len(job.registry.subscriptions)) as told:
                 batch.prepare(processes=None, progress=told)
         with steps.counted("Matching and selecting", passes) as batch.progress:
             counts = batch.write_parts(outputs.deliveries) if writes_parts else batch.counts()
@@ -155,45 +59,20 @@ class Job:
         batch.release()
         return counts, rejected
 
-    def _run_stream(self, spark: SparkSession, how: Streamed) -> tuple[Mapping[str, Any], int]:
-        outputs = self.outputs
-        beside = outputs.deliveries.absolute().parent
-        with ExitStack() as stack:
-            scratch = tempfile.TemporaryDirectory(dir=beside, prefix=".shortlist-")
-            folder = Path(stack.enter_context(scratch))
-            writer = delivery_writer(outputs.deliveries, self.with_data)
-            outlet = FileOutlet(stack.enter_context(writer))
-            registers, files = FolderRegisters(folder / "registers"), Files(folder / "files")
-            lines = stream_files(spark, self.source, finite=True, at_most=how.at_most)
-            shards = self.shards or spark.sparkContext.defaultParallelism
-            begin(registers, files, self.registry, shards)
-            driver = Driver(
-                registers,
-                files,
-                self.settings,
-                stack.enter_context(closing(Lanes(spark))),
-                outlet,
-                with_data=self.with_data,
-                plan=how.plan,
-                with_departures=outputs.departures is not None,
-            )
-            with self.steps.step("Matching and selecting"):
-                stream = Stream(lines, driver, folder / "checkpoint", commands=self.commands)
+    def stream(self, job: Job, how: Streamed) -> tuple[Counts, int]:
+        spark = self._session(job)
+        lines = stream_files(spark, job.source, finite=True, at_most=how.at_most)
+
+        def feed(driver: Driver) -> None:
+            with tempfile.TemporaryDirectory(prefix="shortlist-") as checkpoint:
+                stream = Stream(lines, driver, Path(checkpoint), commands=job.commands)
                 stream.run_to_the_end()
-                driver.run_batch(Items.empty(), last=True)
-            places = GrowingFiles(self.source, lines.tabular, finite=True).places()
-            _write_text(outputs.rejects, reject_lines(sorted(outlet.refusals), places))
-            if outputs.departures is not None:
-                _write_text(outputs.departures, outlet.departures)
-        counts = Counter(driver.manifest.counts)
-        other = {
-            name.removeprefix(OTHER_TYPE): count
-            for name, count in counts.items()
-            if name.startswith(OTHER_TYPE)
-        }
-        work = {**counts, "publications": counts["published"], "other_type": other}
-        return work, len(outlet.refusals)
 
+        cores = spark.sparkContext.defaultParallelism
+        files = GrowingFiles(job.source, lines.tabular, finite=True)
+        with closing(Lanes(spark)) as lanes:
+            return run_stream(job, how, lanes, cores, feed, files.places)
 
-def _write_text(out: Path, lines: Iterable[str]) -> None:
-    out.write_bytes("".join(f"{line}\n" for line in lines).encode())
+    def _session(self, job: Job) -> SparkSession:
+        with job.steps.step("Starting Spark"):
+            return any_session(self.master)

@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 import re
-from bisect import bisect_left
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 from urllib.parse import unquote, urlparse
 
+from shortlist.intake.input_files import Places, input_files, is_table
 from shortlist.intake.tables import POSITION, check_tables
-from shortlist.model.problem import ShortlistError
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
@@ -19,28 +18,6 @@ TIME_FORMATS = {
     "timestampFormat": "yyyy-MM-dd'T'HH:mm:ss.SSSSSSXXX",
     "timestampNTZFormat": "yyyy-MM-dd'T'HH:mm:ss.SSSSSS'Z'",
 }
-
-
-class NoInput(ShortlistError):
-    """Input that is not there, or of no form that can be read."""
-
-
-@dataclass(frozen=True, slots=True)
-class Places:
-    """Where positions come from: each file's lines follow those of the file before it."""
-
-    files: tuple[str, ...]
-    ends: tuple[int, ...]
-
-    def name(self, position: int) -> str:
-        """The file and line of a position.
-
-        >>> Places(("a.jsonl", "b.jsonl"), (10, 15)).name(12)
-        'b.jsonl:2'
-        """
-        index = bisect_left(self.ends, position)
-        start = self.ends[index - 1] if index else 0
-        return f"{self.files[index]}:{position - start}"
 
 
 @dataclass(frozen=True, slots=True)
@@ -108,35 +85,6 @@ def json_row(columns: list[str]):  # type: ignore[no-untyped-def]
 def quoted(name: str) -> str:
     """A column's name as Spark takes it, whatever is in it."""
     return f"`{name.replace('`', '``')}`"
-
-
-def input_files(path: Path) -> list[Path]:
-    """The files that a path stands for, all JSON lines or all Parquet, in order of name."""
-    if path.is_file():
-        if path.name.startswith((".", "_")):
-            raise NoInput(
-                f"{path}: Spark passes over names that start with . or _: rename the file"
-            )
-        return [path]
-    if not path.is_dir():
-        raise NoInput(f"{path}: expected a file or a folder, found nothing")
-    files: list[Path] = []
-    for entry in sorted(path.iterdir()):
-        if entry.name.startswith((".", "_")):
-            continue
-        if entry.is_dir() and not is_table(entry):
-            raise NoInput(f"{path}: expected files in this folder, found the folder {entry.name}")
-        files += input_files(entry)
-    if not files:
-        raise NoInput(f"{path}: expected files in this folder, found none")
-    if len({is_table(file) for file in files}) > 1:
-        raise NoInput(f"{path}: expected JSON lines or Parquet, found both")
-    return files
-
-
-def is_table(path: Path) -> bool:
-    """A Parquet file, or a folder of them as Spark writes it."""
-    return path.suffix == ".parquet"
 
 
 def literal_glob(name: str) -> str:

@@ -25,6 +25,7 @@ from shortlist.engine.kernels.sorting import order_by
 from shortlist.engine.stages import RESULTS
 from shortlist.engine.steps import CommandReader, steps
 from shortlist.intake.lines import ItemReader
+from shortlist.jobs.sinks import DeliveryFile
 from shortlist.matching.blocks import Block, Ints
 from shortlist.matching.census import TypeCensus
 from shortlist.matching.index.compile import compiled_index
@@ -36,7 +37,6 @@ from shortlist.model.registry import Registry
 from shortlist.model.settings import Limits
 from shortlist.model.subscription import Subscription
 from shortlist.scoring.blocks import Arrivals, BlockScoring
-from shortlist.spark.sinks import DeliveryFile
 from shortlist.spark.tasks import Progress
 
 PARTS = pa.schema(
@@ -118,7 +118,7 @@ class Ready:
             receiving=Receiving(
                 shortlists=pa.array(shortlists, pa.string()),
                 subscribers=pa.array([subscribers[name] for name in shortlists], pa.string()),
-                hashed=shortlist_texts(shortlists),
+                hashed=shortlist_texts(pa.array(shortlists, pa.string())),
                 places=np.empty(0, np.int32),
             ),
             ranks=np.array([place[name] for name in shortlists], np.int32),
@@ -190,10 +190,10 @@ class MatchAll:
         ready, size = self.ready, found.scores.size
         return items, delivery_batch(
             Published(
-                sources=items.values("source"),
-                ids=items.values("id"),
+                sources=items.batch.column("source"),
+                ids=items.batch.column("id"),
                 positions=items.positions,
-                data=items.values("data") if self.with_data else None,
+                data=items.batch.column("data") if self.with_data else None,
                 places=found.publications,
             ),
             ready.receiving._replace(places=found.subscriptions),

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 import pyarrow as pa
 
+from shortlist.intake.input_files import NoInput, input_files, is_table
 from shortlist.intake.reading import rejects_of
 from shortlist.intake.tables import check_tables
 from shortlist.live.driver import Driver, Report
@@ -22,11 +23,9 @@ from shortlist.model.items import Items
 from shortlist.spark.sources import (
     TIME_FORMATS,
     Lines,
-    NoInput,
-    input_files,
-    is_table,
     json_row,
     literal_glob,
+    quoted,
 )
 from shortlist.spark.tasks import spark_schema
 
@@ -71,28 +70,45 @@ def stream_files(
     return Lines(rows.select("position", line), tabular=True)
 
 
-def stream_lines(frame: DataFrame) -> Lines:
+def stream_lines(frame: DataFrame, arrival: str | None = None, *, is_timed: bool = True) -> Lines:
     """Any streaming DataFrame: lines, or a table of publications.
 
-    Without a column `position`, items are numbered when they arrive.
+    Without a column `position`, items are numbered when they arrive. The column `arrival` says when
+    each item did, as a timestamp or in microseconds; of lines it is `appended`, if there is one.
+    Unless they are `is_timed`, publications need not say a time themselves.
     """
     from pyspark.sql import functions as F  # noqa: N812
 
     positions = [F.col("position").cast("bigint")] if "position" in frame.columns else []
-    if "line" in frame.columns and set(frame.columns) <= set(LINE_COLUMNS):
+    needed = PUBLICATION_COLUMNS if is_timed else PUBLICATION_COLUMNS[:2]
+    if arrival is None and "appended" in frame.columns and "line" in frame.columns:
+        arrival = "appended"
+    arrivals = [] if arrival is None else [_arrivals(frame, arrival)]
+    if "line" in frame.columns and set(frame.columns) <= {*LINE_COLUMNS, arrival}:
         if dict(frame.dtypes)["line"] not in ("string", "binary"):
             raise NoInput(f"line: expected text or bytes, found {dict(frame.dtypes)['line']}")
-        appended = [F.col("appended").cast("bigint")] if "appended" in frame.columns else []
         line = F.col("line").cast("binary").alias("line")
-        return Lines(frame.select(*positions, line, *appended), tabular=False)
-    if set(PUBLICATION_COLUMNS) <= set(frame.columns):
-        columns = [name for name in frame.columns if name != "position"]
+        return Lines(frame.select(*positions, line, *arrivals), tabular=False)
+    if set(needed) <= set(frame.columns):
+        columns = [name for name in frame.columns if name not in ("position", arrival)]
         line = json_row(columns).cast("binary").alias("line")
-        return Lines(frame.select(*positions, line), tabular=True)
+        return Lines(frame.select(*positions, line, *arrivals), tabular=True)
     raise NoInput(
         "expected a column line and, if you like, position and appended; or publications with"
-        f" id, source and time; found {', '.join(frame.columns)}"
+        f" {', '.join(needed[:-1])} and {needed[-1]}; found {', '.join(frame.columns)}"
     )
+
+
+def _arrivals(frame: DataFrame, name: str):  # type: ignore[no-untyped-def]
+    """The column that says when items arrived, in microseconds."""
+    from pyspark.sql import functions as F  # noqa: N812
+
+    kind = dict(frame.dtypes).get(name)
+    if kind not in ("timestamp", "bigint"):
+        found = f"none in {', '.join(frame.columns)}" if kind is None else kind
+        raise NoInput(f"{name}: expected a column of timestamps or microseconds, found {found}")
+    column = F.col(quoted(name))
+    return (F.unix_micros(column) if kind == "timestamp" else column).alias("appended")
 
 
 def _wherever(log: str) -> str:

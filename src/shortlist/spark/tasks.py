@@ -2,20 +2,20 @@
 
 from __future__ import annotations
 
-import gc
 import os
 import pickle
 import uuid
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
-from functools import cache, reduce
+from functools import reduce
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import pyarrow as pa
 
 from shortlist.live.tasks import D, W
+from shortlist.live.worker import settle
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
@@ -76,17 +76,8 @@ class _Task:
         for _ in arriving:
             pass
         done = pickle.dumps(self.task(self.work))
-        _settle()
+        settle()
         yield pa.record_batch([[self.number], [done]], schema=DONE)
-
-
-@cache
-def _settle() -> None:
-    """What a worker has in memory after its first task is an engine, mostly, and stays: Python's
-    collector need not go through it again and again, which takes half a second for 50,000
-    subscriptions."""
-    gc.collect()
-    gc.freeze()
 
 
 class Lanes:

@@ -1,6 +1,7 @@
 """Who covers whom, of conditions that are rows of numbers: one covers those that exceed it nowhere.
 
-Rows are distinct and in lexicographic order, so that each stands after all that cover it.
+Rows are in lexicographic order, so that each stands after all that cover it; of equal ones the
+earlier counts as covering the later.
 """
 
 import numpy as np

@@ -1,6 +1,6 @@
 """SHA-256 (FIPS 180-4) of many messages, some at a time, side by side in vector registers."""
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable
 from math import cbrt, sqrt
 from typing import NamedTuple
 
@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 from shortlist.matching.arrays import Ints, Longs
 
 Words = NDArray[np.uint32]
+Octets = NDArray[np.uint8]
 DigitPairs = NDArray[np.uint16]
 
 LANES = 32
@@ -47,16 +48,24 @@ class Texts(NamedTuple):
     """In bytes."""
 
 
-def texts(strings: Sequence[bytes]) -> Texts:
-    """
-    >>> [hex(word) for word in texts([b"abcde"]).words]
+@njit(cache=True)
+def texts(content: Octets, offsets: Longs) -> Texts:
+    """Strings, of which each begins at an offset; the last one ends at the last offset.
+
+    >>> abcde = np.frombuffer(b"abcde", np.uint8)
+    >>> [hex(word) for word in texts(abcde, np.array([0, 5])).words]
     ['0x0', '0x61626364', '0x65000000', '0x0']
     """
-    padded = [bytes(4), *(string + bytes(4 + -len(string) % 4) for string in strings)]
-    sizes = np.array([len(string) // 4 for string in padded], np.int64)
-    words = np.frombuffer(b"".join(padded), ">u4").astype(np.uint32)
-    lengths = np.array([len(string) for string in strings], np.int64)
-    return Texts(words, np.cumsum(sizes)[:-1], lengths)
+    lengths = offsets[1:] - offsets[:-1]
+    ends = np.cumsum((lengths + 3) // 4 + 1)
+    starts = np.ones_like(ends)
+    starts[1:] += ends[:-1]
+    words = np.zeros(ends[-1] + 1 if ends.size else 1, np.uint32)
+    for string in range(lengths.size):
+        for at in range(lengths[string]):
+            octet = np.uint32(content[offsets[string] + at])
+            words[starts[string] + at // 4] |= octet << np.uint32(24 - 8 * (at % 4))
+    return Texts(words, starts, lengths)
 
 
 class Messages(NamedTuple):
@@ -81,9 +90,10 @@ class Group(NamedTuple):
 def write_digests(messages: Messages, digits: DigitPairs) -> None:
     """The first half of each digest, in hexadecimal digits.
 
-    >>> only = np.zeros(1, np.int32)
+    >>> only, abc = np.zeros(1, np.int32), np.frombuffer(b"abc", np.uint8)
+    >>> a, bc = texts(abc, np.array([0, 1])), texts(abc, np.array([1, 3]))
     >>> digits = np.empty(PAIRS, np.uint16)
-    >>> write_digests(Messages(texts([b"a"]), texts([b"bc"]), only, only), digits)
+    >>> write_digests(Messages(a, bc, only, only), digits)
     >>> digits.tobytes()
     b'ba7816bf8f01cfea414140de5dae2223'
     """

@@ -83,10 +83,10 @@ class Publications:
         """What policies ask of publications, by number: a view."""
         return self._facts[: len(self)]
 
-    def text(self, name: str, numbers: Sequence[int]) -> list[Any]:
+    def text(self, name: str, numbers: Sequence[int]) -> pa.StringArray:
         """One of the texts of some publications."""
         texts = self._texts[name]
-        return [texts[number] for number in numbers]
+        return pa.array([texts[number] for number in numbers], pa.string())
 
     def add(self, items: Items) -> int:
         """Takes publications in that appear after all others; the number of the first."""
@@ -122,7 +122,7 @@ class Publications:
             pa.array(expiries, mask=expiries == NEVER),
             facts["position"],
             pa.array([self._audiences[place] for place in places], pa.int64()),
-            *(pa.array(self.text(name, places), pa.string()) for name in TEXTS),
+            *(self.text(name, places) for name in TEXTS),
         ]
         return pa.record_batch([*columns], schema=PUBLICATION)
 
@@ -176,7 +176,7 @@ class Publications:
         """Forgets those that no arena holds, and renumbers the rest in all of them."""
         kept = sweep(arenas, "publication", len(self))
         places: list[int] = kept.tolist()
-        self._texts = {name: self.text(name, places) for name in TEXTS}
+        self._texts = {name: [texts[at] for at in places] for name, texts in self._texts.items()}
         self._audiences = [self._audiences[place] for place in places]
         self._facts[: kept.size] = self._facts[kept]
         self._names = None

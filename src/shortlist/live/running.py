@@ -3,34 +3,28 @@
 from __future__ import annotations
 
 import gc
-import shutil
 import threading
 import time
-import uuid
-from contextlib import ExitStack, closing
+from collections.abc import Callable
+from contextlib import AbstractContextManager, ExitStack, closing
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import TYPE_CHECKING, Protocol
+from typing import Protocol
 
-from shortlist.live.driver import Driver, Finished, Report, begin
+from shortlist.live.driver import Driver, Finished, Report, WrongBasis, begin
 from shortlist.live.files import Files
 from shortlist.live.heartbeats import Heartbeats
 from shortlist.live.locking import only_driver
 from shortlist.live.outlets import LogOutlet
 from shortlist.live.places import announce, announced, files_in
-from shortlist.live.plans import PlanSetting
 from shortlist.live.registers import has_deployment
 from shortlist.live.savepoint import rescale, shards_asked_for
+from shortlist.live.tasks import Run
 from shortlist.log.base import Log, Moved
 from shortlist.log.opening import open_log
 from shortlist.model.problem import InvalidRegistry, ShortlistError
 from shortlist.model.registry import Registry
-from shortlist.model.settings import Settings
-from shortlist.spark.streaming import Stream, stream_log
-from shortlist.spark.tasks import Lanes
-
-if TYPE_CHECKING:
-    from pyspark.sql import SparkSession
+from shortlist.model.settings import PlanSetting, Settings
 
 LONGEST_PAUSE = 10.0
 """Seconds between two attempts to go on, at most."""
@@ -56,10 +50,6 @@ class Wanted:
     """Microseconds of silence after which time is written down; None: never."""
 
 
-class SparkEnded(ShortlistError, ConnectionError):
-    """The JVM is gone, or has given up: only a new process can start it again."""
-
-
 class WrongPlace(ShortlistError):
     """A folder that does not have the state of the deployment."""
 
@@ -80,12 +70,52 @@ class Observer(Protocol):
     def stopped(self) -> None: ...
 
 
+class Lanes(Run, Protocol):
+    """Runs the tasks of a driver until it is closed."""
+
+    def close(self) -> None: ...
+
+
+class Streaming(AbstractContextManager["Streaming"], Protocol):
+    """Lines on their way to a driver."""
+
+    @property
+    def is_active(self) -> bool: ...
+
+    def stop(self) -> None:
+        """Lets the batch that is under way come to its end; raises what went wrong, if it did."""
+        ...
+
+
+Told = Callable[[Report, dict[int, int]], None]
+"""Hears of every batch, with the time at which the log took each position."""
+
+
+class Ground(Protocol):
+    """Where a deployment runs: who does its tasks, and who brings it what the log has."""
+
+    @property
+    def shards(self) -> int:
+        """As many as a new deployment has, if nobody says how many."""
+        ...
+
+    def lanes(self) -> Lanes: ...
+
+    def streaming(self, wanted: Wanted, driver: Driver, log: Log, told: Told) -> Streaming:
+        """Behind what the driver has read; it runs."""
+        ...
+
+    def check(self, error: Exception) -> None:
+        """Raises where an error is one that no other attempt in this process would mend."""
+        ...
+
+
 class Running:
     """One deployment of this process."""
 
-    def __init__(self, wanted: Wanted, spark: SparkSession, observer: Observer) -> None:
+    def __init__(self, wanted: Wanted, ground: Ground, observer: Observer) -> None:
         self._wanted = wanted
-        self._spark = spark
+        self._ground = ground
         self._observer = observer
         self._stopping = threading.Event()
         self._shards = wanted.shards
@@ -99,7 +129,7 @@ class Running:
         """Goes on where the last one stopped, until `stop`; a failure is not the end.
 
         Raises `AlreadyRunning` or `Moved` where another process drives the deployment,
-        `SparkEnded`, and what no second attempt would mend.
+        and what no second attempt would mend.
         """
         with only_driver(self._wanted.folder), ExitStack() as stack:
             stack.callback(self._observer.stopped)
@@ -108,21 +138,14 @@ class Running:
                 began = time.monotonic()
                 try:
                     self._run()
-                except (Moved, WrongPlace, Finished, InvalidRegistry):
+                except (Moved, WrongPlace, WrongBasis, Finished, InvalidRegistry):
                     raise
                 except Exception as error:
-                    if not self._is_spark_there():
-                        raise SparkEnded(f"Spark has ended: {error}; start anew") from error
+                    self._ground.check(error)
                     failures = 1 if time.monotonic() - began > 60 else failures + 1
                     pause = min(0.2 * 2**failures, LONGEST_PAUSE)
                     self._observer.failed(error, pause)
                     self._stopping.wait(pause)
-
-    def _is_spark_there(self) -> bool:
-        try:
-            return not self._spark.sparkContext._jsc.sc().isStopped()
-        except Exception:  # py4j's, of several kinds
-            return False
 
     def _run(self) -> None:
         """From the manifest on, until something fails."""
@@ -131,7 +154,7 @@ class Running:
             log = stack.enter_context(closing(open_log(wanted.log)))
             files = self._files
             self._begin(log, files)
-            lanes = stack.enter_context(closing(Lanes(self._spark)))
+            lanes = stack.enter_context(closing(self._ground.lanes()))
             driver = Driver(
                 log,
                 files,
@@ -145,12 +168,13 @@ class Running:
             announce(log, wanted.folder)
             gc.freeze()  # the registry stays: Python's collector need not go through it each time
             self._observer.started(driver, log)
-            stream = stack.enter_context(self._streaming(driver, log))
             beats = self._heartbeats(log)
+            told = self._told(driver, log, beats)
+            stream = stack.enter_context(self._ground.streaming(wanted, driver, log, told))
             while not self._stopping.is_set() and stream.is_active:
                 if shards_asked_for(log) is not None:
                     break
-                if beats is not None:
+                if beats is not None and not beats.close_instant(driver.manifest):
                     beats.beat(driver.manifest.latest)
                 self._stopping.wait((wanted.heartbeat or 500_000) / 1e6)
             stream.stop()
@@ -161,8 +185,8 @@ class Running:
     def _begin(self, log: Log, files: Files) -> None:
         wanted, known = self._wanted, announced(log)
         if not has_deployment(log):
-            shards = wanted.shards or self._spark.sparkContext.defaultParallelism
-            begin(log, files, wanted.registry, shards)
+            shards = wanted.shards or self._ground.shards
+            begin(log, files, wanted.registry, shards, wanted.settings.time)
         elif known is not None and known != wanted.folder.absolute():
             raise WrongPlace(f"expected --state {known}, found {wanted.folder.absolute()}")
         elif self._shards is not None:
@@ -170,25 +194,13 @@ class Running:
         # somebody may ask for another number later, which a failure must not undo
         self._shards = None
 
-    def _streaming(self, driver: Driver, log: Log) -> Stream:
-        """The manifest says where to go on, so Spark's own checkpoints are of one run only."""
-        checkpoints = self._wanted.folder / "checkpoints"
-        shutil.rmtree(checkpoints, ignore_errors=True)
-        manifest = driver.manifest
-        lines = stream_log(
-            self._spark,
-            self._wanted.log,
-            after=manifest.position - manifest.base,
-            at_most=self._wanted.at_most,
-        )
-        stream = Stream(
-            lines,
-            driver,
-            checkpoints / uuid.uuid4().hex,
-            lambda report, appended: self._observer.ran(report, driver, log, appended),
-        )
-        stream.start()
-        return stream
+    def _told(self, driver: Driver, log: Log, beats: Heartbeats | None) -> Told:
+        def told(report: Report, appended: dict[int, int]) -> None:
+            self._observer.ran(report, driver, log, appended)
+            if beats is not None:
+                beats.close_instant(driver.manifest)
+
+        return told
 
     def _heartbeats(self, log: Log) -> Heartbeats | None:
         if self._wanted.heartbeat is None:

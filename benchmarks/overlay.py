@@ -1,0 +1,194 @@
+"""Brokers: how many subscriptions each rule forwards, and what routing takes, in messages and time.
+
+The network is that of the rank-cover paper: 10 core brokers in a chain, 5 edge brokers each. Its
+subscriptions are intervals, 30 to 60 % of the range of one attribute.
+Run: python benchmarks/overlay.py [--subscriptions 10000 50000] [--publications 10000] [--quick]
+Prints one JSON line per figure.
+"""
+
+import argparse
+import json
+import time
+from collections.abc import Callable
+from dataclasses import asdict, replace
+from functools import partial
+from math import log
+from random import Random
+from typing import Any, TypeVar
+
+import numpy as np
+
+from shortlist.model.advertisement import Advertisement
+from shortlist.model.policy import Window
+from shortlist.model.publication import Publication
+from shortlist.model.registry import Registry
+from shortlist.model.spans import Span
+from shortlist.model.subscription import Subscription
+from shortlist.overlay.central import central
+from shortlist.overlay.cover_shares import cover_shares, drawn_intervals
+from shortlist.overlay.message_model import Setting
+from shortlist.overlay.orders import cover_counts, depth_readings
+from shortlist.overlay.placement import CRITERIA, placed
+from shortlist.overlay.simulator import Network, simulate
+from shortlist.overlay.strategies import STRATEGIES
+from shortlist.overlay.topology import Topology, chain, hierarchy
+
+Result = TypeVar("Result")
+
+K = 10
+SECOND = 1_000_000
+
+
+def main() -> None:
+    arguments = argparse.ArgumentParser(description=__doc__)
+    arguments.add_argument("--subscriptions", type=int, nargs="+", default=[10_000, 50_000])
+    arguments.add_argument("--publications", type=int, default=10_000)
+    arguments.add_argument("--strategies", nargs="+", default=["ancestor-cover-k", "rank-cover-k"])
+    arguments.add_argument("--quick", action="store_true", help="a hundredth of everything")
+    asked = arguments.parse_args()
+    share = 100 if asked.quick else 1
+    sizes = [count // share for count in asked.subscriptions]
+    report_shares(sizes)
+    report_counts_beside_formulas(1000 // min(share, 10))
+    report_placement(2000 // share)
+    for strategy in asked.strategies:
+        report_network(strategy, sizes, asked.publications // share)
+
+
+def report_shares(sizes: list[int]) -> None:
+    """The rank-cover paper's Figure 5, and how long depth and ancestors take."""
+    cover_counts(drawn_intervals(10)), depth_readings(drawn_intervals(10))  # kernels are loaded
+    spent = {}
+    for count in sizes:
+        ranges = drawn_intervals(count)
+        _, ancestors = timed(partial(cover_counts, ranges))
+        _, depths = timed(partial(depth_readings, ranges))
+        spent[count] = ancestors + depths
+        report("ancestors and three depths", spent[count], subscriptions=count)
+        for share in cover_shares(ranges, [1, K, count // 1000, count // 100, count // 10]):
+            report("forwarded shares", subscriptions=count, **asdict(share))
+    first, *_, last = sizes if len(sizes) > 1 else sizes * 2
+    if last > first:
+        power = log(spent[last] / spent[first]) / log(last / first)
+        report("growth: time goes as this power of the subscriptions", power=power)
+
+
+def report_network(strategy: str, sizes: list[int], publications: int) -> None:
+    """The paper's 60 brokers, with one publisher at an edge who reaches the ten widest."""
+    news = uniform(publications)
+    for count in sizes:
+        routed = partial(simulate, *paper_network(count), news, STRATEGIES[strategy])
+        result, seconds = timed(routed)
+        facts = result.document() | {"subscriptions": count, "publications": publications}
+        report("60 brokers, the publisher's 10 best", seconds, **facts)
+
+
+def report_counts_beside_formulas(publications: int) -> None:
+    """Windows in a tree of 31 brokers; what a formula takes from elsewhere is measured here."""
+    tree = hierarchy(5, 2)
+    names = [f"s{n}" for n in range(60)]
+    chance = Random(1)
+    subscribers = {name: chance.choice(tree.brokers) for name in names}
+    network = Topology(tree.brokers, tree.links, {"p": "b1"}, subscribers)
+    news = uniform(publications)
+    best = Window(k=3, window=Span(60 * SECOND))
+    registries = {
+        "plain": [interval(name, chance, width=0.1) for name in names],
+        "window": [
+            replace(interval(name, chance, width=0.9), score=f"-distance(x: {n / 60})", policy=best)
+            for n, name in enumerate(names)
+        ],
+    }
+    by_cells = Network(cell=0.01)
+    for kind, subscriptions in registries.items():
+        registry = Registry(subscriptions=tuple(subscriptions))
+        routed = partial(simulate, network, registry, news, network=by_cells)
+        flooded = routed(STRATEGIES["subscription-flooding"])
+        expected = central(registry, news, STRATEGIES["covering"]).deliveries
+        formulas = Setting(
+            publications=publications,
+            subscriptions=len(names),
+            brokers=len(tree.brokers),
+            matches=len(expected),
+            updates=flooded.traffic.of("update") / (len(tree.brokers) - 1),
+            degree=2,
+        ).messages()
+        for name, formula in formulas.items():
+            result, seconds = timed(partial(routed, STRATEGIES[name]))
+            facts = result.document(expected) | {"subscribed": kind, "formula": formula.total}
+            report("messages, simulated and by formula", seconds, **facts)
+
+
+def report_placement(publications: int) -> None:
+    """The saving of subscribers that choose their brokers, beside chance."""
+    tree = hierarchy(4, 3)
+    chance = Random(2)
+    genres = [f"g{n}" for n in range(12)]
+    subscriptions = tuple(
+        Subscription(
+            id=f"s{n}", where=f"genre = '{chance.choice(genres)}' and x < {chance.random():.2f}"
+        )
+        for n in range(300)
+    )
+    registry = Registry(subscriptions=subscriptions)
+    news = [
+        replace(each, data={**each.data, "genre": chance.choice(genres)})
+        for each in uniform(publications)
+    ]
+    totals = {}
+    for criterion in CRITERIA:
+        homes = placed(registry, tree.edges, criterion, probes=9)
+        network = Topology(tree.brokers, tree.links, {"p": "b1"}, homes)
+        totals[criterion] = simulate(network, registry, news, STRATEGIES["covering"]).traffic.total
+        saved = 1 - totals[criterion] / totals["random"]
+        report("placement", criterion=criterion, messages=totals[criterion], saved=saved)
+
+
+def paper_network(count: int) -> tuple[Topology, Registry]:
+    plain = chain()
+    edges = plain.edges
+    ranges = drawn_intervals(count)
+    ends = np.hstack([ranges.lows, ranges.highs]).tolist()
+    subscriptions = tuple(
+        Subscription(id=f"s{n}", where=f"x between {low!r} and {high!r}")
+        for n, (low, high) in enumerate(ends)
+    )
+    homes = {each.id: edges[n % len(edges)] for n, each in enumerate(subscriptions)}
+    network = Topology(plain.brokers, plain.links, {"p": edges[0]}, homes)
+    widest = Advertisement(id="widest", source="p", k=K, score="subscription.volume")
+    return network, Registry(subscriptions=subscriptions, advertisements=(widest,))
+
+
+def interval(name: str, chance: Random, width: float) -> Subscription:
+    low = chance.uniform(0, 1 - width)
+    return Subscription(id=name, where=f"x between {low:.4f} and {low + width:.4f}")
+
+
+def uniform(count: int) -> list[Publication]:
+    chance = Random(3)
+    return [
+        Publication(
+            id=f"n{n}", source="p", time=n * SECOND, position=n, data={"x": chance.random()}
+        )
+        for n in range(count)
+    ]
+
+
+def timed(work: Callable[[], Result]) -> tuple[Result, float]:
+    started = time.perf_counter()
+    result = work()
+    return result, time.perf_counter() - started
+
+
+def report(figure: str, seconds: float | None = None, **facts: Any) -> None:
+    if seconds is not None:
+        facts = {"seconds": seconds, **facts}
+    rounded = {
+        name: float(f"{value:.4g}") if isinstance(value, float) else value
+        for name, value in facts.items()
+    }
+    print(json.dumps({"figure": figure, **rounded}), flush=True)
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,99 @@
+"""The commands `overlay simulate` and `overlay cover`."""
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from shortlist.cli.app import FINITE, AsJson, LimitFlags, app, duration_of, errors, limits_of
+from shortlist.model.settings import Settings
+
+overlay_app = typer.Typer(
+    no_args_is_help=True, help="Simulate brokers between publishers and subscribers."
+)
+app.add_typer(overlay_app, name="overlay", rich_help_panel=FINITE)
+
+
+@overlay_app.command("simulate")
+def simulate_command(
+    topology: Annotated[Path, typer.Argument(help="Brokers and links: a YAML or JSON file.")],
+    registry: Annotated[Path, typer.Argument(help="A registry: a file or a folder.")],
+    publications: Annotated[
+        Path, typer.Argument(help="Publications, and commands among them: a file or folder.")
+    ],
+    *,
+    strategy: Annotated[
+        str, typer.Option(help="How brokers route; `--compare` shows all.")
+    ] = "covering",
+    compare: Annotated[bool, typer.Option(help="All strategies that fit, side by side.")] = False,
+    draw: Annotated[
+        Path | None, typer.Option(help="Also draw the network with its traffic: an SVG file.")
+    ] = None,
+    delay: Annotated[str, typer.Option(help="The longest that a link takes, e.g. 20ms.")] = "0",
+    loss: Annotated[
+        float, typer.Option(min=0.0, max=1.0, help="The share of messages that is lost.")
+    ] = 0.0,
+    cell: Annotated[
+        float | None,
+        typer.Option(min=1e-9, help="Tell thresholds by cells of this width; else exactly."),
+    ] = None,
+    merge: Annotated[bool, typer.Option(help="Covering merges ranges that overlap.")] = False,
+    rounds: Annotated[int, typer.Option(min=0, help="How often a gossip is passed on.")] = 4,
+    fan_out: Annotated[int, typer.Option(min=1, help="To how many neighbours.")] = 2,
+    grid: Annotated[
+        list[str] | None,
+        typer.Option(help="For rendezvous: ATTRIBUTE=NUMBER,NUMBER,… where cells begin."),
+    ] = None,
+    place: Annotated[
+        str | None,
+        typer.Option(help="Let subscribers choose brokers: random, top-level, nodes or both."),
+    ] = None,
+    probes: Annotated[
+        int | None, typer.Option(min=1, help="How many brokers each looks at; else all.")
+    ] = None,
+    seed: Annotated[int, typer.Option(help="What chance follows from.")] = 0,
+    limit: LimitFlags = None,
+    as_json: AsJson = False,
+) -> None:
+    """Let brokers route a finite input, and count their messages."""
+    from shortlist.cli.overlay_runs import Asked, grid_axes, run_simulation
+    from shortlist.overlay.simulator import Network
+    from shortlist.overlay.strategies import StrategySettings
+
+    routing = StrategySettings(
+        merges=merge, rounds=rounds, fan_out=fan_out, seed=seed, axes=grid_axes(grid)
+    )
+    network = Network(
+        delay=duration_of("--delay", delay),
+        loss=loss,
+        cell=cell,
+        seed=seed,
+        routing=routing,
+        settings=Settings(limits=limits_of(limit)),
+    )
+    asked = Asked(topology, registry, publications, strategy, compare, place, probes)
+    with errors():
+        run_simulation(asked, network, draw, as_json)
+
+
+@overlay_app.command("cover")
+def cover_command(
+    registry: Annotated[
+        Path | None, typer.Argument(help="A registry whose subscriptions ask for ranges.")
+    ] = None,
+    *,
+    subscriptions: Annotated[
+        int | None,
+        typer.Option(min=1, help="In place of it, so many intervals as the paper draws them."),
+    ] = None,
+    k: Annotated[list[int] | None, typer.Option(min=1, help="May stand several times.")] = None,
+    seed: Annotated[int, typer.Option(help="What the drawing follows from.")] = 0,
+    limit: LimitFlags = None,
+    as_json: AsJson = False,
+) -> None:
+    """Say how many subscriptions a broker forwards that knows a publisher's k best."""
+    from shortlist.cli.overlay_runs import print_shares, ranges_of
+
+    with errors():
+        ranges = ranges_of(registry, subscriptions, seed, limits_of(limit))
+        print_shares(ranges, k or [1, 2, 5, 10], as_json)

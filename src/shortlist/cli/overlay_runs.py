@@ -1,0 +1,175 @@
+"""What the commands about overlays do: brokers on finite inputs, counted and drawn."""
+
+import json
+from collections import Counter
+from collections.abc import Sequence
+from dataclasses import asdict, replace
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import typer
+from rich.console import Console
+from rich.table import Table
+
+from shortlist.cli.app import warn
+from shortlist.cli.batch import numbered_lines
+from shortlist.covering.condition_graph import Boxes
+from shortlist.engine.replay import read_items
+from shortlist.intake.files import read_registry
+from shortlist.model.command import Advertise, Item
+from shortlist.model.paths import parse_path
+from shortlist.model.registry import Registry
+from shortlist.model.settings import Limits
+from shortlist.overlay.central import central
+from shortlist.overlay.cover_shares import (
+    CoverShares,
+    cover_shares,
+    drawn_intervals,
+    registry_ranges,
+)
+from shortlist.overlay.drawing import drawn
+from shortlist.overlay.messages import KINDS
+from shortlist.overlay.placement import CRITERIA, placed
+from shortlist.overlay.rendezvous import GridAxis
+from shortlist.overlay.report import Report
+from shortlist.overlay.simulator import Network, simulate
+from shortlist.overlay.strategies import STRATEGIES, Strategy
+from shortlist.overlay.topology import Topology
+from shortlist.overlay.topology_files import read_topology
+
+
+class Asked(NamedTuple):
+    """What is simulated: files, and what becomes of them."""
+
+    topology: Path
+    registry: Path
+    publications: Path
+    strategy: str
+    compares: bool
+    place: str | None
+    """By what subscribers choose their brokers; None: as the topology says."""
+    probes: int | None
+
+
+def run_simulation(asked: Asked, network: Network, draw: Path | None, as_json: bool) -> None:
+    """Simulates, draws and prints."""
+    settings = network.settings
+    brokers = read_topology(asked.topology)
+    known = read_registry(asked.registry, settings.limits)
+    items, unread = read_items(known, numbered_lines(asked.publications)[1], settings)
+    if asked.place is not None:
+        brokers = _with_places(brokers, known, asked.place, asked.probes, network.seed)
+    reports = []
+    for each in _asked(asked.strategy, asked.compares, known, items):
+        report = simulate(brokers, known, items, each, network)
+        expected = central(known, items, each, settings).deliveries
+        reports.append((report, report.document(expected)))
+    if draw is not None:
+        draw.write_text(drawn(brokers, reports[0][0]), encoding="utf-8")
+    if as_json:
+        for _, document in reports:
+            print(json.dumps(document))
+    else:
+        Console().print(_table([document for _, document in reports]))
+        if not asked.compares:
+            _print_hops(reports[0][0])
+    reasons = Counter(reject.reason for reject in (*unread, *reports[0][0].rejects))
+    warn(f"{count:,} rejected: {reason}" for reason, count in reasons.most_common())
+
+
+def ranges_of(registry: Path | None, subscriptions: int | None, seed: int, limits: Limits) -> Boxes:
+    """The ranges of a registry, or so many drawn ones."""
+    if subscriptions is not None and registry is None:
+        return drawn_intervals(subscriptions, seed)
+    if registry is not None and subscriptions is None:
+        return registry_ranges(read_registry(registry, limits), limits)
+    found = "neither" if registry is None else "both"
+    raise typer.BadParameter(f"expected REGISTRY or --subscriptions, found {found}")
+
+
+def print_shares(ranges: Boxes, ks: Sequence[int], as_json: bool) -> None:
+    """How many of them a broker forwards."""
+    shares = cover_shares(ranges, ks)
+    if as_json:
+        for each in shares:
+            print(json.dumps(asdict(each)))
+    else:
+        Console().print(_share_table(len(ranges.lows), shares))
+
+
+def _asked(name: str, compare: bool, registry: Registry, items: Sequence[Item]) -> list[Strategy]:
+    if not compare:
+        if name not in STRATEGIES:
+            raise typer.BadParameter(
+                f"--strategy: expected one of {', '.join(STRATEGIES)}; found {name!r}"
+            )
+        return [STRATEGIES[name]]
+    advertised = bool(registry.advertisements) or any(isinstance(i, Advertise) for i in items)
+    return [each for each in STRATEGIES.values() if each.is_advertised == advertised]
+
+
+def _with_places(
+    topology: Topology, registry: Registry, place: str, probes: int | None, seed: int
+) -> Topology:
+    for criterion in CRITERIA:
+        if criterion == place:
+            homes = placed(registry, topology.edges, criterion, probes=probes, seed=seed)
+            return replace(topology, subscribers=homes)
+    raise typer.BadParameter(f"--place: expected one of {', '.join(CRITERIA)}; found {place!r}")
+
+
+def grid_axes(texts: list[str] | None) -> tuple[GridAxis, ...]:
+    axes = []
+    for text in texts or ():
+        name, _, numbers = text.partition("=")
+        try:
+            axes.append(GridAxis(parse_path(name), tuple(sorted(map(float, numbers.split(","))))))
+        except ValueError:
+            expected = "ATTRIBUTE=NUMBER,NUMBER,…"
+            raise typer.BadParameter(f"--grid: expected {expected}; found {text!r}") from None
+    return tuple(axes)
+
+
+def _table(documents: list[dict[str, Any]]) -> Table:
+    kinds = [kind for kind in KINDS if any(document[kind] for document in documents)]
+    names = [*kinds, "total", "bytes", "deliveries"]
+    table = Table("strategy", *names, "recall")
+    table.columns[0].no_wrap = True
+    for column in table.columns[1:]:
+        column.justify = "right"
+    for document in documents:
+        counts = [f"{document[name]:,}" for name in names]
+        table.add_row(document["strategy"], *counts, f"{document['recall']:.1%}")
+    return table
+
+
+def _print_hops(report: Report) -> None:
+    for kind in KINDS:
+        hops = report.traffic.by_hop(kind)
+        if hops:
+            print(f"{kind} by hop: " + ", ".join(f"{hop}: {n:,}" for hop, n in hops.items()))
+
+
+def _share_table(count: int, shares: list[CoverShares]) -> Table:
+    table = Table(
+        "k",
+        "RegularK",
+        "RegularCover",
+        "RankCoverK",
+        "… first arrived",
+        "… shortest path",
+        "AncestorCoverK",
+        title=f"forwarded of {count:,} subscriptions",
+        title_justify="left",
+    )
+    for each in shares:
+        numbers = (
+            1.0,
+            each.regular_cover,
+            each.rank_cover,
+            each.rank_cover_first_arrived,
+            each.rank_cover_shortest_path,
+            each.ancestor_cover,
+        )
+        table.add_row(str(each.k), *(f"{number:.2%}" for number in numbers))
+    return table

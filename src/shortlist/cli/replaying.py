@@ -1,0 +1,150 @@
+"""The command `replay`: a batch over what a log holds."""
+
+from __future__ import annotations
+
+import json
+import sys
+import time
+from dataclasses import replace
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from shortlist.cli.app import (
+    LIVE,
+    POLL_SECONDS,
+    Advertising,
+    AsJson,
+    LimitFlags,
+    LiveAhead,
+    LiveLateness,
+    LiveTime,
+    RegistryPath,
+    app,
+    live_settings,
+    say,
+)
+from shortlist.cli.deployment import LogUrl, announced_folder, opened
+from shortlist.client.deployment import Deployment, is_put_out
+from shortlist.live.manifest import Manifest
+from shortlist.live.places import files_in
+from shortlist.log.base import Log
+from shortlist.model.settings import Limits, Settings, TimeBasis
+
+if TYPE_CHECKING:
+    from shortlist.live.replaying import Comparison
+    from shortlist.model.registry import Registry
+
+FEW = 10
+"""Differences that are named."""
+PATIENCE = 5.0
+"""Seconds."""
+
+
+@app.command(rich_help_panel=LIVE)
+def replay(
+    registry: RegistryPath = None,
+    *,
+    log: LogUrl,
+    compares: Annotated[
+        bool,
+        typer.Option("--compare", help="Say whether the deployment has delivered the same so far."),
+    ] = False,
+    with_data: Annotated[
+        bool, typer.Option(help="Deliveries carry the publication's data.")
+    ] = False,
+    basis: LiveTime = None,
+    lateness: LiveLateness = None,
+    ahead: LiveAhead = None,
+    dedup: Annotated[
+        str | None, typer.Option(help="How long a publication id is remembered.")
+    ] = None,
+    advertised: Annotated[
+        Advertising | None, typer.Option(help="`required` rejects publications without one.")
+    ] = None,
+    limit: LimitFlags = None,
+    as_json: AsJson = False,
+) -> None:
+    """Run a batch over what a log holds: print its deliveries, or compare them. Needs no Spark.
+
+    The registry that the deployment began with, and its settings, are taken from its state.
+    """
+    from shortlist.intake.files import read_registry
+    from shortlist.live.replaying import compare, replay_log
+
+    with opened(log, must_exist=True) as known:
+        manifest = Deployment(known).manifest
+        if compares and manifest is None:
+            raise typer.BadParameter("--compare: expected a deployment on this log, found none")
+        settings = _settings(manifest, basis, lateness, ahead, dedup, advertised, limit)
+        if registry is not None:
+            made = read_registry(registry, settings.limits)
+        else:
+            made = _known_registry(known, manifest, settings.limits)
+        if compares and manifest is not None:
+            wait_for_output(known, manifest)
+            _tell(compare(known, manifest, made, settings), as_json)
+            return
+        delivered = rejected = 0
+        for part in replay_log(known, made, settings):
+            for delivery in part.deliveries:
+                print(json.dumps(delivery.document(with_data), ensure_ascii=False))
+            delivered += len(part.deliveries)
+            rejected += len(part.rejects)
+    sys.stdout.flush()
+    say([f"{delivered:,} deliveries, {rejected:,} rejects"])
+
+
+def wait_for_output(log: Log, manifest: Manifest) -> None:
+    """Deliveries come to the log just after they are committed; if nobody brings them there, the
+    comparison says what is missing."""
+    deadline = time.monotonic() + PATIENCE
+    while time.monotonic() < deadline and not is_put_out(log, manifest):
+        time.sleep(POLL_SECONDS)
+
+
+def _settings(
+    manifest: Manifest | None,
+    basis: TimeBasis | None,
+    lateness: str | None,
+    ahead: str | None,
+    dedup: str | None,
+    advertised: Advertising | None,
+    limits: list[str] | None,
+) -> Settings:
+    """What is asked for; else what the deployment goes by."""
+    kept = {} if manifest is None else manifest.settings
+    basis = basis or ("arrival" if manifest is None else manifest.basis)
+    required = advertised or kept.get("advertised", "optional")
+    settings = live_settings(basis, lateness, ahead, dedup or "24h", required, limits)
+    asked = {"lateness": lateness, "ahead": ahead, "dedup": dedup}
+    if manifest is None or basis == "arrival" or basis != manifest.basis:
+        del asked["lateness"], asked["ahead"]
+    known = {name: kept[name] for name, given in asked.items() if given is None and name in kept}
+    return replace(settings, **known)
+
+
+def _known_registry(log: Log, manifest: Manifest | None, limits: Limits) -> Registry:
+    from shortlist.live.replaying import first_registry
+    from shortlist.model.registry import Registry
+
+    if manifest is None:
+        return Registry()
+    return first_registry(manifest, files_in(announced_folder(log)), limits)
+
+
+def _tell(found: Comparison, as_json: bool) -> None:
+    differences = found.differences
+    if as_json:
+        document = found._asdict() | {
+            "differences": [difference._asdict() for difference in differences]
+        }
+        print(json.dumps(document, ensure_ascii=False))
+    else:
+        counted = (
+            f"{found.entries:,} entries, {found.deliveries:,} deliveries, {found.rejects:,} rejects"
+        )
+        print(f"{counted}: " + (f"{len(differences):,} differ" if differences else "all the same"))
+        say(map(str, differences[:FEW]))
+    if differences:
+        raise typer.Exit(1)

@@ -1,0 +1,132 @@
+"""A deployment that runs in this process, shown to whoever looks: a person, metrics, logs."""
+
+import re
+import signal
+import time
+from collections import Counter
+from collections.abc import Iterator
+from contextlib import ExitStack, contextmanager
+
+import typer
+from prometheus_client import CollectorRegistry
+
+from shortlist.cli.app import OFF, fail, notes, say
+from shortlist.client.deployment import read_up_to
+from shortlist.live.driver import Driver, Report
+from shortlist.live.lag import lag
+from shortlist.live.logs import tell, tell_batch
+from shortlist.live.metrics import Metrics
+from shortlist.live.running import Ground, Running, Wanted
+from shortlist.log.base import Log, Moved
+
+REJECTS_EVERY = 10.0
+"""Seconds between two lines about what was turned away."""
+
+
+def run_deployment(wanted: Wanted, metrics: Metrics, ground: Ground) -> None:
+    """Until it is told to stop; whatever else ends it is said."""
+    running = Running(wanted, ground, Screen(metrics))
+    try:
+        with _stopped_by_signals(running):
+            running.run()
+    except Moved:
+        tell("superseded")
+        fail(["another process has taken over this deployment"])
+    tell("stopped")
+
+
+def shown_metrics(address: str, stack: ExitStack) -> Metrics:
+    """Metrics, which can be looked at for as long as the stack is open."""
+    metrics = Metrics(CollectorRegistry())
+    if address == OFF:
+        return metrics
+    if not re.fullmatch(r".+:\d+", address):
+        raise typer.BadParameter(f"--metrics: expected HOST:PORT or off, found {address!r}")
+    say([f"metrics: {stack.enter_context(metrics.serve(address))}"])
+    return metrics
+
+
+class RejectLine:
+    """Now and then a line that says what was turned away since the last one, and why."""
+
+    def __init__(self) -> None:
+        self._since: Counter[str] = Counter()
+        self._last = ""
+        self._told: float | None = None
+
+    def after(self, report: Report, now: float) -> str | None:
+        """The line, if there is something to tell, and nothing was told for a while."""
+        whys = report.refusals.column("why").to_pylist()
+        if whys:
+            self._since.update(whys)
+            self._last = report.refusals.column("reason").to_pylist()[-1]
+        is_soon = self._told is not None and now - self._told < REJECTS_EVERY
+        if not self._since or is_soon:
+            return None
+        counted = ", ".join(f"{count:,} {why}" for why, count in self._since.items())
+        self._told, self._since = now, Counter()
+        return f"rejected: {counted}; the last: {self._last} (shortlist watch --rejects)"
+
+
+class Screen:
+    """Shows a person, metrics and logs what happens."""
+
+    def __init__(self, metrics: Metrics) -> None:
+        self._metrics = metrics
+        self._status = notes.status("")
+        self._rejects = RejectLine()
+
+    def started(self, driver: Driver, log: Log) -> None:
+        manifest = driver.manifest
+        tell("started", id=manifest.id, number=manifest.number, position=manifest.position)
+        notes.print(
+            f"up: {driver.subscriptions:,} subscriptions in {len(manifest.shards)} shards, "
+            f"after {manifest.number:,} batches and {manifest.deliveries.end:,} deliveries; "
+            f"plan {driver.choice.plan}: {driver.choice.why}"
+        )
+        if driver.changed_zones is not None:
+            notes.print(driver.changed_zones)
+        self._status.start()
+        self._status.update("waiting for the first batch")
+
+    def ran(self, report: Report, driver: Driver, log: Log, appended: dict[int, int]) -> None:
+        manifest = driver.manifest
+        behind = lag(log, read_up_to(manifest), time.time())
+        self._metrics.observe(
+            report,
+            manifest,
+            behind=behind,
+            subscriptions=driver.subscriptions,
+            appended=appended,
+        )
+        tell_batch(report, manifest)
+        line = self._rejects.after(report, time.monotonic())
+        if line is not None:
+            notes.print(line, markup=False, soft_wrap=True)
+        self._status.update(
+            f"batch {manifest.number:,} in {sum(report.seconds.values()):.2f} s · "
+            f"{manifest.counts.get('published', 0):,} published · "
+            f"{manifest.deliveries.end:,} delivered · {manifest.rejects.end:,} rejected · "
+            f"{behind.entries:,} behind · {manifest.state_bytes / 1e6:,.1f} MB"
+        )
+
+    def failed(self, error: BaseException, pause: float) -> None:
+        tell("failed", error=repr(error), pause=pause)
+        notes.print(f"failed: {error}; trying again in {pause:g} s", markup=False)
+
+    def stopped(self) -> None:
+        self._status.stop()
+
+
+@contextmanager
+def _stopped_by_signals(running: Running) -> Iterator[None]:
+    """The batch that is under way comes to its end first."""
+    before = {
+        which: signal.signal(which, lambda *_: running.stop())
+        for which in (signal.SIGTERM, signal.SIGINT)
+    }
+    try:
+        yield
+    finally:
+        for which, handler in before.items():
+            signal.signal(which, handler)

@@ -1,0 +1,1 @@
+"""Whole jobs over finite files, whoever runs them."""

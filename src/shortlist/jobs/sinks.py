@@ -1,0 +1,103 @@
+"""Output: deliveries as JSON lines or Parquet, rejects as lines; in place only when all is well."""
+
+from __future__ import annotations
+
+import json
+import shutil
+import tempfile
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from contextlib import contextmanager
+from pathlib import Path
+
+import pyarrow as pa
+import pyarrow.parquet as pq
+
+from shortlist.engine.arrow import Row
+from shortlist.engine.deliveries import file_schema, file_text
+from shortlist.intake.input_files import Places
+
+
+def reject_lines(rejects: Iterable[Row], places: Places | None) -> Iterator[str]:
+    """Rows of rejects as lines of a file."""
+    for position, line, reason in rejects:
+        place = str(position) if places is None else places.name(position)
+        document = {"line": line, "position": place, "reason": reason}
+        yield json.dumps(document, ensure_ascii=False)
+
+
+def write_lines(lines: Iterable[str], out: Path) -> None:
+    """A file of these lines."""
+    with replacing(out) as whole:
+        whole.write_bytes("".join(f"{line}\n" for line in lines).encode())
+
+
+@contextmanager
+def replacing(out: str | Path) -> Iterator[Path]:
+    """Where to write a file or a folder that takes the place of `out` only if all goes well."""
+    out = Path(out)
+    with tempfile.TemporaryDirectory(dir=out.absolute().parent, prefix=".shortlist-") as folder:
+        whole = Path(folder, f"new-{out.name}")
+        yield whole
+        if out.is_dir():
+            shutil.rmtree(out)
+        whole.replace(out)
+
+
+@contextmanager
+def delivery_writer(out: Path, with_data: bool) -> Iterator[Callable[[pa.Table], object]]:
+    """Writes deliveries that come in order, some at a time: a Parquet folder if the name says so,
+    else lines. What is written is in place only when all went well."""
+    with replacing(out) as whole:
+        if out.suffix != ".parquet":
+            with whole.open("wb") as file:
+                yield lambda deliveries: file.write(file_text(deliveries, with_data))
+            return
+        whole.mkdir()
+        part = whole / "deliveries.parquet"
+        with DeliveryFile(part, with_data) as parquet:
+            yield parquet.write
+        put_parts_in_order(whole, [part.name] if part.exists() else [], with_data)
+
+
+class DeliveryFile:
+    """A Parquet file of deliveries, some columns of which may be places in what they repeat."""
+
+    def __init__(self, path: Path, with_data: bool) -> None:
+        self._path = path
+        self._names = file_schema(with_data).names
+        self._writer: pq.ParquetWriter | None = None
+
+    def __enter__(self) -> DeliveryFile:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        if self._writer is not None:
+            self._writer.close()
+
+    def write(self, deliveries: pa.Table) -> None:
+        table = deliveries.select(self._names)
+        if self._writer is None:
+            # ids are never repeated, and no shorter when they are compressed
+            named = [name for name in self._names if name != "id"]
+            self._writer = pq.ParquetWriter(
+                self._path,
+                table.schema,
+                use_dictionary=named,
+                compression=dict.fromkeys(named, "SNAPPY") | {"id": "NONE"},
+                # of names, the least and the largest take longer to find than all else to write
+                write_statistics=["time"],
+                store_schema=False,
+            )
+        self._writer.write_table(table)
+
+
+def put_parts_in_order(folder: Path, files: Sequence[str], with_data: bool) -> None:
+    """Gives the parts of a Parquet folder names in this order; all others are forgotten."""
+    for number, file in enumerate(files):
+        Path(folder, file).rename(Path(folder, f"part-{number:05}.parquet"))
+    for left in folder.glob("[!p]*"):
+        left.unlink()
+    if not files:
+        empty = file_schema(with_data).empty_table()
+        pq.write_table(empty, Path(folder, "part-00000.parquet"), store_schema=False)
+    Path(folder, "_SUCCESS").touch()

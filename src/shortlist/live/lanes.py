@@ -1,0 +1,119 @@
+"""Who runs the tasks of a driver where there is no Spark: this process, or a few others."""
+
+from collections.abc import Callable, Sequence
+from contextlib import suppress
+from dataclasses import dataclass
+from multiprocessing.connection import Connection
+from multiprocessing.process import BaseProcess
+from typing import Any
+
+from shortlist.live.forking import forking
+from shortlist.live.tasks import D, W
+from shortlist.live.worker import serve
+from shortlist.model.problem import ShortlistError
+
+MOST_ATTEMPTS = 3
+"""At one list of works: a worker that ends again and again is ended by what it does."""
+
+
+class WorkersEnded(ShortlistError):
+    """Workers that end whenever they are asked for something."""
+
+
+def run_here(task: Callable[[W], D], works: Sequence[W]) -> list[D]:
+    """In this process, one after the other."""
+    return [task(work) for work in works]
+
+
+class Workers:
+    """Processes that each do the tasks of some shards: always the same, which they keep in memory.
+
+    One that is killed is replaced, and what it was asked for done again: what a task does counts
+    only when somebody hears of it.
+    """
+
+    def __init__(self, count: int) -> None:
+        self._workers: list[_Worker | None] = [None] * count
+        self._context = forking()
+
+    def __call__(self, task: Callable[[W], D], works: Sequence[W]) -> list[D]:
+        shares: dict[int, list[int]] = {}
+        for place, work in enumerate(works):
+            shares.setdefault(work.shard % len(self._workers), []).append(place)
+        asked = {
+            number: (task, [works[place] for place in places]) for number, places in shares.items()
+        }
+        answers = self._answers(asked)
+        found: dict[int, D] = {}
+        for number, places in shares.items():
+            answer = answers[number]
+            if isinstance(answer, Exception):
+                raise answer
+            found.update(zip(places, answer, strict=True))
+        return [found[place] for place in range(len(works))]
+
+    def start(self) -> None:
+        """Begins now, and not with the first task."""
+        for number in range(len(self._workers)):
+            self._worker(number)
+
+    def close(self) -> None:
+        """Lets go of what was kept."""
+        for worker in self._workers:
+            if worker is not None:
+                worker.end()
+        self._workers = [None] * len(self._workers)
+
+    @property
+    def processes(self) -> list[int]:
+        """Those that there are."""
+        return [worker.process.pid or 0 for worker in self._workers if worker is not None]
+
+    def _answers(self, asked: dict[int, tuple[Any, list[Any]]]) -> dict[int, Any]:
+        """What each worker answers, all at the same time."""
+        answers: dict[int, Any] = {}
+        for _ in range(MOST_ATTEMPTS):
+            waiting = [number for number in asked if number not in answers]
+            for number in waiting:
+                self._worker(number).ask(asked[number])
+            for number in waiting:
+                try:
+                    answers[number] = self._worker(number).connection.recv()
+                except (EOFError, OSError):
+                    self._forget(number)
+            if len(answers) == len(asked):
+                return answers
+        raise WorkersEnded(f"expected an answer, found that workers ended {MOST_ATTEMPTS} times")
+
+    def _worker(self, number: int) -> "_Worker":
+        worker = self._workers[number]
+        if worker is None:
+            ours, theirs = self._context.Pipe()
+            process = self._context.Process(target=serve, args=(theirs,), daemon=True)
+            process.start()
+            theirs.close()
+            worker = self._workers[number] = _Worker(process, ours)
+        return worker
+
+    def _forget(self, number: int) -> None:
+        worker = self._workers[number]
+        if worker is not None:
+            worker.end()
+        self._workers[number] = None
+
+
+@dataclass(frozen=True, slots=True)
+class _Worker:
+    process: BaseProcess
+    connection: Connection
+
+    def ask(self, what: object) -> None:
+        """One that has ended is found when its answer is read."""
+        with suppress(OSError):
+            self.connection.send(what)
+
+    def end(self) -> None:
+        self.connection.close()
+        self.process.join(timeout=5)
+        self.process.kill()
+        self.process.join()

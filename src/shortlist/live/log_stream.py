@@ -1,0 +1,91 @@
+"""Entries of a log on their way to a driver, in this process: batches of what there is."""
+
+import threading
+from collections.abc import Callable, Iterator
+from types import TracebackType
+
+from shortlist.live.driver import Driver, Report
+from shortlist.live.laps import Laps
+from shortlist.log.base import INPUT, Entry, Log
+
+POLL_SECONDS = 0.005
+"""Between two looks at a log that had nothing new."""
+MOST_BYTES = 64 * 2**20
+"""Of a batch, but for its last entry."""
+
+Told = Callable[[Report, dict[int, int]], object]
+"""Hears of every batch, with the time at which the log took each position."""
+
+
+class LogStream:
+    """Reads on in a thread until it is stopped; a batch that is under way comes to its end."""
+
+    def __init__(self, log: Log, driver: Driver, at_most: int, told: Told) -> None:
+        self._log = log
+        self._driver = driver
+        self._at_most = at_most
+        self._told = told
+        self._stopping = threading.Event()
+        self._failure: Exception | None = None
+        self._thread = threading.Thread(target=self._run, name="log stream")
+
+    def start(self) -> None:
+        self._thread.start()
+
+    @property
+    def is_active(self) -> bool:
+        return self._thread.is_alive()
+
+    def stop(self) -> None:
+        """Raises what went wrong, if it did."""
+        self._end()
+        if self._failure is not None:
+            raise self._failure
+
+    def __enter__(self) -> "LogStream":
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
+        self._end()
+
+    def _end(self) -> None:
+        self._stopping.set()
+        if self._thread.is_alive():
+            self._thread.join()
+
+    def _run(self) -> None:
+        try:
+            while not self._stopping.is_set():
+                if not self._has_run_batch():
+                    self._stopping.wait(POLL_SECONDS)
+        except Exception as failure:
+            self._failure = failure
+
+    def _has_run_batch(self) -> bool:
+        driver, laps = self._driver, Laps()
+        base = driver.manifest.base
+        entries = [*self._next(driver.manifest.position - base)]
+        if not entries:
+            return False
+        positions = [entry.offset + base for entry in entries]
+        appended = [entry.appended for entry in entries]
+        lines = [entry.content for entry in entries]
+        items = driver.read_task().items(positions, lines, appended)
+        laps.lap("reading")
+        report = driver.run_batch(items, laps=laps)
+        self._told(report, dict(zip(positions, appended, strict=True)))
+        return True
+
+    def _next(self, after: int) -> Iterator[Entry]:
+        """The entries behind an offset, as many as a batch may have."""
+        size = 0
+        for entry in self._log.read(INPUT, after, after + self._at_most):
+            yield entry
+            size += len(entry.content)
+            if size >= MOST_BYTES:
+                return

@@ -1,0 +1,1 @@
+"""Brokers between publishers and subscribers: few messages, and the deliveries of one engine."""

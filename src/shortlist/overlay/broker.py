@@ -1,0 +1,256 @@
+"""A broker as a pure state machine: a message in, messages to send and deliveries out.
+
+It has no clock and no sockets. Whoever runs it says what time it is (`tick`), and when everything
+up to an instant has arrived (`settle`).
+"""
+
+from abc import ABC, abstractmethod
+from collections.abc import Collection, Iterable, Mapping
+from dataclasses import dataclass, field, replace
+from math import floor, inf, isinf
+from typing import NamedTuple
+
+import numpy as np
+
+from shortlist.intake.roster import Roster, registry_commands
+from shortlist.model.command import (
+    Advertise,
+    Command,
+    Subscribe,
+    Unadvertise,
+)
+from shortlist.model.delivery import Delivery
+from shortlist.model.items import Items
+from shortlist.model.registry import Registry
+from shortlist.model.settings import Limits
+from shortlist.overlay.local import Local
+from shortlist.overlay.messages import (
+    Advertisements,
+    Message,
+    Proxies,
+    Proxy,
+    Publications,
+    Send,
+    has_threshold,
+)
+
+
+class Place(NamedTuple):
+    """Where a broker stands."""
+
+    name: str
+    neighbours: tuple[str, ...]
+    next_hops: Mapping[str, str] = {}
+    """By destination, the neighbour that is next on the way."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Options:
+    """What brokers of one network agree upon."""
+
+    limits: Limits = field(default_factory=Limits)
+    cell: float | None = None
+    """Thresholds are told when they come into another cell of this width; None: whenever they
+    change."""
+    slack: int = 0
+    """How long after an instant its messages may come, in microseconds."""
+    withholds: bool = True
+    """Whether any window is told by its threshold."""
+
+
+class Settled(NamedTuple):
+    """What came of an instant."""
+
+    sends: list[Send]
+    deliveries: list[Delivery]
+
+
+class Broker(ABC):
+    """What all strategies share: the shortlists that live here, and their thresholds.
+
+    A strategy says what others are told of local subscriptions (`_announce`), what it makes of what
+    it is told, and where publications go next.
+    """
+
+    def __init__(self, place: Place, registry: Registry, options: Options) -> None:
+        self.name = place.name
+        self._place = place
+        self._options = options
+        self._vocabulary = registry.vocabulary
+        self._registry = registry
+        self._local = Local(registry, options.limits, may_come_late=options.withholds)
+        self._roster = Roster(registry.vocabulary, options.limits)
+        self._mine: dict[str, Proxy] = {}
+        """The local subscriptions, as others are to know them."""
+        self._thresholds: dict[str, float] = {}
+        self._changing: dict[str, int] = {}
+        """Shortlists whose subscriptions change, and when; until then all is wanted."""
+        self._seen: set[int] = set()
+        self._now = -(2**62)
+        self.next_tick: int | None = None
+        """The first instant at which a threshold relaxes by itself."""
+
+    def start(self) -> list[Send]:
+        """Tells others what the registry holds."""
+        put: list[Proxy] = []
+        for command in registry_commands(self._registry):
+            self._roster.apply(command)
+            if isinstance(command, Subscribe):
+                put.append(self._noted(command))
+        self._mine.update({proxy.id: self._described(proxy) for proxy in put})
+        sends = self._announce(put=[*self._mine.values()]) if put else []
+        made = self._registry.advertisements
+        return sends + (self._advertise(Advertisements(put=made)) if made else [])
+
+    def command(self, row: Items, command: Command) -> list[Send]:
+        """A client that is attached here wants something; `row` is the item that it is."""
+        match command:
+            case Advertise(advertisement=advertisement):
+                return self._advertise(Advertisements(put=(advertisement,)))
+            case Unadvertise(advertisement=name):
+                return self._advertise(Advertisements(dropped=(name,)))
+        self._local.tell(row, command)
+        home = self._roster.shortlist_of(command)
+        assert home is not None
+        before = {*self._roster.members(home)} if home in self._roster.shortlists else set()
+        self._roster.apply(command)
+        after = self._roster.members(home) if home in self._roster.shortlists else []
+        if isinstance(command, Subscribe):
+            self._mine[command.subscription.id] = self._noted(command)
+        gone = before - {*after}
+        for name in gone:
+            del self._mine[name]
+        if home in self._roster.shortlists:
+            self._changing[home] = command.time
+        else:
+            self._changing.pop(home, None)
+            self._thresholds.pop(home, None)
+        put = [name for name in after if name not in before]
+        return self._retold(after, put, dropped=sorted(gone))
+
+    def publish(self, items: Items) -> list[Send]:
+        """A publisher that is attached here publishes."""
+        return self._arrived(None, Publications(items=items, kind="publish", origin=self.name), 0)
+
+    def take(self, sender: str, message: Message, hop: int) -> list[Send]:
+        """Another broker says something."""
+        match message:
+            case Publications(to=to) | Proxies(to=to) if to not in (None, self.name):
+                assert to is not None
+                return [Send(self._place.next_hops[to], message, hop + 1)]
+            case Publications():
+                return self._arrived(sender, message, hop)
+            case Proxies():
+                return self._hear(sender, message, hop)
+            case Advertisements():
+                return self._hear_advertisements(sender, message, hop)
+
+    def flush(self) -> list[Send]:
+        """All messages of an instant are here: what follows from them together."""
+        return []
+
+    def tick(self, now: int) -> list[Send]:
+        """It is this instant: what leaves at it, or before it, does not count any more."""
+        self._now = max(self._now, now)
+        return self._tell_thresholds()
+
+    def settle(self, until: int) -> Settled:
+        """All that belongs up to an instant is here: it happens."""
+        deliveries = self._local.settle(until)
+        self._changing = {name: time for name, time in self._changing.items() if time > until}
+        return Settled(self._tell_thresholds(), deliveries)
+
+    @abstractmethod
+    def _announce(
+        self,
+        put: Collection[Proxy] = (),
+        updated: Collection[Proxy] = (),
+        dropped: Collection[str] = (),
+    ) -> list[Send]:
+        """Local subscriptions have changed; `_mine` has them as they are now."""
+
+    def _hear(self, sender: str, message: Proxies, hop: int) -> list[Send]:
+        """Subscriptions behind another broker have changed."""
+        return []
+
+    def _advertise(self, message: Advertisements) -> list[Send]:
+        """Local publishers advertise."""
+        return []
+
+    def _hear_advertisements(self, sender: str, message: Advertisements, hop: int) -> list[Send]:
+        return []
+
+    @abstractmethod
+    def _route(self, sender: str | None, message: Publications, hop: int) -> list[Send]:
+        """Publications that were not here before; `_local` has to get those of interest."""
+
+    def _arrived(self, sender: str | None, message: Publications, hop: int) -> list[Send]:
+        positions = message.items.positions.tolist()
+        is_new = np.array([position not in self._seen for position in positions], np.bool_)
+        self._seen.update(positions)
+        if not is_new.any():
+            return []
+        return self._route(sender, replace(message, items=message.items.kept(is_new)), hop)
+
+    def _noted(self, command: Subscribe) -> Proxy:
+        subscription = command.subscription
+        home = self._roster.shortlists[subscription.shortlist_id]
+        return Proxy(subscription, home, (command.time, command.position))
+
+    def _described(self, proxy: Proxy) -> Proxy:
+        """A local subscription as others are to know it now."""
+        home = proxy.shortlist.id
+        return proxy._replace(
+            is_alone=len(self._roster.members(home)) == 1,
+            threshold=self._thresholds.get(home, -inf),
+        )
+
+    def _retold(
+        self, names: Iterable[str], put: Collection[str] = (), dropped: Collection[str] = ()
+    ) -> list[Send]:
+        """Announces some local subscriptions as they are now, those that are new or have changed.
+
+        What has to be known of changes that are due is that all is wanted.
+        """
+        updated = []
+        for name in names:
+            home = self._mine[name].shortlist.id
+            if home in self._changing:
+                self._thresholds.pop(home, None)
+            proxy = self._described(self._mine[name])
+            if proxy != self._mine[name] and name not in put:
+                updated.append(proxy)
+            self._mine[name] = proxy
+        if not (put or updated or dropped):
+            return []
+        return self._announce([self._mine[name] for name in put], updated, dropped)
+
+    def _tell_thresholds(self) -> list[Send]:
+        """Announces those subscriptions whose thresholds have moved."""
+        self.next_tick = None
+        if not self._options.withholds:
+            return []
+        moved: list[str] = []
+        for home, shortlist in self._roster.shortlists.items():
+            if home in self._changing or not has_threshold(shortlist):
+                continue
+            exact, until = self._local.floor(home, self._now)
+            threshold = in_cell(exact, self._options.cell)
+            if until is not None and not isinf(threshold):
+                self.next_tick = until if self.next_tick is None else min(until, self.next_tick)
+            if threshold != self._thresholds.get(home, -inf):
+                self._thresholds[home] = threshold
+                moved += self._roster.members(home)
+        return self._retold(moved)
+
+
+def in_cell(threshold: float, width: float | None) -> float:
+    """The lower end of the cell that a threshold lies in; never above it.
+
+    >>> in_cell(0.78, 0.25), in_cell(0.78, None)
+    (0.75, 0.78)
+    """
+    if width is None or isinf(threshold):
+        return threshold
+    end = floor(threshold / width) * width
+    return end if end <= threshold else end - width

@@ -1,0 +1,79 @@
+"""What share of very many ranges each rule forwards."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from shortlist.covering.condition_graph import Boxes, boxes
+from shortlist.language.parser import parse_any_where
+from shortlist.model.problem import ShortlistError
+from shortlist.model.registry import Registry
+from shortlist.model.settings import Limits
+from shortlist.overlay.orders import cover_counts, depth_readings
+
+
+class NotRanges(ShortlistError):
+    """Subscriptions that ask for more than ranges of numbers."""
+
+
+@dataclass(frozen=True, slots=True)
+class CoverShares:
+    """Shares of subscriptions that are forwarded for a publisher's k; RegularK forwards all."""
+
+    k: int
+    regular_cover: float
+    """Whatever k is; it knows none."""
+    ancestor_cover: float
+    rank_cover: float
+    """By the longest chain, which is the rule."""
+    rank_cover_first_arrived: float
+    rank_cover_shortest_path: float
+
+
+def cover_shares(ranges: Boxes, ks: Sequence[int]) -> list[CoverShares]:
+    """The shares, where the larger of two ranges ranks higher, and the earlier of two equal ones.
+
+    >>> nested = Boxes.closed(np.array([[0.0], [1.0], [2.0], [3.0]]), np.full((4, 1), 9.0))
+    >>> [(shares.regular_cover, shares.rank_cover) for shares in cover_shares(nested, [1, 2])]
+    [(0.25, 0.25), (0.25, 0.5)]
+    """
+    ancestors, depths = cover_counts(ranges).ancestors, depth_readings(ranges)
+    return [
+        CoverShares(
+            k,
+            float((ancestors == 0).mean()),
+            float((ancestors < k).mean()),
+            float((depths.longest_chain <= k).mean()),
+            float((depths.first_arrived <= k).mean()),
+            float((depths.shortest_path <= k).mean()),
+        )
+        for k in ks
+    ]
+
+
+def drawn_intervals(count: int, seed: int = 0) -> Boxes:
+    """Intervals as the rank-cover paper draws them: on one attribute, 30 to 60 % of its range wide,
+    uniformly placed."""
+    draw = np.random.default_rng(seed)
+    widths = draw.uniform(0.3, 0.6, count)
+    lows = draw.uniform(0.0, 1.0 - widths)
+    return Boxes.closed(lows[:, None], (lows + widths)[:, None])
+
+
+def registry_ranges(registry: Registry, limits: Limits) -> Boxes:
+    """The ranges that the subscriptions of a registry ask for."""
+    conditions = [
+        parse_any_where(subscription.where, registry.vocabulary, limits)
+        for subscription in registry.subscriptions
+    ]
+    found = boxes(conditions, registry.vocabulary) if conditions else None
+    if found is None:
+        for subscription, where in zip(registry.subscriptions, conditions, strict=True):
+            if boxes([where], registry.vocabulary) is None:
+                raise NotRanges(
+                    f"subscription {subscription.id!r}: where: expected ranges of numbers and "
+                    f"nothing else, found {subscription.where!r}"
+                )
+        raise NotRanges("expected subscriptions that ask for ranges of numbers, found none")
+    return found

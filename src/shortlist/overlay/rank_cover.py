@@ -1,0 +1,190 @@
+"""Rank-cover: who covers another subscription and is always ranked before it.
+
+What a publisher's k best are can be decided without a subscription that k others rank-cover.
+"""
+
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from math import inf, isnan
+from typing import NamedTuple
+
+import numpy as np
+
+from shortlist.covering.condition_graph import Boxes, boxes
+from shortlist.covering.covers import covers
+from shortlist.covering.volume import volume
+from shortlist.language.parser import parse_any_score, parse_any_where, parse_audience_score
+from shortlist.language.tree import Arithmetic, Call, Negate, Number, OfSubscription, Score, Where
+from shortlist.model.advertisement import Advertisement
+from shortlist.model.rounding import rounded
+from shortlist.model.settings import Limits
+from shortlist.model.shortlist import Shortlist
+from shortlist.model.subscription import NO_THRESHOLD, Subscription
+from shortlist.model.vocabulary import Vocabulary
+from shortlist.overlay.orders import cover_counts
+from shortlist.scoring.expression import Scored, Subject, Uncomputable, expression, plain_number
+
+
+class Ranked(NamedTuple):
+    """A subscription with its place in an advertisement's ranking, where that is known."""
+
+    subscription: Subscription
+    where: Where | None
+    value: float | None
+    """The same for every publication; None where that cannot be known beforehand."""
+
+    @property
+    def order(self) -> tuple[float, str]:
+        """Best first; ties go to the smaller id of the shortlist."""
+        assert self.value is not None
+        return -self.value, self.subscription.shortlist_id
+
+
+@dataclass(frozen=True, slots=True)
+class CoverCount:
+    """What stands above a subscription; both count distinct other shortlists."""
+
+    depth: int
+    """The longest chain of rank-covering subscriptions that ends in it, itself included."""
+    ancestors: int
+    """All that rank-cover it."""
+
+
+class Ranking:
+    """How one advertisement ranks subscriptions, as far as no publication has a say in it.
+
+    Its score must be the same for every publication: numbers, `subscription.volume`,
+    `subscription.profile.NAME`, and `subscription.score` where that is a plain number.
+
+    >>> ranking = Ranking(Advertisement(id="a", source="s", k=2, score="subscription.volume"))
+    >>> wide, narrow = (Subscription(id=name, where=f"x between 0 and {high}")
+    ...                 for name, high in (("wide", 9), ("narrow", 5)))
+    >>> ranking.rank_covers(ranking.ranked(wide), ranking.ranked(narrow))
+    True
+    >>> ranking.counts([ranking.ranked(wide), ranking.ranked(narrow)])[1]
+    CoverCount(depth=2, ancestors=1)
+    """
+
+    def __init__(
+        self,
+        advertisement: Advertisement,
+        vocabulary: Vocabulary | None = None,
+        limits: Limits | None = None,
+    ) -> None:
+        self._vocabulary = vocabulary or Vocabulary()
+        self._limits = limits or Limits()
+        text = advertisement.score
+        score = parse_audience_score(text, self._limits) if isinstance(text, str) else Number(text)
+        asked = {*_asked(score)}
+        self._evaluate = expression(score, self._vocabulary)
+        self._is_static = None not in asked
+        self._asks_score = "score" in asked
+        self._is_by_score = score == OfSubscription("score")
+
+    def ranked(
+        self,
+        subscription: Subscription,
+        shortlist: Shortlist | None = None,
+        *,
+        is_alone: bool = False,
+    ) -> Ranked:
+        """A subscription with its value.
+
+        Without its shortlist it is the only one of its own; else `is_alone` says whether it is.
+        """
+        where = parse_any_where(subscription.where, self._vocabulary, self._limits)
+        home = shortlist or subscription.own_shortlist()
+        assert home is not None
+        # The publisher asks about the subscription with the best score of those that match. With
+        # several in a shortlist that is nobody's in particular, unless scores are all that counts.
+        is_known = shortlist is None or is_alone or self._is_by_score
+        is_plain = home.combine == "max" and not home.prefers
+        value = self._value(subscription, where) if is_known and is_plain else None
+        return Ranked(subscription, where, value)
+
+    def rank_covers(self, a: Ranked, b: Ranked) -> bool:
+        """Whether `a` matches whatever `b` matches, and is always ranked before it."""
+        return (
+            a.value is not None
+            and b.value is not None
+            and a.subscription.shortlist_id != b.subscription.shortlist_id
+            and a.order < b.order
+            and covers(a.subscription, b.subscription, self._vocabulary)
+        )
+
+    def counts(self, subscriptions: Sequence[Ranked]) -> list[CoverCount]:
+        """What stands above each of these: all at once where all are ranges of numbers."""
+        ranges = self._plain_ranges(subscriptions)
+        if ranges is None:
+            return [*self._pairwise(subscriptions)]
+        places = np.empty(len(subscriptions), np.int64)
+        best_first = sorted(range(len(subscriptions)), key=lambda place: subscriptions[place].order)
+        places[best_first] = np.arange(len(subscriptions))
+        found = cover_counts(ranges, places)
+        pairs = zip(found.depths.tolist(), found.ancestors.tolist(), strict=True)
+        return [CoverCount(depth, ancestors) for depth, ancestors in pairs]
+
+    def _value(self, subscription: Subscription, where: Where | None) -> float | None:
+        score = parse_any_score(subscription.score, self._limits)
+        interest = plain_number(score) if self._asks_score else inf
+        if not self._is_static or interest is None:
+            return None
+        scored = Scored(interest, volume(where), subscription.profile)
+        try:
+            value = self._evaluate(Subject(lambda path: None, candidate=scored))
+        except Uncomputable:
+            return None
+        return None if isnan(value) else rounded(value)
+
+    def _plain_ranges(self, subscriptions: Sequence[Ranked]) -> Boxes | None:
+        """Where each is a shortlist of its own that asks for ranges and nothing else."""
+        if not all(_asks_ranges_only(ranked) for ranked in subscriptions):
+            return None
+        return boxes([ranked.where for ranked in subscriptions], self._vocabulary)
+
+    def _pairwise(self, subscriptions: Sequence[Ranked]) -> Iterator[CoverCount]:
+        known = [ranked for ranked in subscriptions if ranked.value is not None]
+        above: dict[str, list[Ranked]] = {}
+        chains: dict[str, int] = {}
+        for ranked in sorted(known, key=lambda ranked: ranked.order):
+            name = ranked.subscription.id
+            above[name] = [other for other in known if self.rank_covers(other, ranked)]
+            longest = max((chains[other.subscription.id] for other in above[name]), default=0)
+            chains[name] = longest + 1
+        for ranked in subscriptions:
+            name = ranked.subscription.id
+            others = {other.subscription.shortlist_id for other in above.get(name, ())}
+            yield CoverCount(min(chains.get(name, 1), len(others) + 1), len(others))
+
+
+def _asks_ranges_only(ranked: Ranked) -> bool:
+    subscription = ranked.subscription
+    return (
+        ranked.value is not None
+        and subscription.shortlist is None
+        and subscription.norm == "min"
+        and subscription.at_least == NO_THRESHOLD
+        and not isinstance(subscription.score, str)
+    )
+
+
+def _asked(score: Score) -> Iterator[str | None]:
+    """What of a subscription a score asks for; None for whatever a publication may change."""
+    match score:
+        case Number():
+            return
+        case OfSubscription(name):
+            yield name
+        case Negate(operand):
+            yield from _asked(operand)
+        case Arithmetic(_, left, right):
+            yield from _asked_by_all((left, right))
+        case Call(_, arguments):
+            yield from _asked_by_all(arguments)
+        case _:
+            yield None
+
+
+def _asked_by_all(scores: Iterable[Score]) -> Iterator[str | None]:
+    for score in scores:
+        yield from _asked(score)

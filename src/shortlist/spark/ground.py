@@ -1,0 +1,56 @@
+"""A deployment on Spark: tasks in workers of a session, lines through a streaming query."""
+
+from __future__ import annotations
+
+import shutil
+import uuid
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from shortlist.live.driver import Driver
+from shortlist.live.running import Told, Wanted
+from shortlist.log.base import Log
+from shortlist.model.problem import ShortlistError
+from shortlist.spark.streaming import Stream, stream_log
+from shortlist.spark.tasks import Lanes
+
+if TYPE_CHECKING:
+    from pyspark.sql import SparkSession
+
+
+class SparkEnded(ShortlistError, ConnectionError):
+    """The JVM is gone, or has given up: only a new process can start it again."""
+
+
+@dataclass(frozen=True, slots=True)
+class SparkGround:
+    """A ground for deployments."""
+
+    spark: SparkSession
+
+    @property
+    def shards(self) -> int:
+        return int(self.spark.sparkContext.defaultParallelism)
+
+    def lanes(self) -> Lanes:
+        return Lanes(self.spark)
+
+    def streaming(self, wanted: Wanted, driver: Driver, log: Log, told: Told) -> Stream:
+        """The manifest says where to go on, so Spark's own checkpoints are of one run only."""
+        checkpoints = wanted.folder / "checkpoints"
+        shutil.rmtree(checkpoints, ignore_errors=True)
+        after = driver.manifest.position - driver.manifest.base
+        lines = stream_log(self.spark, wanted.log, after=after, at_most=wanted.at_most)
+        stream = Stream(lines, driver, checkpoints / uuid.uuid4().hex, told)
+        stream.start()
+        return stream
+
+    def check(self, error: Exception) -> None:
+        if not self._is_there():
+            raise SparkEnded(f"Spark has ended: {error}; start anew") from error
+
+    def _is_there(self) -> bool:
+        try:
+            return not self.spark.sparkContext._jsc.sc().isStopped()
+        except Exception:  # py4j's, of several kinds
+            return False

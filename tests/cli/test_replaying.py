@@ -1,0 +1,123 @@
+"""`replay`: a batch over what a log holds, beside what a deployment has delivered."""
+
+import json
+import re
+
+import pytest
+
+from shortlist.live.driver import begin
+from shortlist.live.places import files_in, state_folder
+from shortlist.log.base import DELIVERIES
+from shortlist.log.sqlite import SqliteLog
+from shortlist.model.registry import Registry
+from shortlist.model.settings import Settings
+from tests.cli.programs import ARRIVAL, EVENT, Deployment, answer, flat, shortlist
+
+REGISTRY = {
+    "shortlists": [{"id": "flats", "subscriber": "you", "policy": {"kind": "top-k", "k": 2}}],
+    "subscriptions": [{"id": "all", "shortlist": "flats", "score": "-rent"}],
+}
+AHEAD = Settings(lateness=0, ahead=60_000_000)
+
+
+def lines(done):
+    assert done.exit_code == 0, done.output
+    return [json.loads(line) for line in done.stdout.splitlines()]
+
+
+@pytest.fixture(params=[ARRIVAL, EVENT, AHEAD], ids=["arrival", "event", "ahead"])
+def deployment(request, tmp_path):
+    made = Deployment(tmp_path, REGISTRY, settings=request.param)
+    for name, rent in [("a", 900), ("b", 950), ("c", 800), ("a", 700)]:
+        made.publish(flat(name, rent))
+        made.step()
+    made.beat("2026-03-01T12:00:01Z")
+    made.publish(flat("d", 600, "2126-03-01T12:00:00Z"), {"time": 5}, flat("e", 1))
+    made.beat("2126-03-01T12:00:01Z")
+    made.step()
+    return made
+
+
+def test_live_is_a_batch_over_the_log(deployment):
+    found = answer("replay", "--compare", log=deployment.url)
+    assert (found["entries"], found["differences"]) == (9, [])
+    assert found["deliveries"] == deployment.log.end(DELIVERIES) > 2
+    assert found["rejects"] == deployment.driver.manifest.rejects.end > 1
+    done = shortlist("replay", "--compare", log=deployment.url)
+    assert re.fullmatch(r"9 entries, \d deliveries, \d rejects: all the same\n", done.stdout)
+
+
+def test_deliveries_are_printed(deployment):
+    done = shortlist("replay", log=deployment.url)
+    found = [json.loads(entry.content) for entry in deployment.log.read(DELIVERIES, 0)]
+    assert lines(done)[: len(found)] == found
+    assert re.fullmatch(r"\d deliveries, \d rejects\n", done.stderr)
+    first = lines(shortlist("replay", "--with-data", log=deployment.url))[0]
+    assert first["data"] == {"rent": 900}
+
+
+def test_what_differs_is_named(deployment):
+    deployment.log.append(DELIVERIES, [b'{"publication": "forged"}'])
+    found = shortlist("replay", "--compare", log=deployment.url)
+    assert found.exit_code == 0  # nobody has committed it
+    registry = deployment.log.path.with_name("other.yaml")
+    registry.write_text("subscriptions: [{id: all, score: '-rent', where: rent > 850}]")
+    found = shortlist("replay", registry, "--compare", log=deployment.url)
+    assert found.exit_code == 1
+    assert re.search(r"\d+ differ\n", found.stdout)
+    assert found.stderr.startswith('deliveries 1: expected {"id": ')
+
+
+def test_other_settings_may_be_asked_for(tmp_path):
+    deployment = Deployment(tmp_path, REGISTRY, settings=ARRIVAL)
+    deployment.publish(flat("a", 900, NEVER), flat("b", 800))
+    deployment.step()
+    by_arrival = lines(shortlist("replay", log=deployment.url))
+    assert [each["publication"] for each in by_arrival] == ["a", "b"]
+    done = shortlist("replay", "--time", "event", log=deployment.url)
+    assert [each["publication"] for each in lines(done)] == ["b"]
+    assert "1 rejects" in done.stderr
+    done = shortlist("replay", "--time", "event", "--ahead", "off", log=deployment.url)
+    assert [each["publication"] for each in lines(done)] == ["a"]
+
+
+NEVER = "9000-01-01T00:00:00Z"
+
+
+def test_a_log_without_a_deployment(tmp_path):
+    log = SqliteLog(tmp_path / "city.log")
+    log.append("input", [b'{"subscribe": {"id": "s"}}', b'{"id": "a", "source": "s"}'])
+    url = f"sqlite:{log.path}"
+    assert [each["publication"] for each in lines(shortlist("replay", log=url))] == ["a"]
+    done = shortlist("replay", "--compare", log=url)
+    assert done.exit_code == 2
+    assert "expected a deployment on this log, found none" in done.stderr
+
+
+def test_what_a_deployment_began_with_is_needed(tmp_path):
+    deployment = Deployment(tmp_path, REGISTRY)
+    document = json.loads(deployment.driver.manifest.to_bytes()) | {"first_registry": None}
+    revision = deployment.log.register("manifest").revision
+    deployment.log.put("manifest", json.dumps(document).encode(), revision)
+    done = shortlist("replay", log=deployment.url)
+    assert (done.exit_code, done.stderr) == (
+        2,
+        "expected REGISTRY: what this deployment began with was not kept at the time\n",
+    )
+
+
+def test_a_deployment_keeps_its_basis_and_says_so(tmp_path, monkeypatch):
+    monkeypatch.setattr(
+        "shortlist.spark.session.any_session", lambda master: pytest.fail("started")
+    )
+    url = f"sqlite:{tmp_path}/city.log"
+    begin(SqliteLog(tmp_path / "city.log"), files_in(state_folder(url)), Registry(), 1, "arrival")
+    done = shortlist("up", "--time", "event", log=url)
+    assert (done.exit_code, done.stderr) == (
+        2,
+        "expected --time arrival, which this deployment has chosen at its first start,"
+        " found --time event\n",
+    )
+    done = shortlist("up", "--lateness", "5s", log=url)
+    assert done.exit_code == 2
+    assert "--lateness: expected --time event" in done.stderr

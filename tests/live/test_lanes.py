@@ -1,0 +1,97 @@
+"""Tasks in other processes: the same answers, from the same process for the same shard."""
+
+import os
+import signal
+from contextlib import closing
+from dataclasses import dataclass
+
+import pytest
+
+from shortlist.live.lanes import Workers, WorkersEnded, run_here
+
+
+@dataclass(frozen=True)
+class Numbered:
+    shard: int
+    number: int = 0
+
+
+def doubled(work):
+    return 2 * work.number
+
+
+def whereabouts(work):
+    return work.shard, os.getpid()
+
+
+def refused(work):
+    if work.number == 1:
+        raise ValueError("one is too few")
+    return work.number
+
+
+def ended_if_told(work):
+    """Ends its process unless a file says that it did so before."""
+    if os.path.exists(work.number):
+        return "done"
+    open(work.number, "w").close()
+    os.kill(os.getpid(), signal.SIGKILL)
+    return None
+
+
+def ended(work):
+    os.kill(os.getpid(), signal.SIGKILL)
+
+
+@pytest.fixture(scope="module")
+def workers():
+    with closing(Workers(2)) as workers:
+        yield workers
+
+
+def test_answers_come_in_the_order_of_works(workers):
+    works = [Numbered(shard, number) for number, shard in enumerate([3, 0, 1, 2, 2, 0])]
+    assert workers(doubled, works) == run_here(doubled, works) == [0, 2, 4, 6, 8, 10]
+    assert workers(doubled, []) == []
+
+
+def test_a_shard_is_always_in_the_same_process(workers):
+    works = [Numbered(shard) for shard in range(5)]
+    first, again = dict(workers(whereabouts, works)), dict(workers(whereabouts, works[::-1]))
+    assert first == again
+    assert len({*first.values()}) == 2
+    assert os.getpid() not in first.values()
+
+
+def test_what_a_task_raises_is_raised_here_and_the_next_is_answered(workers):
+    works = [Numbered(0, 1), Numbered(1, 2)]
+    with pytest.raises(ValueError, match="one is too few"):
+        workers(refused, works)
+    assert workers(refused, works[1:]) == [2]
+
+
+def test_one_that_was_killed_is_replaced_and_its_works_done(workers, tmp_path):
+    before = dict(workers(whereabouts, [Numbered(0), Numbered(1)]))
+    works = [Numbered(0, str(tmp_path / "first")), Numbered(1, str(tmp_path))]
+    assert workers(ended_if_told, works) == ["done", "done"]
+    after = dict(workers(whereabouts, [Numbered(0), Numbered(1)]))
+    assert (before[0] != after[0], before[1] == after[1]) == (True, True)
+    os.kill(after[1], signal.SIGKILL)
+    assert workers(doubled, [Numbered(1, 4)]) == [8]
+
+
+def test_one_that_ends_again_and_again_is_given_up(workers):
+    with pytest.raises(WorkersEnded, match="ended 3 times"):
+        workers(ended, [Numbered(0)])
+    assert workers(doubled, [Numbered(0, 4)]) == [8]
+
+
+def test_none_is_left_when_they_are_closed():
+    workers = Workers(2)
+    workers.start()
+    found = workers.processes
+    workers.close()
+    assert len(found) == 2
+    for process in found:
+        with pytest.raises(ProcessLookupError):
+            os.kill(process, 0)

@@ -1,0 +1,99 @@
+"""Entries of a log on their way to a driver in this process."""
+
+import json
+import threading
+from contextlib import closing
+
+import pytest
+
+from shortlist.engine.replay import replay
+from shortlist.intake.files import registry_from_documents
+from shortlist.live import log_stream
+from shortlist.live.driver import Driver, begin
+from shortlist.live.files import Files
+from shortlist.live.lanes import run_here
+from shortlist.live.log_stream import LogStream
+from shortlist.live.outlets import LogOutlet
+from shortlist.log.base import DELIVERIES, INPUT
+from shortlist.log.sqlite import SqliteLog
+from shortlist.model.settings import Settings
+from tests.faults.processes import wait_until
+from tests.strategies import registry, seeded, timeline
+
+SETTINGS = Settings(lateness=0)
+END = b'{"time": "2100-01-01T00:00:00Z", "heartbeat": true}'
+
+
+@pytest.fixture
+def log(tmp_path):
+    with closing(SqliteLog(tmp_path / "city.log")) as log:
+        yield log
+
+
+def driving(log, folder, known=None, run=run_here):
+    files = Files(folder / "files")
+    if known is not None:
+        begin(log, files, known, 3)
+    return Driver(log, files, SETTINGS, run, LogOutlet(log))
+
+
+def delivered(log):
+    return [entry.content.decode() for entry in log.read(DELIVERIES, 0)]
+
+
+@pytest.mark.parametrize("seed", range(4))
+def test_it_gives_what_the_engine_gives_and_goes_on_where_it_was(tmp_path, log, seed):
+    pick = seeded(seed)
+    known = registry_from_documents(registry(pick))
+    lines = [line.encode() for line in timeline(pick, 60)] + [END]
+    heard = {}
+
+    def told(report, appended):
+        heard.update(appended)
+
+    for first, at_most in ((0, 7), (30, 40_000)):
+        log.append(INPUT, lines[first : first + 30] if first == 0 else lines[first:])
+        driver = driving(log, tmp_path, known if first == 0 else None)
+        with LogStream(log, driver, at_most, told) as stream:
+            stream.start()
+            wait_until(lambda: driver.manifest.position == log.end(INPUT), "all to be read")  # noqa: B023
+            assert stream.is_active
+            stream.stop()
+        assert not stream.is_active
+    expected = replay(known, lines, SETTINGS)
+    assert delivered(log) == [
+        json.dumps(each.document(), ensure_ascii=False) for each in expected.deliveries
+    ]
+    assert heard == {entry.offset: entry.appended for entry in log.read(INPUT, 0)}
+
+
+def test_a_batch_has_so_many_lines_and_bytes_at_most(tmp_path, log, monkeypatch):
+    monkeypatch.setattr(log_stream, "MOST_BYTES", 3 * len(END))
+    driver = driving(log, tmp_path, registry_from_documents({}))
+    for at_most, sizes in ((2, [2, 2, 2, 2, 1]), (40_000, [3, 3, 3])):
+        log.append(INPUT, [END] * 9)
+        read = []
+        with LogStream(log, driver, at_most, lambda _, appended: read.append(len(appended))) as one:  # noqa: B023
+            one.start()
+            wait_until(lambda: sum(read) == 9, "all lines")  # noqa: B023
+            one.stop()
+        assert read == sizes
+
+
+def test_what_goes_wrong_ends_it_and_is_raised(tmp_path, log):
+    failing = threading.Event()
+
+    def run(task, works):
+        if failing.is_set():
+            raise OSError("no room")
+        return run_here(task, works)
+
+    driver = driving(log, tmp_path, registry_from_documents({}), run)
+    failing.set()
+    log.append(INPUT, [END])
+    with LogStream(log, driver, 10, lambda *_: None) as stream:
+        stream.start()
+        wait_until(lambda: not stream.is_active, "its end")
+        with pytest.raises(OSError, match="no room"):
+            stream.stop()
+    assert driver.manifest.position == 0
