@@ -49,7 +49,7 @@ def main() -> None:
     share = 100 if asked.quick else 1
     sizes = [count // share for count in asked.subscriptions]
     report_shares(sizes)
-    report_counts_beside_formulas(1000 // min(share, 10))
+    report_counts_beside_formulas(200 // min(share, 10))
     report_placement(2000 // share)
     for strategy in asked.strategies:
         report_network(strategy, sizes, asked.publications // share)
