@@ -49,7 +49,7 @@ def main() -> None:
     share = 100 if asked.quick else 1
     sizes = [count // share for count in asked.subscriptions]
     report_shares(sizes)
-    report_counts_beside_formulas(1000 // min(share, 10))
+    report_counts_beside_formulas(100 // min(share, 10))
     report_placement(2000 // share)
     for strategy in asked.strategies:
         report_network(strategy, sizes, asked.publications // share)
@@ -86,7 +86,7 @@ def report_network(strategy: str, sizes: list[int], publications: int) -> None:
 def report_counts_beside_formulas(publications: int) -> None:
     """Windows in a tree of 31 brokers; what a formula takes from elsewhere is measured here."""
     tree = hierarchy(5, 2)
-    names = [f"s{n}" for n in range(60)]
+    names = [f"s{n}" for n in range(24)]
     chance = Random(1)
     subscribers = {name: chance.choice(tree.brokers) for name in names}
     network = Topology(tree.brokers, tree.links, {"p": "b1"}, subscribers)
@@ -95,7 +95,11 @@ def report_counts_beside_formulas(publications: int) -> None:
     registries = {
         "plain": [interval(name, chance, width=0.1) for name in names],
         "window": [
-            replace(interval(name, chance, width=0.9), score=f"-distance(x: {n / 60})", policy=best)
+            replace(
+                interval(name, chance, width=0.9),
+                score=f"-distance(x: {n / len(names)})",
+                policy=best,
+            )
             for n, name in enumerate(names)
         ],
     }

@@ -300,7 +300,7 @@ def test_waiting_publications_go_along_and_waiting_commands_do_not():
     engine = Engine(in_window("a"), slow)
     engine.process([flat(1, time=1, data={"a": 1}), flat(2, time=2, data={"a": 1})])
     parts = [part(saved(engine), lambda name, is_a=is_a: is_a) for is_a in (True, False)]
-    assert [position for position, _ in joined(parts).document["waiting"]] == [1, 2]
+    assert [position for position, *_ in joined(parts).document["waiting"]] == [1, 2]
     engine.process([Unsubscribe(time=3, position=3, subscription="a")])
     with pytest.raises(UnusableState, match="expected a state in which no commands wait"):
         part(saved(engine), lambda name: True)

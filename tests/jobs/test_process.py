@@ -119,6 +119,23 @@ def test_rows_that_were_refused_are_shown_as_publications(tmp_path):
         assert (reject["position"], "5" in reject["line"]) == ("in.parquet:2", True)
 
 
+def test_rows_are_judged_in_their_order_however_they_are_read(tmp_path):
+    """One with a type is read as a line, the others in columns."""
+    rows = {
+        "id": ["a", "b", "c"],
+        "source": ["s"] * 3,
+        "time": [f"2026-03-01T00:00:0{second}Z" for second in (1, 3, 2)],
+        "type": [None, "offer", None],
+        "x": [1, 2, 3],
+    }
+    pq.write_table(pa.table(rows), tmp_path / "in.parquet")
+    settings = Settings(lateness=0)
+    _, written = ran(InProcess(), tmp_path / "out", EVERYBODY, tmp_path / "in.parquet", settings)
+    assert names(written) == ["a", "b"]
+    (reject,) = map(json.loads, written["rejects.jsonl"].splitlines())
+    assert (reject["position"], reject["reason"]) == ("in.parquet:3", "late by 1 s")
+
+
 def test_nobody_and_nothing(tmp_path):
     (tmp_path / "in.jsonl").write_text("\n")
     report, written = ran(InProcess(), tmp_path / "out", EVERYBODY, tmp_path / "in.jsonl")

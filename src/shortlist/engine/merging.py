@@ -25,7 +25,7 @@ def part(saved: Saved, keep: Callable[[str], bool]) -> Saved:
     >>> [made["id"] for made in second.registry["subscriptions"]]
     ['b']
     """
-    if any("id" not in item for _, item in saved.document.get("waiting", ())):
+    if any("id" not in item for _, item, *_ in saved.document.get("waiting", ())):
         raise UnusableState("expected a state in which no commands wait, found some")
     registry = packed(registry_part(saved.registry, keep))
     document = saved.document | {"counts": {"other_type": {}}}
@@ -44,16 +44,21 @@ def joined(parts: Sequence[Saved]) -> Saved:
     """
     tables = joined_tables([part.tables for part in parts])
     documents = [part.document for part in parts]
-    waiting = {position: item for each in documents for position, item in each.get("waiting", ())}
-    known = [each["latest"] for each in documents if each.get("latest") is not None]
+    waiting = {held[0]: held for each in documents for held in each.get("waiting", ())}
     document = {
         "serials": tables[PUBLICATIONS.name].num_rows if PUBLICATIONS.name in tables else 0,
         "counts": _added([each["counts"] for each in documents]),
-        "latest": max(known, default=None),
-        "waiting": [*waiting.items()],
+        "latest": _largest(documents, "latest"),
+        "arrived": _largest(documents, "arrived"),
+        "waiting": [*waiting.values()],
     }
     registry = packed(_joined_registries([part.registry for part in parts]))
     return Saved(registry, document, tables)
+
+
+def _largest(documents: Sequence[Document], name: str) -> int | None:
+    known = [each[name] for each in documents if each.get(name) is not None]
+    return max(known, default=None)
 
 
 def _joined_registries(registries: Sequence[Document]) -> Document:

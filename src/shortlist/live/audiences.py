@@ -12,8 +12,8 @@ from shortlist.live.files import Files, Stored
 from shortlist.live.manifest import Chain
 from shortlist.live.matching_part import MatchingPart
 from shortlist.live.registry_state import of_shard
-from shortlist.live.tables import joined, of_bytes, to_bytes
-from shortlist.model.items import COMMAND, Items
+from shortlist.live.tables import items_of_bytes, joined, to_bytes
+from shortlist.model.items import COMMAND
 from shortlist.model.settings import Limits
 
 PARTS: Cache[MatchingPart[Matching]] = Cache()
@@ -43,7 +43,7 @@ def nominated(inquiry: Inquiry) -> str:
     if part is None:
         concerns = of_shard(inquiry.shard, inquiry.shards)
         part = MatchingPart(inquiry.registry, files, inquiry.limits, concerns, Matching)
-    items = Items.of_table(of_bytes(files.read(inquiry.items.name)))
+    items = items_of_bytes(files.read(inquiry.items.name))
     has_reach = np.asarray(items.batch.column("reach").is_valid())
     some = items.kept(has_reach | (items.kinds == COMMAND))
     named = [part.matching.nominations(block) for block in part.steps(some)]

@@ -16,7 +16,7 @@ from shortlist.live.keys import Key, Lanes, Meeting
 from shortlist.live.manifest import Chain, Piece
 from shortlist.live.matching_part import MatchingPart
 from shortlist.live.slots import shard_of
-from shortlist.live.tables import of_bytes
+from shortlist.live.tables import items_of_bytes
 from shortlist.matching.arrays import with_length
 from shortlist.matching.blocks import Block, Ints, Longs
 from shortlist.model.items import COMMAND, Items
@@ -160,7 +160,7 @@ def match(work: MatchWork) -> Found:
 
 def _items(work: MatchWork, files: Files) -> Items:
     """All commands, and the publications that may be this lane's."""
-    items = Items.of_table(of_bytes(files.read(work.items.name)))
+    items = items_of_bytes(files.read(work.items.name))
     is_command = items.kinds == COMMAND
     if work.key is not None:
         return items

@@ -24,7 +24,7 @@ from shortlist.live.files import Files
 from shortlist.live.found_matches import Incoming
 from shortlist.live.manifest import Chain, Input
 from shortlist.live.registry_state import Concerns, of_shard
-from shortlist.live.tables import DEPARTED, of_bytes, table_of, to_bytes
+from shortlist.live.tables import DEPARTED, items_of_bytes, of_bytes, table_of, to_bytes
 from shortlist.model.items import COMMAND, Items
 from shortlist.model.settings import Limits
 from shortlist.selection.bank.offers import Placements
@@ -150,7 +150,7 @@ class KeptShard:
 
     def _items(self, taken: Input, files: Files, found: Incoming | None) -> Items:
         """The items that concern a shard: of publications, those that match something, if known."""
-        items = Items.of_table(of_bytes(files.read(taken.items.name)))
+        items = items_of_bytes(files.read(taken.items.name))
         is_command = items.kinds == COMMAND
         concerns = np.ones(len(items), np.bool_)
         if is_command.any():

@@ -5,6 +5,7 @@ from collections.abc import Iterable
 import pyarrow as pa
 
 from shortlist.engine.arrow import Row, batches
+from shortlist.model.items import Items
 
 ACCEPTED = pa.schema({"time": pa.int64(), "source": pa.string(), "id": pa.string()})
 """Publications that are not to come again."""
@@ -67,6 +68,15 @@ def of_bytes(content: bytes) -> pa.Table:
     """
     with pa.ipc.open_stream(content) as reader:
         return reader.read_all()
+
+
+def items_of_bytes(content: bytes) -> Items:
+    """The items of a file; one that was written before times could be a log's has none that
+    publications say themselves."""
+    table = of_bytes(content)
+    if "event_time" not in table.column_names:
+        table = table.append_column("event_time", table.column("time"))
+    return Items.of_table(table)
 
 
 def joined(tables: Iterable[pa.Table], schema: pa.Schema) -> pa.Table:

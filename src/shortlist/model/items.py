@@ -106,9 +106,6 @@ class Items:
 
     @classmethod
     def of_table(cls, table: pa.Table) -> "Items":
-        if "event_time" not in table.column_names:
-            # written before times could be a log's
-            table = table.append_column("event_time", table.column("time"))
         batches = table.combine_chunks().to_batches()
         if batches:
             return cls(batches[0])

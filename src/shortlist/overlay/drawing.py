@@ -9,10 +9,12 @@ from shortlist.overlay.topology import Topology
 
 MARGIN = 70
 LEAST_RADIUS = 180
-ROOM = 36
+ROOM = 52
 """Around the circle, for each broker on it."""
-WIDEST = 9.0
+WIDEST = 7.0
 BROKER = 6
+NEARER = 0.35
+"""Where a count stands, as a share of its link."""
 STYLE = (
     "text{font-family:sans-serif;font-size:12px;fill:#222}"
     ".link{stroke:#4477aa;stroke-linecap:round}.idle{stroke:#ccc;stroke-dasharray:4 4}"
@@ -47,6 +49,7 @@ def drawn(topology: Topology, report: Report) -> str:
         f"<style>{STYLE}</style><rect width='100%' height='100%' fill='white'/>",
         *_direct(places, report),
         *_links(topology, places, report),
+        *_counts(topology, places, report),
         *_brokers(places, middle),
         _text((middle, height - 15), title, ""),
         "</svg>",
@@ -109,11 +112,17 @@ def _links(topology: Topology, places: Places, report: Report) -> Iterator[str]:
             f"<line class='{kind}' x1='{x1:.1f}' y1='{y1:.1f}' x2='{x2:.1f}' y2='{y2:.1f}' "
             f"stroke-width='{width:.1f}'/>"
         )
+
+
+def _counts(topology: Topology, places: Places, report: Report) -> Iterator[str]:
+    """On each link, nearer to the end with fewer links: there is more room."""
+    for link in topology.links:
+        count = report.traffic.links[min(link), max(link)]
+        ends = sorted(link, key=lambda name: len(topology.neighbours[name]))
+        (x1, y1), (x2, y2) = (places[name] for name in ends)
         if count:
-            long = hypot(x2 - x1, y2 - y1) or 1.0
-            aside = (WIDEST + 6) / long
-            beside = (x1 + x2) / 2 - (y2 - y1) * aside, (y1 + y2) / 2 + (x2 - x1) * aside + 4
-            yield _text(beside, f"{count:,}", "count halo")
+            place = x1 + (x2 - x1) * NEARER, y1 + (y2 - y1) * NEARER + 4
+            yield _text(place, f"{count:,}", "count halo")
 
 
 def _brokers(places: Places, middle: float) -> Iterator[str]:

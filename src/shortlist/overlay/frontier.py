@@ -2,7 +2,8 @@
 
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from itertools import compress
-from typing import NamedTuple, Protocol
+from math import inf
+from typing import Literal, NamedTuple, Protocol
 
 from shortlist.covering.condition_graph import boxes, ranges_of, strict_order
 from shortlist.covering.covers import covers, intersects
@@ -44,6 +45,13 @@ class Judge:
         """Whether whoever gets all that `a` wants gets all that `b` wants, now and later."""
         if b.is_thresholded and a.born > b.born:
             return False  # what `b` may want later perhaps came before `a` was there
+        if a.threshold == -inf:
+            return self._covers(a, b._replace(threshold=-inf))
+        # only with one score for both do thresholds compare
+        has_same_score = a.subscription.score == b.subscription.score
+        return has_same_score and a.threshold <= b.threshold and self._covers(a, b)
+
+    def _covers(self, a: Proxy, b: Proxy) -> bool:
         question = a.key, b.key
         if question not in self._covered:
             answer = covers(a.wanting_now, b.wanting_now, self.vocabulary, self.limits)
@@ -151,7 +159,7 @@ def _known(one: Proxy, other: Proxy, ranges: Mapping[str, bool]) -> bool:
 class Few(NamedTuple):
     """At most so many above: by RankCoverK's depth or AncestorCoverK's ancestors."""
 
-    by: str
+    by: Literal["depth", "ancestors"]
 
     def admits(self, count: CoverCount, k: int) -> bool:
         return count.depth <= k if self.by == "depth" else count.ancestors < k

@@ -76,6 +76,12 @@ class ProxyTable:
         if subscription in self._known and self._known[subscription][0] == destination:
             self._forget(subscription)
 
+    def relaxes(self, destination: str, proxy: Proxy) -> bool:
+        """Whether a proxy wants more than what is known of it, if anything is."""
+        there, known = self._known.get(proxy.id, (None, proxy))
+        is_same = there == destination and known.born == proxy.born
+        return not is_same or proxy.threshold < known.threshold
+
     def advertise(self, advertisement: Advertisement) -> None:
         self._matching.apply(Advertise(advertisement=advertisement, **AT_ONCE))
 

@@ -52,8 +52,6 @@ class Report:
     deliveries: list[Delivery]
     traffic: Traffic
     rejects: list[Reject] = field(default_factory=list)
-    forwarded: dict[str, int] = field(default_factory=dict)
-    """By broker, how many subscriptions of others it knows."""
 
     def recall(self, expected: Iterable[Delivery]) -> float:
         """The share of the expected deliveries that were made."""

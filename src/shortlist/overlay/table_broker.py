@@ -56,12 +56,16 @@ class TableBroker(Broker):
         """Takes in what is said of proxies; what they want of all that was withheld is sent."""
         for name in message.dropped:
             self._table.drop(destination, name)
+        relaxed = [
+            proxy
+            for proxy in (*message.put, *message.updated)
+            if proxy.is_thresholded and self._table.relaxes(destination, proxy)
+        ]
         for proxy in (*message.put, *message.updated):
             self._table.put(destination, proxy)
-        told = [proxy for proxy in (*message.put, *message.updated) if proxy.is_thresholded]
-        if not told:
+        if not relaxed:
             return []
-        since = min(proxy.born for proxy in told)
+        since = min(proxy.born for proxy in relaxed)
         kept = [each for each in self._kept if each.order > since and destination not in each.sent]
         if not kept:
             return []

@@ -86,16 +86,21 @@ _HELD = 2048
 """Words of masks that are held back and then written together, which spares many a branch."""
 
 
+@njit(cache=True)
+def _hold(words, mask, number, some, firsts, whose, held):  # type: ignore[no-untyped-def]
+    for word in range(words):
+        some[held], firsts[held], whose[held] = mask[word], word * 64, number
+        held += 1 if mask[word] != 0 else 0
+    return held
+
+
 @cache
 def kernels(words: int) -> tuple[Callable[..., Pairs], Callable[..., Pairs]]:
-    """What matches conjunctions, and what matches programs, over masks of so many words."""
+    """What matches conjunctions, and what matches programs, over masks of so many words.
 
-    @njit(cache=True)
-    def hold(mask, number, some, firsts, whose, held):  # type: ignore[no-untyped-def]
-        for word in range(words):
-            some[held], firsts[held], whose[held] = mask[word], word * 64, number
-            held += 1 if mask[word] != 0 else 0
-        return held
+    Both hold nothing but that number: a kernel of another process in them would keep numba from
+    finding them in its cache.
+    """
 
     @njit(cache=True)
     def match_conjunctions(masks, conjunctions, first, lists, expand, pairs):  # type: ignore[no-untyped-def]
@@ -128,7 +133,8 @@ def kernels(words: int) -> tuple[Callable[..., Pairs], Callable[..., Pairs]]:
                 for word in range(words):
                     found |= mask[word]
                 while found != 0 and number >= 0:
-                    held = hold(mask, number if expand else first + at, some, firsts, whose, held)
+                    whom = number if expand else first + at
+                    held = _hold(words, mask, whom, some, firsts, whose, held)
                     if held >= _HELD:
                         publications, numbers, count = _written(
                             some, firsts, whose, held, publications, numbers, count
@@ -175,7 +181,7 @@ def kernels(words: int) -> tuple[Callable[..., Pairs], Callable[..., Pairs]]:
                 found |= stack[0, word]
             while found != 0 and number >= 0:
                 written = number if expand else first + program
-                held = hold(stack[0], written, some, firsts, whose, held)
+                held = _hold(words, stack[0], written, some, firsts, whose, held)
                 if held >= _HELD:
                     publications, numbers, count = _written(
                         some, firsts, whose, held, publications, numbers, count

@@ -7,10 +7,10 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
+from shortlist.intake import growing_files
 from shortlist.intake.growing_files import ChangedBehind, GrowingFiles, Place
 from shortlist.intake.input_files import NoInput
 from shortlist.intake.tables import NotATable
-from shortlist.spark import file_source as growing_files
 
 
 def taken(files: GrowingFiles, start: Place, end: Place) -> list[tuple[int, bytes]]:
