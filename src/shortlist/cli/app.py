@@ -25,8 +25,6 @@ FINITE, LIVE = "For finite inputs", "For a live deployment"
 """The parts of the help."""
 OFF = "off"
 """In place of an address or a duration."""
-POLL_SECONDS = 0.2
-"""How often a log is looked at for news."""
 OFF = "off"
 
 RegistryPath = Annotated[

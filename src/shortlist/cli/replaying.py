@@ -12,7 +12,6 @@ import typer
 
 from shortlist.cli.app import (
     LIVE,
-    POLL_SECONDS,
     Advertising,
     AsJson,
     LimitFlags,
@@ -26,6 +25,7 @@ from shortlist.cli.app import (
 )
 from shortlist.cli.deployment import LogUrl, announced_folder, opened
 from shortlist.client.deployment import Deployment, is_put_out
+from shortlist.client.waiting import POLL_SECONDS
 from shortlist.live.manifest import Manifest
 from shortlist.live.places import files_in
 from shortlist.log.base import Log

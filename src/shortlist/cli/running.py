@@ -12,7 +12,6 @@ import typer
 from shortlist.cli.app import (
     LIVE,
     OFF,
-    POLL_SECONDS,
     Advertised,
     Dedup,
     LimitFlags,
@@ -35,6 +34,7 @@ from shortlist.cli.app import (
 from shortlist.cli.deployment import LogUrl, announced_folder, folder_of, opened
 from shortlist.cli.program import without_spark
 from shortlist.client.deployment import UNLIMITED
+from shortlist.client.waiting import POLL_SECONDS
 from shortlist.live.forking import begin_to_import
 from shortlist.live.locking import AlreadyRunning, only_driver
 from shortlist.live.places import announce, files_in

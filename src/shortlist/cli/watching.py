@@ -12,11 +12,12 @@ import typer
 from rich.console import Console
 from rich.text import Text
 
-from shortlist.cli.app import LIVE, POLL_SECONDS, AsJson, app, fail
+from shortlist.cli.app import LIVE, AsJson, app, fail
 from shortlist.cli.deployment import LogUrl, no_shortlist, opened
 from shortlist.client.deployment import Deployment
 from shortlist.client.following import Following, News
 from shortlist.client.tracing import traced
+from shortlist.client.waiting import POLL_SECONDS
 from shortlist.log.base import DELIVERIES, Log
 from shortlist.model.wording import one_line
 
