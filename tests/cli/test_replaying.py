@@ -121,3 +121,20 @@ def test_a_deployment_keeps_its_basis_and_says_so(tmp_path, monkeypatch):
     done = shortlist("up", "--lateness", "5s", log=url)
     assert done.exit_code == 2
     assert "--lateness: expected --time event" in done.stderr
+
+
+def test_a_deployment_is_asked_why(deployment):
+    both = answer_lines("explain", "--publication", "a", "--shortlist", "flats", deployment)
+    again, first = sorted(both, key=lambda explanation: explanation["delivered"])
+    assert (first["delivered"], first["reason"], first["rank"]) == (True, "delivered at arrival", 1)
+    assert (again["delivered"], again["reason"]) == (False, "duplicate")
+    (second,) = answer_lines("explain", "--publication", "b", "--shortlist", "flats", deployment)
+    assert second["score"] == -950
+    done = shortlist("explain", "--publication", "x", "--shortlist", "flats", log=deployment.url)
+    assert done.exit_code == 2
+    assert done.stderr == "the deployment has not come to a publication 'x'\n"
+
+
+def answer_lines(*words):
+    *words, deployment = words
+    return lines(shortlist(*words, "--json", log=deployment.url))

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Sequence
 from itertools import islice
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
@@ -182,6 +183,13 @@ def explain(
     shortlist: Annotated[str, typer.Option(help="The id of a shortlist.")],
     source: Annotated[str | None, typer.Option(help="Its publisher, if ids repeat.")] = None,
     timeline: TimelinePath = None,
+    log: Annotated[
+        str | None,
+        typer.Option(
+            envvar="SHORTLIST_LOG",
+            help="Where no files are given: what the deployment on this log has read.",
+        ),
+    ] = None,
     lateness: Lateness = None,
     dedup: Dedup = "24h",
     advertised: Advertised = "optional",
@@ -189,12 +197,18 @@ def explain(
     as_json: AsJson = False,
 ) -> None:
     """Say why one publication is on one shortlist, or is not. Needs no Spark."""
+    from shortlist.cli.replaying import explanations
     from shortlist.engine.explanation import Question
-    from shortlist.engine.explanation_text import explanation_lines
     from shortlist.engine.replay import replay
 
     settings = settings_of(lateness, dedup, advertised, limit)
     question = Question(publication=publication, source=source, shortlist=shortlist)
+    if log is not None and registry is None and timeline is None:
+        found = explanations(log, question, limit)
+        if not found:
+            fail([f"the deployment has not come to a publication {publication!r}"])
+        _print_explanations(found, as_json)
+        return
     with errors():
         known = _registry(registry, timeline, settings)
         if timeline is None:
@@ -208,7 +222,13 @@ def explain(
             if publication in lines[reject.position - 1].decode(errors="replace")
         ]
         fail(unread or [f"there is no publication {publication!r} in the input"])
-    for explanation in result.explanations:
+    _print_explanations(result.explanations, as_json)
+
+
+def _print_explanations(explanations: Sequence[dict[str, Any]], as_json: bool) -> None:
+    from shortlist.engine.explanation_text import explanation_lines
+
+    for explanation in explanations:
         if as_json:
             print(json.dumps(explanation, ensure_ascii=False))
         else:

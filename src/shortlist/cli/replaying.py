@@ -6,7 +6,7 @@ import json
 import sys
 import time
 from dataclasses import replace
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
@@ -32,6 +32,7 @@ from shortlist.log.base import Log
 from shortlist.model.settings import Limits, Settings, TimeBasis
 
 if TYPE_CHECKING:
+    from shortlist.engine.explanation import Question
     from shortlist.live.replaying import Comparison
     from shortlist.model.registry import Registry
 
@@ -93,6 +94,19 @@ def replay(
             rejected += len(part.rejects)
     sys.stdout.flush()
     say([f"{delivered:,} deliveries, {rejected:,} rejects"])
+
+
+def explanations(url: str, question: Question, limits: list[str] | None) -> list[dict[str, Any]]:
+    """What the deployment on a log says to a question."""
+    from shortlist.live.replaying import explain
+
+    with opened(url, must_exist=True) as log:
+        manifest = Deployment(log).manifest
+        if manifest is None:
+            raise typer.BadParameter("--log: expected one with a deployment on it, found none")
+        settings = _settings(manifest, None, None, None, None, None, limits)
+        made = _known_registry(log, manifest, settings.limits)
+        return explain(log, manifest, made, settings, question)
 
 
 def wait_for_output(log: Log, manifest: Manifest) -> None:

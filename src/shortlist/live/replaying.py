@@ -6,6 +6,7 @@ from itertools import chain, islice, zip_longest
 from typing import Any, NamedTuple
 
 from shortlist.engine.engine import Engine, Result
+from shortlist.engine.explanation import Question
 from shortlist.engine.replay import line_reader
 from shortlist.engine.saved import Saved
 from shortlist.intake.files import registry_from_documents
@@ -74,6 +75,16 @@ def replay_log(log: Log, registry: Registry, settings: Settings) -> Iterator[Res
     engine = Engine(registry, settings, waits_for_ties=True)
     yield from _parts(engine, log, None, registry, settings)
     yield engine.process([], last=True)
+
+
+def explain(
+    log: Log, manifest: Manifest, registry: Registry, settings: Settings, question: Question
+) -> list[Document]:
+    """Why a deployment has delivered something so far, or has not: a batch over what it has read
+    tells."""
+    engine = Engine(registry, settings, question=question, waits_for_ties=True)
+    parts = _parts(engine, log, manifest.position, registry, settings)
+    return [explanation for part in parts for explanation in part.explanations]
 
 
 def compare(log: Log, manifest: Manifest, registry: Registry, settings: Settings) -> Comparison:
