@@ -75,6 +75,5 @@ def make_server(log: Log, options: Options) -> Server:
         log_level="warning",
         access_log=False,
         timeout_graceful_shutdown=GRACE_SECONDS,
-        h11_max_incomplete_event_size=64 * 1024,
     )
     return Server(config)
