@@ -7,8 +7,13 @@ from contextlib import suppress
 import httpx
 import pytest
 
+from shortlist.live.driver import Driver
+from shortlist.live.outlets import LogOutlet
+from shortlist.live.places import files_in, state_folder
 from shortlist.service.state import Options
+from tests.cli.programs import ARRIVAL, Deployment
 from tests.service.servers import (
+    REGISTRY,
     caller,
     event,
     events_of,
@@ -94,6 +99,35 @@ def test_events_come_with_their_places_and_go_on_behind_them(client):
     with client.stream("GET", "/shortlists/flats/events", params={"after": "0"}) as stream:
         _, *both = events_of(stream.iter_lines(), 3)
     assert [each[2]["publication"] for each in both] == ["f1", "f2"]
+
+
+def test_what_leaves_comes_in_order_and_goes_on_behind_every_place(tmp_path):
+    deployment = Deployment(tmp_path, REGISTRY, shards=1, settings=ARRIVAL)
+    deployment.driver = Driver(
+        deployment.log,
+        files_in(state_folder(deployment.url)),
+        deployment.settings,
+        deployment.everywhere,
+        LogOutlet(deployment.log),
+        with_departures=True,
+    )
+    with deployment.running(), served(deployment.log) as url, caller(url) as client:
+        for number in range(8):
+            publish(client, event(f"f{number}", 1400 - 20 * number))
+
+        def behind(place, count):
+            params = {"after": place}
+            with client.stream("GET", "/shortlists/flats/events", params=params) as stream:
+                return events_of(stream.iter_lines(), count + 1)[1:]
+
+        # three stay: each that enters behind them makes one leave
+        seen = behind("0.0", 13)
+        assert [kind for _, kind, _ in seen].count("departure") == 5
+        places = [tuple(map(int, place.split("."))) for place, _, _ in seen]
+        assert places == sorted({*places})
+        for number, (place, _, _) in enumerate(seen):
+            rest = seen[number + 1 :]
+            assert not rest or behind(place, len(rest)) == rest
 
 
 def test_silence_has_a_sign_of_life(client):
