@@ -54,21 +54,23 @@ class Tail:
         self, shortlist: str, place: Place, heartbeat: float
     ) -> AsyncIterator[tuple[Place, News | None]]:
         """What comes to a shortlist behind a place, each with the place behind it; None where
-        nothing has come for so many seconds."""
+        nothing has come for so many seconds. Places tell of entries of this shortlist alone, so
+        that they do not depend on when these are read."""
+        read = place
         arrived = asyncio.Event()
         self._waiting.setdefault(shortlist, set()).add(arrived)
         try:
             while not self._has_stopped:
                 arrived.clear()
-                end, kept = self.end, self._behind(shortlist, place)
+                end, kept = self.end, self._behind(shortlist, read)
                 found = [] if kept is None else kept
                 if kept is None:
-                    end, found = await asyncio.to_thread(self._logged, shortlist, place)
+                    end, found = await asyncio.to_thread(self._logged, shortlist, read)
                 for news in found:
                     place = place.moved(news)
                     yield place, news
-                place = max_of(place, end)
-                if found or max_of(place, self.end) != place:
+                read = max_of(max_of(read, place), end)
+                if found or max_of(read, self.end) != read:
                     continue
                 try:
                     await asyncio.wait_for(arrived.wait(), heartbeat)
