@@ -22,12 +22,13 @@ CHECKS = ",".join(
 SETTINGS = ("--exclude-path-regex", "{name}/events$", "--suppress-health-check", "all")
 
 
-def keeps_to_it(deployment, *options):
+def keeps_to_it(deployment, folder, *options):
     program = Path(sys.executable).with_name("schemathesis")
     settings = Options(heartbeat=0.2, patience=10, per_second=1e6)
     with served(deployment.log, settings) as url:
         done = subprocess.run(
             [program, "run", f"{url}/openapi.json", "--checks", CHECKS, *SETTINGS, *options],
+            cwd=folder,  # where it leaves what it found
             capture_output=True,
             text=True,
             timeout=500,
@@ -36,10 +37,10 @@ def keeps_to_it(deployment, *options):
     assert done.returncode == 0, done.stdout[-5000:] + done.stderr[-1000:]
 
 
-def test_a_few_calls_of_each_route(deployment):
-    keeps_to_it(deployment, "--phases", "fuzzing", "--max-examples", "3")
+def test_a_few_calls_of_each_route(deployment, tmp_path):
+    keeps_to_it(deployment, tmp_path, "--phases", "fuzzing", "--max-examples", "3")
 
 
 @pytest.mark.soak
-def test_many_calls_of_each_route(deployment):
-    keeps_to_it(deployment, "--phases", "coverage,fuzzing", "--max-examples", "50")
+def test_many_calls_of_each_route(deployment, tmp_path):
+    keeps_to_it(deployment, tmp_path, "--phases", "coverage,fuzzing", "--max-examples", "50")
