@@ -5,7 +5,7 @@ import json
 import pytest
 from typer.testing import CliRunner
 
-from shortlist.cli import main
+from shortlist.cli.app import app as main
 
 TOPOLOGY = {"shape": {"star": {"edges": 3}}, "publishers": {"ads": "b1"}}
 REGISTRY = {

@@ -7,10 +7,10 @@ import pytest
 import shortlist
 from shortlist.engine.replay import replay
 from shortlist.intake.files import registry_from_documents
+from shortlist.intake.input_files import NoInput
 from shortlist.live.driver import Finished
 from shortlist.live.locking import AlreadyRunning
 from shortlist.model.settings import Settings
-from shortlist.spark.sources import NoInput
 from tests.strategies import registry, seeded, timeline
 
 pytestmark = pytest.mark.spark

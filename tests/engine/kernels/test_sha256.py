@@ -8,17 +8,32 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from shortlist.engine.kernels.sha256 import GROUPS, LANES, PAIRS, Messages, texts, write_digests
+from shortlist.engine.arrow import read_only
+from shortlist.engine.kernels.sha256 import (
+    GROUPS,
+    LANES,
+    PAIRS,
+    Messages,
+    Texts,
+    texts,
+    write_digests,
+)
 from tests.strategies import examples
 
 EDGES = [0, 1, 3, 4, 5, 54, 55, 56, 57, 63, 64, 65, 118, 119, 120, 127, 128, 129, 64 * GROUPS, 5000]
+
+
+def ready(strings: list[bytes]) -> Texts:
+    content = np.array([*b"".join(strings)], np.uint8)
+    offsets = np.cumsum([0, *map(len, strings)], dtype=np.int64)
+    return texts(read_only(content), read_only(offsets))
 
 
 def digests(heads: list[bytes], tails: list[bytes], pairs: list[tuple[int, int]]) -> list[str]:
     numbers = np.array(pairs, np.int32).reshape(-1, 2)
     digits = np.empty(len(pairs) * PAIRS, np.uint16)
     of_head, of_tail = numbers.T.copy()
-    write_digests(Messages(texts(heads), texts(tails), of_head, of_tail), digits)
+    write_digests(Messages(ready(heads), ready(tails), of_head, of_tail), digits)
     text = digits.tobytes().decode()
     return [text[first : first + 2 * PAIRS] for first in range(0, len(text), 2 * PAIRS)]
 
