@@ -195,7 +195,7 @@ def test_lines_of_another_source(spark, tmp_path):
     assert not lines.tabular
     assert sorted(collected.rows) == [(3, b"one"), (3, b"two"), (5, b"three")]
 
-    unplaced = stream_lines(frame.selectExpr("value as line", "1 as appended"))
+    unplaced = stream_lines(frame.selectExpr("value as line", "1L as appended"))
     assert unplaced.frame.columns == ["line", "appended"]
 
 
