@@ -23,8 +23,8 @@ from shortlist.selection.kernels.arena import OWNED
 from shortlist.selection.kernels.outbox import Outbox
 from shortlist.selection.kernels.window_rows import WINDOW_ROW
 
-MOST_IN_BOX = 2**20
-"""Offers that wait to enter together at most, unless there are more rows."""
+IN_BOX, MOST_IN_BOX = 2**20, 2**22
+"""Offers that may wait to enter together; as many as there are rows already, up to the most."""
 
 
 class WaitingBank:
@@ -115,7 +115,8 @@ class WaitingBank:
     def _inbox_for(self, more: int) -> kernels.Inbox:
         """The inbox, in which so many more have room."""
         if self._inbox.places.size - self._inbox.made[0] < more:
-            size = max(MOST_IN_BOX, more, int(self._entered().tail[OWNED]))
+            owned = int(self._entered().tail[OWNED])
+            size = max(more, min(MOST_IN_BOX, max(IN_BOX, owned)))
             if size > self._inbox.places.size:
                 self._inbox = self._empty_inbox(size)
         return self._inbox
@@ -128,7 +129,7 @@ class WaitingBank:
         """The arena, once all that is in the inbox has entered."""
         arena, inbox = self._arena, self._inbox
         if inbox.made[0]:
-            is_much = inbox.made[0] > max(arena.heads.size, arena.tail[OWNED]) // 4
+            is_much = inbox.made[0] > max(arena.heads.size, arena.tail[OWNED]) // 16
             enter = kernels.merged if is_much else kernels.enter_all
             arena.rows = enter(arena.heads, arena.rows, arena.tail, inbox)
             # memory that was written to before is written to faster, but much of it is not kept
