@@ -31,7 +31,10 @@ def names(written):
 
 
 @pytest.mark.parametrize("how", [None, Streamed(at_most=7), Streamed(plan="rendezvous")])
-@pytest.mark.parametrize("seed", range(20))
+@pytest.mark.parametrize(
+    "seed",
+    [*range(7), *(pytest.param(seed, marks=pytest.mark.soak) for seed in range(7, 100))],
+)
 def test_a_timeline_gives_what_one_engine_gives(tmp_path, seed, how):
     pick, draw = seeded(seed), random.Random(seed)
     known, lines = registry_from_documents(registry(pick)), timeline(pick, 60)

@@ -10,7 +10,7 @@ from tests.strategies import seeded
 
 PLAIN = ["publication-flooding", "subscription-flooding", "covering", "rendezvous"]
 AUDIENCE = ["regular-cover", "regular-k", "rank-cover-k", "ancestor-cover-k"]
-FEW, MANY = range(14), range(1000, 2500)
+FEW, MANY = range(7), range(1000, 2500)
 
 
 def check(seed: int, name: str, kind: str, delay: int = 0) -> None:

@@ -63,7 +63,10 @@ def test_lines_that_may_be_commands(line):
     assert not re.search(MAY_BE_COMMAND, line.replace("ract", "rac").replace("\\u00", ""))
 
 
-@pytest.mark.parametrize("seed", range(12))
+@pytest.mark.parametrize(
+    "seed",
+    [*range(4), *(pytest.param(seed, marks=pytest.mark.soak) for seed in range(4, 40))],
+)
 def test_a_random_timeline_equals_one_engine(spark, tmp_path, seed):
     pick = seeded(seed)
     known = registry_from_documents(registry(pick))
