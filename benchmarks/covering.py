@@ -6,14 +6,14 @@ Prints one JSON line per figure.
 """
 
 import argparse
-import json
-import time
 import tracemalloc
 from collections.abc import Callable
 from math import log
 from typing import Any, TypeVar
 
 import numpy as np
+from common.report import Report
+from common.timing import timed
 from numpy.random import default_rng
 from numpy.typing import NDArray
 
@@ -28,6 +28,8 @@ Entries = list[Entry[Where | None]]
 BLOCK = 256
 """Rows of the matrix of all pairs that NumPy makes at a time."""
 
+report = Report().add
+
 
 def main() -> None:
     arguments = argparse.ArgumentParser(description=__doc__)
@@ -35,7 +37,7 @@ def main() -> None:
     arguments.add_argument("--one-by-one", type=int, default=1_000)
     asked = arguments.parse_args()
     _, seconds = timed(lambda: [interval_order(intervals(10, attributes)) for attributes in (1, 2)])
-    report("kernels loaded, or compiled where they were not", seconds)
+    report("kernels loaded, or compiled where they were not", seconds=seconds)
 
     orders, graphs = {}, {}
     for count in asked.intervals:
@@ -60,14 +62,14 @@ def report_order(count: int) -> float:
     assert np.array_equal(counted, order.ancestors[order.nodes])
     report(
         "order at once: direct edges, ancestors, depths",
-        seconds,
+        seconds=seconds,
         intervals=count,
         **shape(order),
         bytes_per_node=array_bytes(order) / order.ancestors.size,
     )
     report(
         "numpy, all pairs: ancestors only",
-        baseline,
+        seconds=baseline,
         intervals=count,
         ratio_to_order_at_once=baseline / seconds,
     )
@@ -84,7 +86,7 @@ def report_graph(count: int) -> float:
     tracemalloc.stop()
     report(
         "graph at once, from conditions",
-        seconds,
+        seconds=seconds,
         intervals=count,
         roots_share=len(graph.roots) / len(graph.nodes),
         bytes_per_node=size / len(graph.nodes),
@@ -106,7 +108,7 @@ def report_one_by_one(count: int) -> None:
     assert roots == len(whole.roots)
     report(
         "graph one by one, from conditions",
-        seconds,
+        seconds=seconds,
         intervals=count,
         ratio_to_graph_at_once=seconds / at_once,
     )
@@ -116,9 +118,9 @@ def report_changes(count: int, changes: int = 20) -> None:
     entries = subscriptions(intervals(count + changes, 1))
     graph = condition_graph(Vocabulary(), entries[:count])
     _, seconds = timed(lambda: [graph.insert(*entry) for entry in entries[count:]])
-    report("one more in the graph", seconds / changes, intervals=count)
+    report("one more in the graph", seconds=seconds / changes, intervals=count)
     _, seconds = timed(lambda: [graph.remove(entry.subscription) for entry in entries[:changes]])
-    report("one less in the graph", seconds / changes, intervals=count)
+    report("one less in the graph", seconds=seconds / changes, intervals=count)
 
 
 def report_several_attributes(count: int, attributes: int) -> None:
@@ -126,7 +128,7 @@ def report_several_attributes(count: int, attributes: int) -> None:
     order, seconds = best_of_three(lambda: interval_order(boxes))
     report(
         "order at once, several attributes",
-        seconds,
+        seconds=seconds,
         intervals=count,
         attributes=attributes,
         **shape(order),
@@ -181,24 +183,8 @@ def array_bytes(order: IntervalOrder) -> int:
     return sum(array.nbytes for array in arrays)
 
 
-def timed(work: Callable[[], Result]) -> tuple[Result, float]:
-    started = time.perf_counter()
-    result = work()
-    return result, time.perf_counter() - started
-
-
 def best_of_three(work: Callable[[], Result]) -> tuple[Result, float]:
     return min((timed(work) for _ in range(3)), key=lambda run: run[1])
-
-
-def report(figure: str, seconds: float | None = None, **facts: Any) -> None:
-    if seconds is not None:
-        facts = {"seconds": seconds, **facts}
-    rounded = {
-        name: float(f"{value:.4g}") if isinstance(value, float) else value
-        for name, value in facts.items()
-    }
-    print(json.dumps({"figure": figure, **rounded}), flush=True)
 
 
 if __name__ == "__main__":

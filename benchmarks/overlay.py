@@ -7,16 +7,14 @@ Prints one JSON line per figure.
 """
 
 import argparse
-import json
-import time
-from collections.abc import Callable
 from dataclasses import asdict, replace
 from functools import partial
 from math import log
 from random import Random
-from typing import Any, TypeVar
 
 import numpy as np
+from common.report import Report
+from common.timing import timed
 
 from shortlist.model.advertisement import Advertisement
 from shortlist.model.policy import Window
@@ -33,10 +31,10 @@ from shortlist.overlay.simulator import Network, simulate
 from shortlist.overlay.strategies import STRATEGIES
 from shortlist.overlay.topology import Topology, chain, hierarchy
 
-Result = TypeVar("Result")
-
 K = 10
 SECOND = 1_000_000
+
+report = Report().add
 
 
 def main() -> None:
@@ -64,7 +62,7 @@ def report_shares(sizes: list[int]) -> None:
         _, ancestors = timed(partial(cover_counts, ranges))
         _, depths = timed(partial(depth_readings, ranges))
         spent[count] = ancestors + depths
-        report("ancestors and three depths", spent[count], subscriptions=count)
+        report("ancestors and three depths", seconds=spent[count], subscriptions=count)
         for share in cover_shares(ranges, [1, K, count // 1000, count // 100, count // 10]):
             report("forwarded shares", subscriptions=count, **asdict(share))
     first, *_, last = sizes if len(sizes) > 1 else sizes * 2
@@ -80,7 +78,7 @@ def report_network(strategy: str, sizes: list[int], publications: int) -> None:
         routed = partial(simulate, *paper_network(count), news, STRATEGIES[strategy])
         result, seconds = timed(routed)
         facts = result.document() | {"subscriptions": count, "publications": publications}
-        report("60 brokers, the publisher's 10 best", seconds, **facts)
+        report("60 brokers, the publisher's 10 best", seconds=seconds, **facts)
 
 
 def report_counts_beside_formulas(publications: int) -> None:
@@ -120,7 +118,7 @@ def report_counts_beside_formulas(publications: int) -> None:
         for name, formula in formulas.items():
             result, seconds = timed(partial(routed, STRATEGIES[name]))
             facts = result.document(expected) | {"subscribed": kind, "formula": formula.total}
-            report("messages, simulated and by formula", seconds, **facts)
+            report("messages, simulated and by formula", seconds=seconds, **facts)
 
 
 def report_placement(publications: int) -> None:
@@ -176,22 +174,6 @@ def uniform(count: int) -> list[Publication]:
         )
         for n in range(count)
     ]
-
-
-def timed(work: Callable[[], Result]) -> tuple[Result, float]:
-    started = time.perf_counter()
-    result = work()
-    return result, time.perf_counter() - started
-
-
-def report(figure: str, seconds: float | None = None, **facts: Any) -> None:
-    if seconds is not None:
-        facts = {"seconds": seconds, **facts}
-    rounded = {
-        name: float(f"{value:.4g}") if isinstance(value, float) else value
-        for name, value in facts.items()
-    }
-    print(json.dumps({"figure": figure, **rounded}), flush=True)
 
 
 if __name__ == "__main__":

@@ -9,21 +9,7 @@ import pytest
 from shortlist.client.keys import Holder, add_key
 from shortlist.client.remote import AsyncRemote, Refusal, Remote, Unreachable
 from shortlist.service.serving import bound_socket
-from tests.cli.programs import ARRIVAL, Deployment
-from tests.service.servers import REGISTRY, event, eventually, served
-
-
-@pytest.fixture
-def deployment(tmp_path):
-    deployment = Deployment(tmp_path, REGISTRY, shards=1, settings=ARRIVAL)
-    with deployment.running():
-        yield deployment
-
-
-@pytest.fixture
-def url(deployment):
-    with served(deployment.log) as url:
-        yield url
+from tests.service.servers import event, eventually, served
 
 
 def test_a_program_publishes_subscribes_and_asks(url):

@@ -99,6 +99,19 @@ class Deployment:
     def run(self, numbered, last=False):
         return self.driver.run_batch(self.read(numbered), last=last)
 
+    def run_all(self, pick, batches):
+        """Every batch to the end; in between it is started again, rescaled or moved."""
+        for batch in batches:
+            self.run(batch)
+            match pick([None, None, None, "restart", "rescale", "move"]):
+                case "restart":
+                    self.start()
+                case "rescale":
+                    self.rescale(pick([1, 2, 3]))
+                case "move":
+                    self.move()
+        self.run([], last=True)
+
 
 def drawn(pick):
     """A registry, settings and the lines of a timeline."""

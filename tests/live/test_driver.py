@@ -19,16 +19,7 @@ def check_seeds(seeds):
         pick = seeded(seed)
         made, settings, lines = drawn(pick)
         deployment = Deployment(made, settings, shards=pick([1, 2, 3]))
-        for batch in cuts(pick, numbered(lines)):
-            deployment.run(batch)
-            match pick([None, None, None, "restart", "rescale", "move"]):
-                case "restart":
-                    deployment.start()
-                case "rescale":
-                    deployment.rescale(pick([1, 2, 3]))
-                case "move":
-                    deployment.move()
-        deployment.run([], last=True)
+        deployment.run_all(pick, cuts(pick, numbered(lines)))
         deliveries, refusals = expected(made, lines, settings)
         found = deployment.outlet.all()
         assert found[0] == deliveries, seed

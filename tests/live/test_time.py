@@ -72,16 +72,7 @@ def check_seeds(seeds):
         made = registry_from_documents(registry(pick))
         how, logged = settings(pick), entries(pick, timeline(pick, 40))
         deployment = Deployment(made, how, shards=pick([1, 2, 3]))
-        for batch in cuts(pick, logged):
-            deployment.run(batch)
-            match pick([None, None, None, "restart", "rescale", "move"]):
-                case "restart":
-                    deployment.start()
-                case "rescale":
-                    deployment.rescale(pick([1, 2, 3]))
-                case "move":
-                    deployment.move()
-        deployment.run([], last=True)
+        deployment.run_all(pick, cuts(pick, logged))
         _, lines, appended = zip(*logged, strict=True)
         expected = words(replay(made, lines, how, appended=appended))
         deliveries, refusals = deployment.outlet.all()

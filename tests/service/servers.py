@@ -6,9 +6,11 @@ import time
 from contextlib import contextmanager
 
 import httpx
+import pytest
 
 from shortlist.service.serving import bound_socket, make_server
 from shortlist.service.state import Options
+from tests.cli.programs import ARRIVAL, Deployment
 
 REGISTRY = {
     "vocabulary": {
@@ -45,10 +47,29 @@ def served(log, options=None, port=0):
             thread.join(20)
 
 
+@pytest.fixture
+def deployment(tmp_path):
+    deployment = Deployment(tmp_path, REGISTRY, shards=1, settings=ARRIVAL)
+    with deployment.running():
+        yield deployment
+
+
+@pytest.fixture
+def url(deployment):
+    with served(deployment.log) as url:
+        yield url
+
+
 @contextmanager
 def caller(url, key=None):
     headers = {} if key is None else {"authorization": f"Bearer {key}"}
     with httpx.Client(base_url=url, headers=headers, timeout=30) as client:
+        yield client
+
+
+@pytest.fixture
+def client(url):
+    with caller(url) as client:
         yield client
 
 

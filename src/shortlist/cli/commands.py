@@ -12,11 +12,10 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from shortlist.cli.app import LIVE, AsJson, app, say
+from shortlist.cli.app import LIVE, AsJson, app, notes, say
 from shortlist.cli.deployment import LogUrl, opened
-from shortlist.cli.sending import STANDARD_INPUT, FilePaths, Patience, Wait, incoming
+from shortlist.cli.sending import STANDARD_INPUT, WAITING, FilePaths, Patience, Wait, incoming
 from shortlist.cli.sending import send as send_lines
-from shortlist.cli.waiting import shown_waiting
 from shortlist.client.commands import Order, Verdict, checked, effects
 from shortlist.client.deployment import Deployment, rejections
 from shortlist.client.sending import Line, Receipt, in_chunks
@@ -130,7 +129,7 @@ class Dispatch:
             if not self.wait or receipt.ends is None:
                 print(json.dumps(receipt.document()) if self.as_json else receipt.text())
                 return
-            with shown_waiting():
+            with notes.status(WAITING):
                 awaited = Awaited(receipt.ends[1], micros)
                 manifest = wait_until_passed(deployment, awaited, self.patience)
             offsets = [*chain(*receipt.runs)]

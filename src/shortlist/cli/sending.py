@@ -11,7 +11,6 @@ import typer
 
 from shortlist.cli.app import LIVE, AsJson, app, fail, notes, say
 from shortlist.cli.deployment import LogUrl, opened
-from shortlist.cli.waiting import shown_waiting
 from shortlist.client.deployment import Deployment
 from shortlist.client.fates import Ends, Fate, fates
 from shortlist.client.sending import Line, Receipt, in_chunks
@@ -19,6 +18,8 @@ from shortlist.client.sending import send as send_chunks
 from shortlist.log.base import Log
 from shortlist.model.settings import Limits
 from shortlist.model.times import format_time
+
+WAITING = "Waiting for the deployment"
 
 FilePaths = Annotated[
     list[Path] | None, typer.Argument(help="JSON lines; standard input if there is none, or for -.")
@@ -114,7 +115,7 @@ def publish(
         receipt = send(connected, _kept(filter(None, chunks), sent if wait else None))
         found: list[Fate] = []
         if wait:
-            with shown_waiting():
+            with notes.status(WAITING):
                 found = fates(Deployment(connected), receipt, sent, before, patience)
     if as_json:
         told = {"became": [fate.document() for fate in found]} if wait else {}

@@ -1,7 +1,6 @@
 """A publisher's k best across brokers: at every hop the audience is split among the links."""
 
 from collections import Counter
-from collections.abc import Collection
 from dataclasses import replace
 
 import numpy as np
@@ -9,7 +8,7 @@ import pyarrow as pa
 
 from shortlist.model.items import Items
 from shortlist.overlay.covering_broker import Covering
-from shortlist.overlay.messages import Proxy, Publications, Send
+from shortlist.overlay.messages import Proxies, Proxy, Publications, Send
 
 
 class Audience(Covering):
@@ -20,17 +19,12 @@ class Audience(Covering):
     of it.
     """
 
-    def _announce(
-        self,
-        put: Collection[Proxy] = (),
-        updated: Collection[Proxy] = (),
-        dropped: Collection[str] = (),
-    ) -> list[Send]:
-        for name in dropped:
+    def _announce(self, news: Proxies) -> list[Send]:
+        for name in news.dropped:
             self._table.drop(self.name, name)
-        for proxy in (*put, *updated):
+        for proxy in (*news.put, *news.updated):
             self._table.put(self.name, proxy)
-        return super()._announce(put, updated, dropped)
+        return super()._announce(news)
 
     def _held(self, but: str) -> list[Proxy]:
         return [*self._table.proxies(but=but)]

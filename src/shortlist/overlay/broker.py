@@ -98,7 +98,8 @@ class Broker(ABC):
             if isinstance(command, Subscribe):
                 put.append(self._noted(command))
         self._mine.update({proxy.id: self._described(proxy) for proxy in put})
-        sends = self._announce(put=[*self._mine.values()]) if put else []
+        news = Proxies(home=self.name, put=(*self._mine.values(),))
+        sends = self._announce(news) if put else []
         made = self._registry.advertisements
         return sends + (self._advertise(Advertisements(put=made)) if made else [])
 
@@ -161,13 +162,8 @@ class Broker(ABC):
         return Settled(self._tell_thresholds(), deliveries)
 
     @abstractmethod
-    def _announce(
-        self,
-        put: Collection[Proxy] = (),
-        updated: Collection[Proxy] = (),
-        dropped: Collection[str] = (),
-    ) -> list[Send]:
-        """Local subscriptions have changed; `_mine` has them as they are now."""
+    def _announce(self, news: Proxies) -> list[Send]:
+        """Tells others that local subscriptions have changed; `_mine` has them as they are now."""
 
     def _hear(self, sender: str, message: Proxies, hop: int) -> list[Send]:
         """Subscriptions behind another broker have changed."""
@@ -223,7 +219,10 @@ class Broker(ABC):
             self._mine[name] = proxy
         if not (put or updated or dropped):
             return []
-        return self._announce([self._mine[name] for name in put], updated, dropped)
+        fresh = tuple(self._mine[name] for name in put)
+        return self._announce(
+            Proxies(home=self.name, put=fresh, updated=(*updated,), dropped=(*dropped,))
+        )
 
     def _tell_thresholds(self) -> list[Send]:
         """Announces those subscriptions whose thresholds have moved."""

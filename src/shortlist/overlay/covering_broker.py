@@ -1,6 +1,6 @@
 """Covering: each neighbour knows as few proxies as will do; publications go back on their way."""
 
-from collections.abc import Callable, Collection
+from collections.abc import Callable
 
 from shortlist.model.advertisement import Advertisement
 from shortlist.model.registry import Registry
@@ -34,12 +34,7 @@ class Covering(TableBroker):
         stale, self._stale = self._stale, {}
         return [send for name, hop in stale.items() for send in self._bring_up_to_date(name, hop)]
 
-    def _announce(
-        self,
-        put: Collection[Proxy] = (),
-        updated: Collection[Proxy] = (),
-        dropped: Collection[str] = (),
-    ) -> list[Send]:
+    def _announce(self, news: Proxies) -> list[Send]:
         self._mark_stale(None, 0)
         return []
 

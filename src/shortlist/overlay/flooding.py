@@ -1,21 +1,14 @@
 """The two floodings: everyone hears every publication, or every subscription."""
 
-from collections.abc import Collection
-
 from shortlist.overlay.broker import Broker
-from shortlist.overlay.messages import Proxies, Proxy, Publications, Send
+from shortlist.overlay.messages import Proxies, Publications, Send
 from shortlist.overlay.table_broker import TableBroker
 
 
 class PublicationFlooding(Broker):
     """Subscriptions stay at home; every publication goes everywhere."""
 
-    def _announce(
-        self,
-        put: Collection[Proxy] = (),
-        updated: Collection[Proxy] = (),
-        dropped: Collection[str] = (),
-    ) -> list[Send]:
+    def _announce(self, news: Proxies) -> list[Send]:
         return []
 
     def _route(self, sender: str | None, message: Publications, hop: int) -> list[Send]:
@@ -28,13 +21,7 @@ class SubscriptionFlooding(TableBroker):
 
     sends_directly = True
 
-    def _announce(
-        self,
-        put: Collection[Proxy] = (),
-        updated: Collection[Proxy] = (),
-        dropped: Collection[str] = (),
-    ) -> list[Send]:
-        news = Proxies(home=self.name, put=(*put,), updated=(*updated,), dropped=(*dropped,))
+    def _announce(self, news: Proxies) -> list[Send]:
         return [Send(name, news) for name in self._place.neighbours]
 
     def _hear(self, sender: str, message: Proxies, hop: int) -> list[Send]:

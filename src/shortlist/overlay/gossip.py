@@ -9,7 +9,7 @@ import numpy as np
 
 from shortlist.model.registry import Registry
 from shortlist.overlay.broker import Options, Place
-from shortlist.overlay.messages import Proxies, Proxy, Publications, Send
+from shortlist.overlay.messages import Proxies, Publications, Send
 from shortlist.overlay.table_broker import TableBroker
 
 
@@ -37,15 +37,9 @@ class Gossip(TableBroker):
         self._fan_out = fan_out
         self._seed = seed
 
-    def _announce(
-        self,
-        put: Collection[Proxy] = (),
-        updated: Collection[Proxy] = (),
-        dropped: Collection[str] = (),
-    ) -> list[Send]:
+    def _announce(self, news: Proxies) -> list[Send]:
         if not self._is_informed:
             return []
-        news = Proxies(home=self.name, put=(*put,), updated=(*updated,), dropped=(*dropped,))
         return [Send(name, news) for name in self._place.neighbours]
 
     def _hear(self, sender: str, message: Proxies, hop: int) -> list[Send]:

@@ -5,7 +5,7 @@ where it may match something, a publication goes to the broker of its cell.
 """
 
 from bisect import bisect_right
-from collections.abc import Collection, Sequence
+from collections.abc import Sequence
 from dataclasses import replace
 from itertools import product
 from math import isfinite
@@ -122,27 +122,27 @@ class Rendezvous(TableBroker):
         self._registered: dict[str, tuple[str, ...]] = {}
         """Where each local subscription is known."""
 
-    def _announce(
-        self,
-        put: Collection[Proxy] = (),
-        updated: Collection[Proxy] = (),
-        dropped: Collection[str] = (),
-    ) -> list[Send]:
-        gone = {name: self._registered.pop(name) for name in dropped}
-        for proxy in put:
+    def _announce(self, news: Proxies) -> list[Send]:
+        gone = {name: self._registered.pop(name) for name in news.dropped}
+        for proxy in news.put:
             at = self._grid.of_subscription(proxy, self._vocabulary, self._options.limits)
             self._registered[proxy.id] = at
         brokers = dict.fromkeys(
             broker
-            for at in (*gone.values(), *(self._registered[each.id] for each in (*put, *updated)))
+            for at in (
+                *gone.values(),
+                *(self._registered[each.id] for each in (*news.put, *news.updated)),
+            )
             for broker in at
         )
         return [
             self._routed(
                 Proxies(
                     home=self.name,
-                    put=tuple(each for each in put if broker in self._registered[each.id]),
-                    updated=tuple(each for each in updated if broker in self._registered[each.id]),
+                    put=tuple(each for each in news.put if broker in self._registered[each.id]),
+                    updated=tuple(
+                        each for each in news.updated if broker in self._registered[each.id]
+                    ),
                     dropped=tuple(name for name, at in gone.items() if broker in at),
                     to=broker,
                 ),

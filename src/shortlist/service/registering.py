@@ -68,11 +68,12 @@ class Resource:
         noun = read_noun(self.kind, self._owned(document), self.service.registry.vocabulary, limits)
         self.check(roster, noun, is_live=False)
         before = live_nouns(roster, self.kind).get(noun.id)
-        if before is not None and not self._may_replace(roster, before):
+        if before is not None and not self.may_change(roster, before):
             raise Refused(409, f"expected a name that is free, found {shown(noun.id)} in use")
         return noun, orders_for(roster, self.kind, noun)
 
-    def _may_replace(self, roster: Roster, noun: Noun) -> bool:
+    def may_change(self, roster: Roster, noun: Noun) -> bool:
+        """Whether the caller may see and change what is live."""
         try:
             self.check(roster, noun, is_live=True)
         except Refused:
@@ -90,15 +91,17 @@ class Resource:
         return dict(document)
 
     async def carry_out(
-        self, roster_effect: str | None, orders: list[Order], name: str
+        self, orders: list[Order], name: str, effect: str | None = None
     ) -> dict[str, Any]:
-        """Sends commands and waits for what becomes of them."""
+        """Sends commands, if any are needed, and waits for what becomes of them."""
+        if not orders:
+            return {"id": name, "effect": "it is so already"}
         sent = await asyncio.to_thread(self.service.send, orders)
         for verdict in await self.service.verdicts(orders, sent):
             if verdict.rejected is not None:
                 raise Refused(409, verdict.rejected, offset=verdict.offset)
         answer: dict[str, Any] = {"id": name, "offset": sent.offsets[-1]}
-        return answer if roster_effect is None else {**answer, "effect": roster_effect}
+        return answer if effect is None else {**answer, "effect": effect}
 
     def prepared(self, document: Mapping[str, Any]) -> tuple[Noun, list[Order], str | None]:
         """As `wanted`, with what a change does to what a shortlist holds."""
@@ -129,7 +132,7 @@ def add_routes(kind: Kind, path: str, tag: str) -> None:
         check_role(caller, "publisher" if kind == "advertisement" else "subscriber")
 
         def is_asked(roster: Roster, noun: Noun) -> bool:
-            if not resource._may_replace(roster, noun):
+            if not resource.may_change(roster, noun):
                 return False
             of = getattr(noun, "source", None) or subscriber_of(roster, noun)
             return subscriber in (None, of) and (policy is None or policy in _policies(noun))
@@ -165,10 +168,8 @@ def add_routes(kind: Kind, path: str, tag: str) -> None:
         """Have it so: made, changed, or left as it is. 200, or 201 if it is new."""
         resource = Resource(kind, service, caller)
         noun, orders, said = await asyncio.to_thread(resource.prepared, _named(name, body))
-        if not orders:
-            return {"id": noun.id, "effect": "it is so already"}
-        done = await resource.carry_out(said, orders, noun.id)
-        if orders[0].verb not in ("update", ENDS[kind]):
+        done = await resource.carry_out(orders, noun.id, said)
+        if orders and orders[0].verb not in ("update", ENDS[kind]):
             response.status_code = 201
         return done
 
@@ -188,16 +189,14 @@ def add_routes(kind: Kind, path: str, tag: str) -> None:
 
         document = await asyncio.to_thread(service.registry.ask, wanted)
         noun, orders, said = await asyncio.to_thread(resource.prepared, document)
-        if not orders:
-            return {"id": noun.id, "effect": "it is so already"}
-        return await resource.carry_out(said, orders, noun.id)
+        return await resource.carry_out(orders, noun.id, said)
 
     @router.delete(f"{path}/{{name:path}}", tags=[tag], name=f"delete_{kind}")
     async def delete(name: Name, service: Here, caller: Caller) -> dict[str, Any]:
         """End it."""
         resource = Resource(kind, service, caller)
         await asyncio.to_thread(service.registry.ask, lambda roster: resource.live(roster, name))
-        return await resource.carry_out(None, [Order(kind, ENDS[kind], name)], name)
+        return await resource.carry_out([Order(kind, ENDS[kind], name)], name)
 
 
 def _named(name: str, body: Mapping[str, Any]) -> dict[str, Any]:

@@ -33,6 +33,35 @@ class Outbox(NamedTuple):
 
 
 @njit(cache=True)
+def put_down(
+    outbox: Outbox,
+    place: int,
+    now: int,
+    publication: int,
+    score: float,
+    named: int,
+    possibility: float,
+    necessity: float,
+    rank: int,
+    promoted: bool,
+    matched: int,
+) -> None:
+    """Makes the next placement."""
+    room, new = outbox.room, outbox.made[0]
+    outbox.made[0] += 1
+    room.places[new] = place
+    room.times[new] = now
+    room.publications[new] = publication
+    room.scores[new] = score
+    room.named[new] = named
+    room.possibilities[new] = possibility
+    room.necessities[new] = necessity
+    room.ranks[new] = rank
+    room.promoted[new] = promoted
+    room.matched[new] = matched
+
+
+@njit(cache=True)
 def put_out(
     outbox: Outbox,
     rows: Records,
@@ -46,18 +75,19 @@ def put_out(
     """Delivers a row: it becomes the next placement."""
     held = rows[row]
     held.marks |= DELIVERED
-    room, new = outbox.room, outbox.made[0]
-    outbox.made[0] += 1
-    room.places[new] = place
-    room.times[new] = now
-    room.publications[new] = held.publication
-    room.scores[new] = score
-    room.named[new] = held.subscription
-    room.possibilities[new] = held.possibility / DEGREES
-    room.necessities[new] = held.necessity / DEGREES
-    room.ranks[new] = rank
-    room.promoted[new] = held.publication != arrival
-    room.matched[new] = held.matched
+    put_down(
+        outbox,
+        place,
+        now,
+        held.publication,
+        score,
+        held.subscription,
+        held.possibility / DEGREES,
+        held.necessity / DEGREES,
+        rank,
+        held.publication != arrival,
+        held.matched,
+    )
 
 
 @njit(cache=True)

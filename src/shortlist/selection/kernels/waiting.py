@@ -11,7 +11,7 @@ from numba import njit
 from shortlist.matching.arrays import Ints, Longs
 from shortlist.selection.bank.offers import NEVER, Offers
 from shortlist.selection.kernels.arena import OWNED, TAKEN, Records, padded, with_room
-from shortlist.selection.kernels.outbox import NOBODY, Outbox, of_others, put_out
+from shortlist.selection.kernels.outbox import NOBODY, Outbox, of_others, put_down, put_out
 from shortlist.selection.kernels.periods import Tables, end_of_period
 from shortlist.selection.kernels.skyband import packed
 from shortlist.selection.kernels.window_rows import in_order, outranks, write_offer
@@ -241,15 +241,16 @@ def _best(rows: Records, start: int, length: int, most: int, now: int) -> Longs:
 
 @njit(cache=True)
 def _pass_on(offers: Offers, offer: int, outbox: Outbox) -> None:
-    room, new = outbox.room, outbox.made[0]
-    outbox.made[0] += 1
-    room.places[new] = offers.places[offer]
-    room.times[new] = offers.times[offer]
-    room.publications[new] = offers.publications[offer]
-    room.scores[new] = offers.scores[offer]
-    room.named[new] = offers.named[offer]
-    room.possibilities[new] = offers.possibilities[offer]
-    room.necessities[new] = offers.necessities[offer]
-    room.ranks[new] = 0
-    room.promoted[new] = False
-    room.matched[new] = offers.matched[offer]
+    put_down(
+        outbox,
+        offers.places[offer],
+        offers.times[offer],
+        offers.publications[offer],
+        offers.scores[offer],
+        offers.named[offer],
+        offers.possibilities[offer],
+        offers.necessities[offer],
+        0,
+        False,
+        offers.matched[offer],
+    )

@@ -1,0 +1,1 @@
+from tests.service.servers import deployment, url  # noqa: F401 (fixtures)
