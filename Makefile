@@ -36,10 +36,8 @@ bench: $(READY) ## Run every benchmark
 soak: $(READY) ## Run the long tests
 	SHORTLIST_HYPOTHESIS=soak $(BIN)/python -m pytest -m soak
 
-reproduce: $(READY) ## Run every experiment
-	@set -e; runs="$(sort $(wildcard experiments/*/run.py))"; \
-	[ -n "$$runs" ] || echo "There are no experiments yet."; \
-	for file in $$runs; do echo "== $$file"; $(BIN)/python $$file; done
+reproduce: $(READY) ## Run every figure of the papers in full, and make the gallery anew
+	$(BIN)/shortlist reproduce --save
 
 lock: ## Resolve the dependencies anew into requirements.lock (needs uv on the PATH)
 	uv pip compile --upgrade --universal --python-version 3.11 --generate-hashes \

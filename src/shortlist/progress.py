@@ -27,7 +27,7 @@ class Steps:
     """The steps of a job, each shown while it lasts."""
 
     def __init__(self, console: Console, quiet: bool = False) -> None:
-        self._console = console
+        self.console = console
         self._shown = console.is_terminal and not quiet
 
     @contextmanager
@@ -77,7 +77,7 @@ class Steps:
             TextColumn("{task.description}"),
             *measures,
             TimeElapsedColumn(),
-            console=self._console,
+            console=self.console,
             transient=True,
             disable=not self._shown,
         )

@@ -11,6 +11,7 @@ from shortlist.cli import (
     inspection,
     replaying,
     serving,
+    reproducing,
 )
 from shortlist.cli.program import main
 
@@ -21,6 +22,7 @@ __all__ = [
     "main",
     "overlay",
     "replaying",
+    "reproducing",
     "running",
     "sending",
     "serving",

@@ -21,11 +21,10 @@ app = typer.Typer(
     help="Relevance-ranked publish/subscribe: everyone gets a shortlist, not everything.",
 )
 notes = Console(stderr=True)
-FINITE, LIVE = "For finite inputs", "For a live deployment"
+FINITE, LIVE, RESEARCH = "For finite inputs", "For a live deployment", "For research"
 """The parts of the help."""
 OFF = "off"
 """In place of an address or a duration."""
-OFF = "off"
 
 RegistryPath = Annotated[
     Path | None, typer.Argument(help="A registry: a YAML or JSON file, or a folder.")

@@ -20,7 +20,6 @@ from shortlist.cli.app import (
     Lateness,
     LimitFlags,
     On,
-    Place,
     RegistryPath,
     app,
     check_place,
@@ -31,14 +30,13 @@ from shortlist.cli.app import (
     settings_of,
     warn,
 )
-from shortlist.cli.program import without_spark
+from shortlist.cli.grounds import ground_of
 from shortlist.intake.input_files import input_files, is_table
 from shortlist.model.settings import PlanSetting, Settings
 from shortlist.model.wording import choice_of
 from shortlist.progress import Steps
 
 if TYPE_CHECKING:
-    from shortlist.jobs.job import Ground
     from shortlist.model.registry import Registry
 
 LOOKED_AT = 2_000
@@ -121,7 +119,7 @@ def run(
         )
         has_commands = timeline is not None
         job = Job(known, source, outputs, settings, steps, has_commands, with_data, shards)
-        report = job.run(_ground(on, master), Streamed(at_most, plan) if stream else None)
+        report = job.run(ground_of(on, master), Streamed(at_most, plan) if stream else None)
         warnings = _warnings(known, source, settings, has_commands)
     if as_json:
         print(json.dumps(report | ({"warnings": warnings} if warnings else {})))
@@ -233,18 +231,6 @@ def _print_explanations(explanations: Sequence[dict[str, Any]], as_json: bool) -
             print(json.dumps(explanation, ensure_ascii=False))
         else:
             print("\n".join(explanation_lines(explanation)))
-
-
-def _ground(on: Place, master: str | None) -> Ground:
-    """Only what is asked for is imported."""
-    if on == "process":
-        without_spark()
-        from shortlist.jobs.process import InProcess
-
-        return InProcess()
-    from shortlist.spark.job import OnSpark
-
-    return OnSpark(master)
 
 
 def _check_shortlist(name: str, registry: Registry) -> None:

@@ -8,7 +8,7 @@ from functools import partial
 from inspect import Parameter, Signature, signature
 from itertools import chain
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import Annotated, Any
 
 import typer
 
@@ -24,9 +24,6 @@ from shortlist.log.base import REJECTS
 from shortlist.model.settings import Limits
 from shortlist.model.times import parse_time
 from shortlist.model.wording import shown
-
-if TYPE_CHECKING:
-    pass
 
 REGISTRY_SUFFIXES = (".yaml", ".yml", ".json")
 
