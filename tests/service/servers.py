@@ -99,7 +99,7 @@ def problem(answer, status):
     return found
 
 
-def eventually(ask, is_right, seconds=20):
+def eventually(ask, is_right, seconds=120):
     """What is answered once it is as it should be."""
     deadline = time.monotonic() + seconds
     while not is_right(found := ask()):

@@ -11,7 +11,7 @@ from shortlist.cli import (
     inspection,
     replaying,
     serving,
-    reproducing,
+    research,
 )
 from shortlist.cli.program import main
 
@@ -22,7 +22,7 @@ __all__ = [
     "main",
     "overlay",
     "replaying",
-    "reproducing",
+    "research",
     "running",
     "sending",
     "serving",

@@ -8,15 +8,16 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from hashlib import sha256
 from pathlib import Path
-from typing import Any, NamedTuple, TypeVar
+from typing import Any, TypeVar
 
 import numpy as np
 import pyarrow as pa
 import pyarrow.csv
 import pyarrow.parquet as pq
 
+from shortlist.experiments.ranking import Ranked, Ranking
 from shortlist.intake.files import registry_from_documents
-from shortlist.jobs.job import Ground, Job, Outputs
+from shortlist.jobs.job import Ground
 from shortlist.jobs.sinks import replacing
 from shortlist.model.problem import ShortlistError
 from shortlist.model.registry import Registry
@@ -28,13 +29,6 @@ T = TypeVar("T")
 
 class DataMissing(ShortlistError):
     """A real data set is not here; what needs it is skipped."""
-
-
-class Ranked(NamedTuple):
-    """What a job did."""
-
-    deliveries: pa.Table
-    report: Mapping[str, Any]
 
 
 @dataclass(frozen=True, slots=True)
@@ -90,20 +84,11 @@ class Run:
     ) -> Ranked:
         """What `shortlist run` makes of a registry and publications."""
         known = registry if isinstance(registry, Registry) else registry_from_documents(registry)
-        with tempfile.TemporaryDirectory(prefix="shortlist-") as name:
-            folder = Path(name)
-            source = _written(publications, folder)
-            outputs = Outputs(deliveries=folder / "out.parquet", rejects=folder / "rejects.jsonl")
-            quiet = Steps(self.steps.console, quiet=True)
-            job = Job(
-                known, source, outputs, settings or Settings(), quiet, commands, with_data=with_data
-            )
-            report = job.run(self.ground)
-            if report["rejects"]:
-                first = json.loads(outputs.rejects.read_text().splitlines()[0])
-                raise ShortlistError(f"{report['rejects']} rejects, the first: {first['reason']}")
-            deliveries = pq.read_table(outputs.deliveries).combine_chunks()
-        return Ranked(deliveries, report)
+        quiet = Steps(self.steps.console, quiet=True)
+        ranking = Ranking(self.ground, quiet, settings or Settings())
+        with tempfile.TemporaryDirectory(prefix="shortlist-") as folder:
+            source = _written(publications, Path(folder))
+            return ranking.rank(known, source, commands=commands, with_data=with_data)
 
 
 def _written(publications: pa.Table | Iterable[Mapping[str, Any]], folder: Path) -> Path:

@@ -60,15 +60,8 @@ class Job:
         started = time.monotonic()
         self._check_outputs()
         counts, rejected = ground.batch(self) if stream is None else ground.stream(self, stream)
-        return {
-            "publications": counts["publications"],
-            "matched": counts.get("matched", 0),
-            "deliveries": counts.get("arrival", 0) + counts.get("promotion", 0),
-            "promotions": counts.get("promotion", 0),
-            "rejects": rejected,
-            "other_type": counts["other_type"],
-            "seconds": round(time.monotonic() - started, 3),
-        }
+        seconds = round(time.monotonic() - started, 3)
+        return {**report_of(counts, rejected), "seconds": seconds}
 
     def _check_outputs(self) -> None:
         """Nothing may be written where it cannot be, or over something else of this job."""
@@ -83,3 +76,15 @@ class Job:
                 found = taken[out.resolve()]
                 raise FileExistsError(f"{out}: is {found}, and cannot be {each.name}")
             taken[out.resolve()] = f"for the {each.name}"
+
+
+def report_of(counts: Counts, rejected: int) -> dict[str, Any]:
+    """What happened, for whoever asked for the job."""
+    return {
+        "publications": counts["publications"],
+        "matched": counts.get("matched", 0),
+        "deliveries": counts.get("arrival", 0) + counts.get("promotion", 0),
+        "promotions": counts.get("promotion", 0),
+        "rejects": rejected,
+        "other_type": counts["other_type"],
+    }

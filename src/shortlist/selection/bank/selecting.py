@@ -216,6 +216,13 @@ class BankSelecting:
             for bank in level.banks.values():
                 yield from bank.arenas
 
+    @property
+    def threshold_changes(self) -> int:
+        """How often what a publication needs to be among the k best of a window has changed."""
+        heads = (bank.arenas[0].heads for level in self.levels for bank in level.banks.values())
+        counting = (each for each in heads if "threshold_changes" in (each.dtype.names or ()))
+        return sum(int(each["threshold_changes"].sum()) for each in counting)
+
     def _all_told(self, tell: Callable[[Bank], Placements]) -> Placements:
         """What all shortlists place when their policies are told something, level by level."""
         delivered = flow = NO_PLACEMENTS
