@@ -54,10 +54,12 @@ def found(browser, selector):
 
 
 def texts(browser, selector):
-    return [each.text for each in found(browser, selector)]
+    """What is to be read, at one instant: the page may draw anything anew between two questions."""
+    read = "return [...document.querySelectorAll(arguments[0])].map(e => e.innerText.trim())"
+    return browser.execute_script(read, selector)
 
 
-def wait(browser, is_so, seconds=20):
+def wait(browser, is_so, seconds=60):
     return WebDriverWait(browser, seconds, 0.1, [Exception]).until(is_so)
 
 
