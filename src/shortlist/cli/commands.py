@@ -108,34 +108,48 @@ class Dispatch:
     as_json: AsJson = False
 
     def send(self, orders: Sequence[Order]) -> None:
-        given = _given(self.at)
         with opened(self.log, must_exist=True) as log:
             deployment = Deployment(log)
-            if given is not None and deployment.manifest and deployment.basis == "arrival":
-                raise typer.BadParameter(
-                    "--time: expected a deployment on event time, found one on arrival: a command"
-                    " is of the time at which the log takes it"
-                )
+            given = self._given(deployment)
             commands = checked(orders, deployment.vocabulary)
             foreseen = effects(deployment, commands) if self.wait else []
-            rejected_before = log.end(REJECTS)
             # as late as possible: meanwhile time goes on in the deployment, too
-            micros = _now() if given is None else given
-            lines = (Line(order.place, order.line(micros).encode()) for order in orders)
-            receipt = send_lines(log, in_chunks(lines))
-            if not self.wait or receipt.ends is None:
-                print(json.dumps(receipt.document()) if self.as_json else receipt.text())
-                return
-            with notes.status(WAITING):
-                awaited = Awaited(receipt.ends[1], micros)
-                manifest = wait_until_passed(deployment, awaited, self.patience)
-            offsets = [*chain(*receipt.runs)]
-            reasons = dict(rejections(log, manifest, set(offsets), after=rejected_before))
+            self.send_checked(deployment, orders, foreseen, now() if given is None else given)
+
+    def send_checked(
+        self,
+        deployment: Deployment,
+        orders: Sequence[Order],
+        foreseen: Sequence[str | None],
+        micros: int,
+    ) -> None:
+        """Sends orders that can be read, of which it is known what they will do."""
+        log = deployment.log
+        rejected_before = log.end(REJECTS)
+        lines = (Line(order.place, order.line(micros).encode()) for order in orders)
+        receipt = send_lines(log, in_chunks(lines))
+        if not self.wait or receipt.ends is None:
+            print(json.dumps(receipt.document()) if self.as_json else receipt.text())
+            return
+        with notes.status(WAITING):
+            awaited = Awaited(receipt.ends[1], micros)
+            manifest = wait_until_passed(deployment, awaited, self.patience)
+        offsets = [*chain(*receipt.runs)]
+        reasons = dict(rejections(log, manifest, set(offsets), after=rejected_before))
         verdicts = [
             Verdict(order.place, offset, reasons.get(offset), effect)
             for order, offset, effect in zip(orders, offsets, foreseen, strict=True)
         ]
         self._tell(receipt, verdicts)
+
+    def _given(self, deployment: Deployment) -> int | None:
+        given = _given(self.at)
+        if given is not None and deployment.manifest and deployment.basis == "arrival":
+            raise typer.BadParameter(
+                "--time: expected a deployment on event time, found one on arrival: a command"
+                " is of the time at which the log takes it"
+            )
+        return given
 
     def _tell(self, receipt: Receipt, verdicts: list[Verdict]) -> None:
         rejected = [each for each in verdicts if each.rejected is not None]
@@ -165,7 +179,7 @@ def _given(text: str | None) -> int | None:
         raise typer.BadParameter(f"--time: {error}") from None
 
 
-def _now() -> int:
+def now() -> int:
     return time.time_ns() // 1000
 
 

@@ -33,7 +33,7 @@ from shortlist.cli.app import (
 )
 from shortlist.cli.deployment import LogUrl, announced_folder, folder_of, opened
 from shortlist.cli.program import without_spark
-from shortlist.client.deployment import UNLIMITED
+from shortlist.client.deployment import UNLIMITED, Deployment
 from shortlist.client.waiting import POLL_SECONDS
 from shortlist.live.forking import begin_to_import
 from shortlist.live.locking import AlreadyRunning, only_driver
@@ -166,8 +166,25 @@ def _first_registry(path: Path | None, log: str, limits: Limits) -> Registry:
     registry = read_registry(path, limits)
     with opened(log) as known:
         if has_deployment(known):
-            say([f"{path}: left aside, since the deployment has a registry already"])
+            say([_left_aside(path, Deployment(known), registry)])
     return registry
+
+
+def _left_aside(path: Path, deployment: Deployment, wanted: Registry) -> str:
+    """What a registry would change in a deployment that has one already."""
+    from shortlist.client.applying import CannotApply, plan
+
+    roster = deployment.roster()
+    said = f"{path}: left aside, since the deployment has a registry already"
+    if roster is None:
+        return said
+    try:
+        count = len(plan(roster, deployment.vocabulary, wanted).differences)
+    except CannotApply as error:
+        return f"{said}; {error}"
+    if not count:
+        return f"{said}, which has all of it"
+    return f"{said}; {count:,} differ: `shortlist diff {path}` shows, `apply` changes them"
 
 
 SavepointPath = Annotated[Path, typer.Argument(help="A savepoint: one file.")]

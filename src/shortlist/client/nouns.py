@@ -10,6 +10,7 @@ from shortlist.intake.documents import Documents, Kind, dump
 from shortlist.intake.lines import MAKING, NAMING
 from shortlist.intake.roster import Roster
 from shortlist.model.advertisement import Advertisement
+from shortlist.model.policy import policies_of
 from shortlist.model.problem import ShortlistError
 from shortlist.model.settings import Limits
 from shortlist.model.shortlist import Shortlist
@@ -105,3 +106,18 @@ def subscriber_of(roster: Roster, noun: Noun) -> str | None:
             own = noun.own_shortlist() or roster.shortlists.get(noun.shortlist_id)
             return None if own is None else own.subscriber
     return None
+
+
+def policy_kinds(roster: Roster, noun: Noun) -> list[str]:
+    """The policies of a noun's shortlist, one behind the other; an advertisement has none.
+
+    >>> policy_kinds(Roster(), Subscription(id="s"))
+    ['everything']
+    """
+    match noun:
+        case Shortlist(policy=policy):
+            return [each.kind for each in policies_of(policy)]
+        case Subscription():
+            own = noun.own_shortlist() or roster.shortlists.get(noun.shortlist_id)
+            return [] if own is None else policy_kinds(roster, own)
+    return []

@@ -165,6 +165,26 @@ def dump(noun: object) -> Any:
     return ADAPTERS[type(noun)].dump_python(noun, mode="json")
 
 
+def brief(noun: object) -> Any:
+    """The same as somebody would write it: without what is so anyway.
+
+    >>> from shortlist.model.policy import TopK
+    >>> print(brief(Subscription(id="s", where="rent < 900", policy=TopK(k=2))))
+    {'id': 's', 'where': 'rent < 900', 'policy': {'kind': 'top-k', 'k': 2}}
+    """
+    document = ADAPTERS[type(noun)].dump_python(noun, mode="json", exclude_defaults=True)
+    if "policy" in document:
+        document["policy"] = _with_kinds(document["policy"], dump(noun)["policy"])
+    return document
+
+
+def _with_kinds(policy: Any, whole: Any) -> Any:
+    """The kind of a policy is so anyway where its type is known, but nobody else knows that."""
+    if isinstance(policy, list):
+        return [_with_kinds(one, other) for one, other in zip(policy, whole, strict=True)]
+    return {"kind": whole["kind"], **policy}
+
+
 class Documents:
     """Reads documents under one vocabulary; what is wrong with them gathers in `problems`.
 

@@ -217,13 +217,13 @@ def registry_commands(registry: Registry) -> Iterator[Command]:
     place = {"time": BEFORE_ALL_TIME, "position": -1}
     for shortlist in registry.shortlists:
         yield Open(shortlist=shortlist, **place)
-    for subscription in _owners_first(registry.subscriptions):
+    for subscription in owners_first(registry.subscriptions):
         yield Subscribe(subscription=subscription, **place)
     for advertisement in registry.advertisements:
         yield Advertise(advertisement=advertisement, **place)
 
 
-def _owners_first(subscriptions: Iterable[Subscription]) -> Iterable[Subscription]:
+def owners_first(subscriptions: Iterable[Subscription]) -> Iterable[Subscription]:
     """The subscriptions in their order, but none before the one whose own shortlist it names."""
     owners = {made.id: made for made in subscriptions if made.shortlist is None}
     ordered: dict[str, Subscription] = {}

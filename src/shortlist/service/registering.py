@@ -18,6 +18,7 @@ from shortlist.client.nouns import (
     live_noun,
     live_nouns,
     orders_for,
+    policy_kinds,
     read_noun,
     subscriber_of,
 )
@@ -25,10 +26,7 @@ from shortlist.intake.documents import Kind, dump
 from shortlist.intake.roster import Roster
 from shortlist.intake.written import registry_document
 from shortlist.model.advertisement import Advertisement
-from shortlist.model.policy import policies_of
 from shortlist.model.registry import Registry
-from shortlist.model.shortlist import Shortlist
-from shortlist.model.subscription import Subscription
 from shortlist.model.wording import shown
 from shortlist.service.access import check_publisher, check_role, may_see
 from shortlist.service.problems import Refused
@@ -135,7 +133,9 @@ def add_routes(kind: Kind, path: str, tag: str) -> None:
             if not resource.may_change(roster, noun):
                 return False
             of = getattr(noun, "source", None) or subscriber_of(roster, noun)
-            return subscriber in (None, of) and (policy is None or policy in _policies(noun))
+            return subscriber in (None, of) and (
+                policy is None or policy in policy_kinds(roster, noun)
+            )
 
         def found(roster: Roster) -> list[Noun]:
             nouns = live_nouns(roster, kind)
@@ -203,16 +203,6 @@ def _named(name: str, body: Mapping[str, Any]) -> dict[str, Any]:
     if body.get("id") not in (None, name):
         raise Refused(422, f"id: expected {name!r} as in the path, found {shown(body['id'])}")
     return {**body, "id": name}
-
-
-def _policies(noun: Noun) -> list[str]:
-    match noun:
-        case Shortlist():
-            return [policy.kind for policy in policies_of(noun.policy)]
-        case Subscription():
-            own = noun.own_shortlist()
-            return [] if own is None else _policies(own)
-    return []
 
 
 add_routes("shortlist", "/shortlists", "subscribers")
