@@ -88,6 +88,9 @@ def up(
         int | None,
         typer.Option(min=1, max=256, help="With --on process: how many others; else one per core."),
     ] = None,
+    with_input: Annotated[
+        bool, typer.Option(help="Stop when standard input ends: with whoever started it.")
+    ] = False,
 ) -> None:
     """Run a deployment: read the log, select, deliver, and go on where it was."""
     check_place(on, master)
@@ -120,7 +123,8 @@ def up(
         with ExitStack() as stack:
             if logs is not None:
                 stack.enter_context(written_logs(logs))
-            run_deployment(wanted, shown_metrics(metrics, stack), _ground(on, master, workers))
+            shown = shown_metrics(metrics, stack)
+            run_deployment(wanted, shown, _ground(on, master, workers), with_input=with_input)
 
 
 def _ground(on: Place, master: str | None, workers: int | None) -> Ground:

@@ -1,11 +1,14 @@
 """A deployment that runs in this process, shown to whoever looks: a person, metrics, logs."""
 
+import os
 import re
 import signal
+import sys
 import time
 from collections import Counter
 from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager
+from threading import Thread
 
 import typer
 from prometheus_client import CollectorRegistry
@@ -23,9 +26,14 @@ REJECTS_EVERY = 10.0
 """Seconds between two lines about what was turned away."""
 
 
-def run_deployment(wanted: Wanted, metrics: Metrics, ground: Ground) -> None:
-    """Until it is told to stop; whatever else ends it is said."""
+def run_deployment(
+    wanted: Wanted, metrics: Metrics, ground: Ground, *, with_input: bool = False
+) -> None:
+    """Until it is told to stop, or, if asked for, until standard input ends; whatever else ends it
+    is said."""
     running = Running(wanted, ground, Screen(metrics))
+    if with_input:
+        Thread(target=_stop_with_input, args=(running,), daemon=True).start()
     try:
         with _stopped_by_signals(running):
             running.run()
@@ -116,6 +124,12 @@ class Screen:
 
     def stopped(self) -> None:
         self._status.stop()
+
+
+def _stop_with_input(running: Running) -> None:
+    while os.read(sys.stdin.fileno(), 1024):
+        pass
+    running.stop()
 
 
 @contextmanager

@@ -1,13 +1,32 @@
 """The commands around the HTTP service: serve it, and who may call it."""
 
 import json
+import subprocess
+import sys
+from collections.abc import Callable, Iterator
+from contextlib import ExitStack, contextmanager
+from pathlib import Path
+from threading import Thread
 from typing import Annotated, Literal
 
 import typer
 from rich.console import Console
 from rich.table import Table
 
-from shortlist.cli.app import LIVE, AsJson, LimitFlags, app, errors, limits_of, say
+from shortlist.cli.app import (
+    LIVE,
+    OFF,
+    AsJson,
+    LimitFlags,
+    On,
+    Place,
+    RegistryPath,
+    app,
+    errors,
+    fail,
+    limits_of,
+    say,
+)
 from shortlist.cli.deployment import LogUrl, opened
 
 Name = Annotated[str, typer.Argument(help="The name of the key.")]
@@ -15,8 +34,13 @@ Name = Annotated[str, typer.Argument(help="The name of the key.")]
 
 @app.command(rich_help_panel=LIVE)
 def serve(
+    registry: RegistryPath = None,
     *,
     log: LogUrl,
+    up: Annotated[
+        bool, typer.Option("--up", help="Run the deployment, too; with REGISTRY that is so.")
+    ] = False,
+    on: On = "process",
     host: Annotated[
         str, typer.Option(help="The address to listen on; but on loopback keys are needed.")
     ] = "127.0.0.1",
@@ -26,7 +50,11 @@ def serve(
     rate: Annotated[float, typer.Option(min=1, help="Requests a second, of one caller.")] = 5000,
     limit: LimitFlags = None,
 ) -> None:
-    """Serve a deployment over HTTP: its API, its streams and its page."""
+    """Serve a deployment over HTTP: its API, its streams and its page.
+
+    With a registry, which a new deployment begins with, or with --up, the deployment is run as well
+    and ends with the service.
+    """
     from shortlist.service.serving import bound_socket, check_keys, is_loopback, make_server
     from shortlist.service.state import LIMITS, Options
 
@@ -42,8 +70,38 @@ def serve(
         with bound_socket(host, port) as listening:
             where = f"http://{f'[{host}]' if ':' in host else host}:{listening.getsockname()[1]}"
             who = "keys are asked for" if has_keys else "without keys: everybody here may do all"
-            say([f"{where} ({who}); the API is described at {where}/docs"])
-            make_server(known, options).run(sockets=[listening])
+            server = make_server(known, options)
+            with ExitStack() as stack:
+                if up or registry is not None:
+                    beside = deployed(
+                        registry, log, on, lambda: setattr(server, "should_exit", True)
+                    )
+                    stack.enter_context(beside)
+                say([f"{where} ({who}); the API is described at {where}/docs"])
+                server.run(sockets=[listening])
+
+
+@contextmanager
+def deployed(
+    registry: Path | None, log: str, on: Place, ended: Callable[[], object]
+) -> Iterator[None]:
+    """The deployment in a process of its own, which ends with this one however that ends; tells if
+    it ends by itself, which fails."""
+    given = [] if registry is None else [str(registry)]
+    options = ["--log", log, "--on", on, "--metrics", OFF, "--with-input"]
+    command = [sys.executable, "-m", "shortlist", "up", *given, *options]
+    child = subprocess.Popen(command, stdin=subprocess.PIPE)
+    watcher = Thread(target=lambda: (child.wait(), ended()))
+    watcher.start()
+    try:
+        yield
+        has_failed = child.poll() is not None
+    finally:
+        assert child.stdin is not None
+        child.stdin.close()
+        watcher.join()
+    if has_failed:
+        fail([f"the deployment has ended, with status {child.returncode}"])
 
 
 @app.command(rich_help_panel=LIVE)

@@ -27,10 +27,12 @@ async def healthz() -> dict[str, str]:
 
 @router.get("/readyz")
 def readyz(service: Here) -> dict[str, Any]:
-    """Whether the log can be reached and a deployment works on it."""
+    """Whether the log can be reached, a deployment works on it, and its state can be read."""
     manifest = service.deployment.manifest
     if manifest is None:
         raise NoDeployment("no deployment works on this log yet: start one with `shortlist up`")
+    if service.deployment.files is None:
+        raise NoDeployment("expected a deployment whose state can be read here, found none")
     return {"status": "ok", "commits": manifest.number}
 
 
