@@ -48,6 +48,9 @@ def serve(
     patience: Annotated[float, typer.Option(min=0, help="Seconds that a command may take.")] = 30,
     heartbeat: Annotated[float, typer.Option(min=0.1, help="Seconds of silence on streams.")] = 15,
     rate: Annotated[float, typer.Option(min=1, help="Requests a second, of one caller.")] = 5000,
+    private_webhooks: Annotated[
+        bool, typer.Option(help="Webhooks may lead into this network, and over plain HTTP.")
+    ] = False,
     limit: LimitFlags = None,
 ) -> None:
     """Serve a deployment over HTTP: its API, its streams and its page.
@@ -65,6 +68,7 @@ def serve(
             patience=patience,
             heartbeat=heartbeat,
             per_second=rate,
+            private_webhooks=private_webhooks,
         )
         has_keys = check_keys(known, host)
         with bound_socket(host, port) as listening:

@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 import hashlib
-import json
 import secrets
-from collections.abc import Callable, Mapping
 from dataclasses import asdict, dataclass
 from typing import Literal, get_args
 
-from shortlist.log.base import Log, Moved, Register
+from shortlist.log.base import Log
+from shortlist.log.json_register import Document, change_json, read_json
 from shortlist.model.problem import ShortlistError
 from shortlist.model.wording import shown
 
@@ -51,35 +50,30 @@ def add_key(log: Log, holder: Holder) -> str:
         raise BadKey("expected whose shortlists a subscriber's key is for, found nobody")
     key = PREFIX + secrets.token_urlsafe(32)
 
-    def added(known: Mapping[str, Holder]) -> Mapping[str, Holder]:
-        if any(one.name == holder.name for one in known.values()):
+    def added(known: Document) -> Document:
+        if any(one["name"] == holder.name for one in known.values()):
             raise BadKey(f"there is a key {shown(holder.name)} already")
-        return {**known, hash_of(key): holder}
+        return {**known, hash_of(key): asdict(holder)}
 
-    _change(log, added)
+    change_json(log, REGISTER, added)
     return key
 
 
 def remove_key(log: Log, name: str) -> None:
     """From now on nobody gets in by it."""
 
-    def removed(known: Mapping[str, Holder]) -> Mapping[str, Holder]:
-        rest = {hashed: holder for hashed, holder in known.items() if holder.name != name}
+    def removed(known: Document) -> Document:
+        rest = {hashed: holder for hashed, holder in known.items() if holder["name"] != name}
         if len(rest) == len(known):
             raise BadKey(f"there is no key {shown(name)}")
         return rest
 
-    _change(log, removed)
+    change_json(log, REGISTER, removed)
 
 
 def known_keys(log: Log) -> dict[str, Holder]:
     """Who has keys, by the hashes of these."""
-    return _holders(log.register(REGISTER))
-
-
-def _holders(register: Register | None) -> dict[str, Holder]:
-    known = {} if register is None else json.loads(register.content)
-    return {hashed: Holder(**holder) for hashed, holder in known.items()}
+    return {hashed: Holder(**holder) for hashed, holder in read_json(log, REGISTER).items()}
 
 
 def has_keys(log: Log) -> bool:
@@ -90,16 +84,3 @@ def has_keys(log: Log) -> bool:
 def hash_of(key: str) -> str:
     """Keys are random and long: nobody finds one by trying hashes."""
     return hashlib.sha256(key.encode(errors="replace")).hexdigest()
-
-
-def _change(log: Log, change: Callable[[Mapping[str, Holder]], Mapping[str, Holder]]) -> None:
-    while True:
-        register = log.register(REGISTER)
-        known = change(_holders(register))
-        content = {hashed: asdict(holder) for hashed, holder in known.items()}
-        revision = 0 if register is None else register.revision
-        try:
-            log.put(REGISTER, json.dumps(content).encode(), revision)
-            return
-        except Moved:
-            continue

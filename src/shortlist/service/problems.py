@@ -14,10 +14,12 @@ from starlette.exceptions import HTTPException
 from shortlist.client.commands import BadOrders
 from shortlist.client.nouns import CannotBecome, NotLive
 from shortlist.client.waiting import NotKnown
+from shortlist.client.webhooks import NoWebhook
 from shortlist.live.looking import NoSuchShortlist
 from shortlist.live.registers import NoDeployment
 from shortlist.log.base import LogUnavailable
 from shortlist.model.problem import Problem, ShortlistError
+from shortlist.service.targets import ForbiddenTarget
 
 MEDIA_TYPE = "application/problem+json"
 STATUSES: dict[type[ShortlistError], int] = {
@@ -25,6 +27,8 @@ STATUSES: dict[type[ShortlistError], int] = {
     CannotBecome: 409,
     NotLive: 404,
     NoSuchShortlist: 404,
+    NoWebhook: 404,
+    ForbiddenTarget: 422,
     NoDeployment: 503,
     LogUnavailable: 503,
     NotKnown: 504,

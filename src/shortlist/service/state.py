@@ -24,6 +24,7 @@ from shortlist.model.wording import shown
 from shortlist.service.access import Access
 from shortlist.service.appending import Appender
 from shortlist.service.measuring import Measures
+from shortlist.service.notifying import PAUSES, Notifier
 from shortlist.service.problems import Refused
 from shortlist.service.tail import Tail
 
@@ -46,6 +47,10 @@ class Options:
     most_streams: int = 2_000
     per_second: float = 5_000.0
     """Requests of one caller."""
+    private_webhooks: bool = False
+    """Whether webhooks may lead into this network, and over plain HTTP."""
+    webhook_pauses: tuple[float, ...] = PAUSES
+    """Seconds before each further attempt."""
 
 
 @dataclass(slots=True)
@@ -60,6 +65,7 @@ class Service:
     tail: Tail = field(init=False)
     access: Access = field(init=False)
     measures: Measures = field(init=False)
+    notifier: Notifier = field(init=False)
     streams: int = 0
     """How many are open."""
     _basis: TimeBasis | None = None
@@ -74,12 +80,13 @@ class Service:
             self.log, is_loopback=options.is_loopback, per_second=options.per_second
         )
         self.measures = Measures(self.deployment)
+        self.notifier = Notifier(self.log, options.private_webhooks, options.webhook_pauses)
         self.measures.streams.set_function(lambda: self.streams)
 
     @asynccontextmanager
     async def running(self) -> AsyncIterator[None]:
         """What goes on beside requests."""
-        works = (self.appender.run(), self.tail.run(), self.access.run())
+        works = (self.appender.run(), self.tail.run(), self.access.run(), self.notifier.run())
         tasks = [asyncio.create_task(work) for work in works]
         try:
             yield

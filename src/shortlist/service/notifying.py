@@ -1,0 +1,203 @@
+"""Sends deliveries to webhooks: in order, signed, and again until they are taken."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import os
+import time
+from collections.abc import Collection
+from contextlib import suppress
+from dataclasses import dataclass, field
+from itertools import islice
+from typing import Any, NamedTuple
+
+import httpcore
+
+from shortlist.client.webhooks import (
+    DEAD_LETTERS,
+    Webhook,
+    disable_webhook,
+    known_webhooks,
+    signature,
+)
+from shortlist.log.base import Entry, Log, LogUnavailable, Moved, Register
+from shortlist.service.targets import CheckedNetwork, ForbiddenTarget
+
+LEASE = "webhook-sender"
+LEASE_SECONDS = 15.0
+POLL_SECONDS = 0.5
+MOST_AT_ONCE = 100
+TIMEOUT = {"connect": 5.0, "read": 15.0, "write": 15.0, "pool": 15.0}
+PAUSES = (1.0, 5.0, 30.0, 120.0, 600.0)
+"""Seconds before each further attempt; what fails after the last is a dead letter."""
+GONE = 410
+
+
+class Attempt(NamedTuple):
+    """How one went: the status that was answered, or why there was none."""
+
+    status: int | None
+    reason: str
+
+    @property
+    def is_taken(self) -> bool:
+        return self.status is not None and 200 <= self.status < 300
+
+
+@dataclass(slots=True)
+class Notifier:
+    """Follows the webhooks of a log; of several services that do, one sends at a time."""
+
+    log: Log
+    private: bool = False
+    pauses: tuple[float, ...] = PAUSES
+    failures: dict[str, str] = field(default_factory=dict)
+    """By webhook: why the last attempt failed, while it is tried again."""
+    _name: str = field(default_factory=lambda: os.urandom(8).hex())
+    _senders: dict[Webhook, asyncio.Task[None]] = field(default_factory=dict)
+
+    async def run(self) -> None:
+        """Until it is cancelled."""
+        try:
+            async with self._pool() as pool:
+                while True:
+                    with suppress(LogUnavailable):
+                        await self._look(pool)
+                    await asyncio.sleep(POLL_SECONDS)
+        finally:
+            self._stop({*self._senders})
+            with suppress(LogUnavailable):
+                self._release()
+
+    async def replay(self, webhook: Webhook, numbers: Collection[int]) -> list[dict[str, Any]]:
+        """Sends dead letters once more, each one time."""
+
+        def read() -> list[Entry]:
+            last = max(numbers, default=0)
+            letters = self.log.read(DEAD_LETTERS, 0, last, key=webhook.serial)
+            return [letter for letter in letters if letter.offset in numbers]
+
+        done = []
+        async with self._pool() as pool:
+            for letter in await asyncio.to_thread(read):
+                delivery = json.loads(letter.content)["delivery"]
+                body = json.dumps(delivery, ensure_ascii=False).encode()
+                attempt = await post(pool, webhook, delivery["id"], body)
+                taken = {"number": letter.offset, "taken": attempt.is_taken}
+                done.append(taken | {"reason": attempt.reason})
+        return done
+
+    def _pool(self) -> httpcore.AsyncConnectionPool:
+        network = CheckedNetwork(private=self.private)
+        return httpcore.AsyncConnectionPool(network_backend=network)
+
+    async def _look(self, pool: httpcore.AsyncConnectionPool) -> None:
+        """Begins to send for those that came, and stops for those that went."""
+        is_ours = await asyncio.to_thread(self._leases)
+        known = await asyncio.to_thread(known_webhooks, self.log) if is_ours else {}
+        wanted = {each for each in known.values() if each.disabled is None}
+        self._stop({*self._senders} - wanted)
+        for webhook in wanted - {*self._senders}:
+            self._senders[webhook] = asyncio.create_task(self._send_all(webhook, pool))
+        for webhook, task in [*self._senders.items()]:
+            if task.done():
+                del self._senders[webhook]
+
+    def _leases(self) -> bool:
+        """Whether nobody else sends; who has not said so for a while does not any more."""
+        register = self.log.register(LEASE)
+        now = time.time()
+        if register is not None:
+            held = json.loads(register.content)
+            is_ours = bool(held["by"] == self._name)
+            if held["until"] > (now + LEASE_SECONDS / 2 if is_ours else now):
+                return is_ours
+        return self._put_lease(register, now + LEASE_SECONDS)
+
+    def _release(self) -> None:
+        register = self.log.register(LEASE)
+        if register is not None and json.loads(register.content)["by"] == self._name:
+            self._put_lease(register, 0)
+
+    def _put_lease(self, register: Register | None, until: float) -> bool:
+        content = json.dumps({"by": self._name, "until": until}).encode()
+        try:
+            self.log.put(LEASE, content, 0 if register is None else register.revision)
+        except Moved:
+            return False
+        return True
+
+    def _stop(self, some: set[Webhook]) -> None:
+        for webhook in some:
+            self._senders.pop(webhook).cancel()
+
+    async def _send_all(self, webhook: Webhook, pool: httpcore.AsyncConnectionPool) -> None:
+        consumer = webhook.consumer(self.log)
+
+        def waiting() -> list[Entry]:
+            return [*islice(consumer.entries(), MOST_AT_ONCE)]
+
+        while True:
+            entries = []
+            with suppress(LogUnavailable):
+                entries = await asyncio.to_thread(waiting)
+            for entry in entries:
+                delivery = json.loads(entry.content)
+                attempt = await self._sent(webhook, delivery["id"], entry.content, pool)
+                if attempt.status == GONE:
+                    why = "it answered 410, and so asks for no more"
+                    await asyncio.to_thread(disable_webhook, self.log, webhook, why)
+                    return
+                if not attempt.is_taken:
+                    await asyncio.to_thread(self._give_up, webhook, entry, attempt)
+                await asyncio.to_thread(consumer.seen, entry.offset)
+            if not entries:
+                await asyncio.sleep(POLL_SECONDS)
+
+    async def _sent(
+        self, webhook: Webhook, id: str, body: bytes, pool: httpcore.AsyncConnectionPool
+    ) -> Attempt:
+        """The last attempt, which was taken unless all failed."""
+        for pause in (*self.pauses, None):
+            attempt = await post(pool, webhook, id, body)
+            if attempt.is_taken or attempt.status == GONE or pause is None:
+                break
+            self.failures[webhook.id] = attempt.reason
+            await asyncio.sleep(pause)
+        self.failures.pop(webhook.id, None)
+        return attempt
+
+    def _give_up(self, webhook: Webhook, entry: Entry, attempt: Attempt) -> None:
+        letter = {
+            "webhook": webhook.id,
+            "offset": entry.offset,
+            "reason": attempt.reason,
+            "attempts": len(self.pauses) + 1,
+            "delivery": json.loads(entry.content),
+        }
+        content = json.dumps(letter, ensure_ascii=False).encode()
+        self.log.append(DEAD_LETTERS, [content], keys=[webhook.serial])
+
+
+async def post(
+    pool: httpcore.AsyncConnectionPool, webhook: Webhook, id: str, body: bytes
+) -> Attempt:
+    """One request; redirects are not followed, and nothing that is answered is read."""
+    timestamp = int(time.time())
+    headers: dict[bytes | str, bytes | str] = {
+        "content-type": "application/json",
+        "user-agent": "shortlist",
+        "webhook-id": id,
+        "webhook-timestamp": str(timestamp),
+        "webhook-signature": signature(webhook.secret, id, timestamp, body),
+    }
+    try:
+        async with pool.stream(
+            "POST", webhook.url, headers=headers, content=body, extensions={"timeout": TIMEOUT}
+        ) as response:
+            return Attempt(response.status, f"it answered {response.status}")
+    except ForbiddenTarget as error:
+        return Attempt(None, str(error))
+    except (httpcore.NetworkError, httpcore.TimeoutException, httpcore.ProtocolError) as error:
+        return Attempt(None, f"{type(error).__name__}: {error}".rstrip(": "))
