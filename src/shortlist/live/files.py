@@ -7,6 +7,8 @@ from collections.abc import Container, Mapping
 from pathlib import Path
 from typing import NamedTuple
 
+from shortlist.log.private import make_private, open_private
+
 
 def make_durable(folder: Path) -> None:
     """The names in a folder survive the loss of power from here on."""
@@ -46,9 +48,9 @@ class Files:
     def write(self, kind: str, content: bytes) -> str:
         """The name of a new file; when this returns, its content is durable."""
         name = f"{kind}-{uuid.uuid4().hex}"
-        self.folder.mkdir(parents=True, exist_ok=True)
+        make_private(self.folder)
         try:
-            with self.path(name).open("xb") as file:
+            with open(self.path(name), "xb", opener=open_private) as file:
                 file.write(content)
                 file.flush()
                 os.fsync(file.fileno())

@@ -185,10 +185,14 @@ class Manifest:
             yield from output.files
 
     @property
+    def segments(self) -> tuple[Segment, ...]:
+        return (*self.accepted, *self.waiting)
+
+    @property
     def state_files(self) -> Iterator[str]:
         for chain in (self.registry, *self.shards):
             yield from chain.files
-        for segment in (*self.accepted, *self.waiting):
+        for segment in self.segments:
             yield segment.file.name
         if self.first_registry is not None:
             yield self.first_registry.name
@@ -215,8 +219,7 @@ class Manifest:
     @property
     def state_bytes(self) -> int:
         chains = (self.registry, *self.shards)
-        segments = (*self.accepted, *self.waiting)
-        return sum(chain.size for chain in chains) + sum(one.file.size for one in segments)
+        return sum(chain.size for chain in chains) + sum(one.file.size for one in self.segments)
 
 
 @cache

@@ -34,7 +34,8 @@ LONGEST_PAUSE = 10.0
 class Wanted:
     """How a deployment is to run."""
 
-    log: str
+    log: str = field(repr=False)
+    """Its address, which may hold a password."""
     folder: Path
     """Where its state is."""
     registry: Registry = field(default_factory=Registry)
