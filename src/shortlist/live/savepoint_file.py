@@ -31,6 +31,7 @@ ENDING = re.compile(rb"shortlist savepoint (?P<version>\d{1,9}) (?P<digest>[0-9a
 LONGEST_ENDING = 128
 DESCRIPTION, UNREAD, FOLDER = "manifest.json", "unread.arrow", "files/"
 FILE_NAME = re.compile(r"[a-z]+-[0-9a-f]{32}")
+END_OF_TABLE = b"\xff\xff\xff\xff\0\0\0\0"
 MOST_SHARDS = 256
 
 
@@ -193,6 +194,8 @@ def _check_content(name: str, content: bytes) -> None:
 
 
 def _table(name: str, content: bytes) -> pa.Table:
+    if not content.endswith(END_OF_TABLE):
+        raise _Wrong(f"only a part of {shown(name)}")
     try:
         table = of_bytes(content)
         table.validate(full=True)
