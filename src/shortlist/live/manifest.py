@@ -126,6 +126,8 @@ class Manifest:
     """Of the deployment's state, for ever."""
     number: int = 0
     """Commits so far."""
+    epoch: int = 0
+    """Counts the drivers: whoever takes over has one more than all before."""
     base: int = 0
     """The position before the input's first one: the state may have come from another log."""
     position: int = 0

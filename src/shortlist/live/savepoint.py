@@ -10,7 +10,13 @@ from pathlib import Path
 from shortlist.engine.merging import joined, part
 from shortlist.live.files import Files
 from shortlist.live.manifest import Chain, Manifest, Output
-from shortlist.live.registers import MANIFEST, Registers, committed, has_deployment
+from shortlist.live.registers import (
+    MANIFEST,
+    Registers,
+    committed,
+    has_deployment,
+    take_over,
+)
 from shortlist.live.registry_state import of_shard
 from shortlist.live.savepoint_file import read_savepoint, write_savepoint
 from shortlist.live.shard import KeptShard
@@ -31,7 +37,8 @@ def rescale(registers: Registers, files: Files, shards: int, limits: Limits) -> 
 
     Raises `Moved` if a driver commits meanwhile.
     """
-    revision, manifest = committed(registers)
+    revision, manifest = take_over(registers)
+    files = files.of_epoch(manifest.epoch)
     asked = registers.register(SHARDS)
     if len(manifest.shards) != shards:
         manifest = replace(
@@ -41,8 +48,8 @@ def rescale(registers: Registers, files: Files, shards: int, limits: Limits) -> 
             committed=time.time_ns() // 1000,
         )
         registers.put(MANIFEST, manifest.to_bytes(), revision)
-    if asked is not None and asked.content:
-        with suppress(Moved):  # somebody asks for yet another number meanwhile
+    if asked is not None and asked.content == str(shards).encode():
+        with suppress(Moved):  # somebody asks for another number just now
             registers.put(SHARDS, b"", asked.revision)
     return manifest
 

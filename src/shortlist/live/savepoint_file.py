@@ -30,7 +30,7 @@ DIGITS = 64
 ENDING = re.compile(rb"shortlist savepoint (?P<version>\d{1,9}) (?P<digest>[0-9a-f]{64})\Z")
 LONGEST_ENDING = 128
 DESCRIPTION, UNREAD, FOLDER = "manifest.json", "unread.arrow", "files/"
-FILE_NAME = re.compile(r"[a-z]+-[0-9a-f]{32}")
+FILE_NAME = re.compile(r"[a-z]+-(\d{1,18}-)?[0-9a-f]{32}")
 END_OF_TABLE = b"\xff\xff\xff\xff\0\0\0\0"
 MOST_SHARDS = 256
 
