@@ -10,18 +10,27 @@ import pyarrow as pa
 
 from shortlist.engine.admission import Admission, Admitted
 from shortlist.engine.arrow import rows
+from shortlist.engine.quarantine import Harmful, Quarantined
 from shortlist.engine.stages import Read
 from shortlist.intake.reading import LineReader
 from shortlist.live.files import Files
 from shortlist.live.laps import Laps
-from shortlist.live.manifest import Chain, Input, Manifest
+from shortlist.live.manifest import Chain, Input, Manifest, Segment
 from shortlist.live.outlets import ForeignEntries, Outlet, put_out
 from shortlist.live.plans import choose
-from shortlist.live.registers import MANIFEST, Registers, committed
+from shortlist.live.registers import MANIFEST, Registers, committed, take_over
 from shortlist.live.registry_state import empty_shards, registry_state, replay_registry
 from shortlist.live.segments import Segments
 from shortlist.live.shard import Done
-from shortlist.live.tables import ACCEPTED, COMMANDS, REFUSALS, WAITING, table_of, to_bytes
+from shortlist.live.tables import (
+    ACCEPTED,
+    COMMANDS,
+    QUARANTINE,
+    REFUSALS,
+    WAITING,
+    table_of,
+    to_bytes,
+)
 from shortlist.live.tasks import Run, Tasks
 from shortlist.log.base import Moved
 from shortlist.model.counts import REJECTED
@@ -35,6 +44,9 @@ COLLECT_EVERY = 64
 """Batches between two looks for files that nobody needs."""
 RETENTION = 600.0
 """Seconds for which such files stay, for those who still read them."""
+MOST_ATTEMPTS = 100
+"""At putting out what somebody else puts out at the same time."""
+TAKEN_OVER = "another driver has taken over"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -76,6 +88,12 @@ class Driver:
         self._registers = registers
         self._files = files
         self._settings = settings
+        self._outlet = outlet
+        self._revision, self.manifest = committed(registers)
+        if self.manifest.is_finished:
+            self._put_out()  # whoever has brought it to its end may not have come to that
+        self._revision, self.manifest = take_over(registers, self._check)
+        self._files = files = files.of_epoch(self.manifest.epoch)
         self._tasks = Tasks(
             run=run,
             files=files,
@@ -83,23 +101,30 @@ class Driver:
             with_data=with_data,
             with_departures=with_departures,
         )
-        self._outlet = outlet
         self._accepted = Segments(files, "accepted", ACCEPTED)
         self._waiting = Segments(files, "waiting", WAITING)
-        self._revision, self.manifest = committed(registers)
-        if self.manifest.is_finished:
-            raise Finished("its input has ended, and time has run on: begin another deployment")
-        if settings.time != self.manifest.basis:
-            raise WrongBasis(
-                f"expected --time {self.manifest.basis}, which this deployment has chosen at its"
-                f" first start, found --time {settings.time}"
-            )
+        self._quarantine = Segments(files, "quarantine", QUARANTINE)
         self._with_data = with_data
         self._admission = self._recall_admission()
         shards = len(self.manifest.shards)
         self.choice = choose(plan, self._admission.registry(), shards, settings.limits)
         self._put_out()
         self._files.collect({*self.manifest.files}, RETENTION)
+
+    def _check(self, manifest: Manifest) -> None:
+        """Raises where nobody can go on with what was committed, or not so."""
+        if manifest.is_finished:
+            raise Finished("its input has ended, and time has run on: begin another deployment")
+        if self._settings.time != manifest.basis:
+            raise WrongBasis(
+                f"expected --time {manifest.basis}, which this deployment has chosen at its"
+                f" first start, found --time {self._settings.time}"
+            )
+
+    def check_epoch(self) -> None:
+        """Raises `Moved` where another driver has taken over."""
+        if committed(self._registers)[1].epoch != self.manifest.epoch:
+            raise Moved(TAKEN_OVER)
 
     @property
     def changed_zones(self) -> str | None:
@@ -144,10 +169,8 @@ class Driver:
         was committed. Laps may have begun before.
         """
         laps = laps or Laps()
-        before, since = self.manifest, self._admission.ordering.reached
-        found = self._admission.admit(items, last=last)
-        laps.lap("admission")
-        done, following = self._tasks.done(found, before, self.choice, since, laps)
+        before = self.manifest
+        found, done, following = self._carried_out(items, last, laps)
         found.refusals.sort(key=lambda refusal: refusal.order)
         refusals = table_of(found.refusals, REFUSALS)
         manifest = replace(
@@ -169,6 +192,27 @@ class Driver:
             deliveries=deliveries,
             refusals=refusals,
         )
+
+    def _carried_out(
+        self, items: Items, last: bool, laps: Laps
+    ) -> tuple[Admitted, list[Done], str]:
+        """What came of items, those aside that the engine fails on. Everything else is as if these
+        had never been there: what was decided about a batch with them does not count."""
+        harmful: dict[int, str] = {}
+        while True:
+            self._admission.harmful = harmful
+            since = self._admission.ordering.reached
+            try:
+                found = self._admission.admit(items, last=last)
+                laps.lap("admission")
+                done, following = self._tasks.done(found, self.manifest, self.choice, since, laps)
+            except Harmful as error:
+                if error.reasons.keys() <= harmful.keys():
+                    raise
+                harmful |= error.reasons
+                self._admission = self._recall_admission()
+            else:
+                return found, done, following
 
     def _manifest(
         self,
@@ -200,6 +244,8 @@ class Driver:
             waiting=self._waiting.extended(
                 () if last else before.waiting, _waiting(found.waiting), reached
             ),
+            quarantine=self._changed_quarantine(found),
+            quarantined=len(self._admission.quarantine.held),
             shards=tuple(one.chain for one in sorted(done, key=lambda one: one.shard)),
             deliveries=before.deliveries.followed(sum(one.delivered for one in done), delivered),
             rejects=before.rejects.followed(refusals.num_rows, self._written_refusals(refusals)),
@@ -233,6 +279,12 @@ class Driver:
         content = to_bytes(pa.table({name: commands.column(name) for name in COMMANDS.names}))
         return chain.followed(token, Input(items=self._files.store("commands", content)))
 
+    def _changed_quarantine(self, found: Admitted) -> tuple[Segment, ...]:
+        held, before = self._admission.quarantine.held, self.manifest.quarantine
+        if found.released:  # somebody has decided, which is rare: the rest is written anew
+            return self._quarantine.extended((), table_of(held.values(), QUARANTINE), None)
+        return self._quarantine.extended(before, table_of(found.quarantined, QUARANTINE), None)
+
     def _written_refusals(self, refusals: pa.Table) -> tuple[str, ...]:
         if not refusals.num_rows:
             return ()
@@ -244,12 +296,16 @@ class Driver:
         self.manifest = manifest
 
     def _put_out(self) -> pa.Table:
-        try:
-            return put_out(self.manifest, self._files, self._outlet)
-        except (ForeignEntries, Moved) as error:
-            if committed(self._registers)[0] != self._revision:
-                raise Moved("another driver has taken over") from error
-            raise
+        for _ in range(MOST_ATTEMPTS):
+            try:
+                return put_out(self.manifest, self._files, self._outlet)
+            except (ForeignEntries, Moved) as error:
+                if committed(self._registers)[0] != self._revision:
+                    raise Moved(TAKEN_OVER) from error
+                if isinstance(error, ForeignEntries):
+                    raise
+                # the driver before this one has put out the same meanwhile
+        raise ForeignEntries(f"others wrote to the output meanwhile, {MOST_ATTEMPTS} times")
 
     def _recall_admission(self) -> Admission:
         """What the driver before this one knew."""
@@ -269,6 +325,8 @@ class Driver:
         items = read.lines(waiting.column("position").to_pylist(), lines, times)
         admission.ordering.restore(manifest.latest, items, manifest.reached)
         admission.arrivals.latest = manifest.arrived
+        for row in rows(self._quarantine.rows(manifest.quarantine).to_batches()):
+            admission.quarantine.put(Quarantined(*row))
         for accepted, source, name in rows(self._accepted.rows(manifest.accepted).to_batches()):
             admission.duplicates.accept(source, name, accepted)
         return admission

@@ -1,18 +1,18 @@
 """Entries of a log on their way to a driver, in this process: batches of what there is."""
 
 import threading
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from types import TracebackType
 
 from shortlist.live.driver import Driver, Report
 from shortlist.live.laps import Laps
-from shortlist.log.base import INPUT, Entry, Log
+from shortlist.live.running import MOST_BYTES
+from shortlist.live.stopping import STOP_SECONDS, StillBusy
+from shortlist.log.base import INPUT, Log
+from shortlist.log.streams import within_bytes
 
 POLL_SECONDS = 0.005
 """Between two looks at a log that had nothing new."""
-MOST_BYTES = 64 * 2**20
-"""Of a batch, but for its last entry."""
-
 Told = Callable[[Report, dict[int, int]], object]
 """Hears of every batch, with the time at which the log took each position."""
 
@@ -20,14 +20,26 @@ Told = Callable[[Report, dict[int, int]], object]
 class LogStream:
     """Reads on in a thread until it is stopped; a batch that is under way comes to its end."""
 
-    def __init__(self, log: Log, driver: Driver, at_most: int, told: Told) -> None:
+    def __init__(
+        self,
+        log: Log,
+        driver: Driver,
+        at_most: int,
+        told: Told,
+        most_bytes: int = MOST_BYTES,
+        patience: float = STOP_SECONDS,
+    ) -> None:
         self._log = log
         self._driver = driver
         self._at_most = at_most
         self._told = told
+        self._most_bytes = most_bytes
+        self._patience = patience
+        """Seconds for which a batch is waited for."""
         self._stopping = threading.Event()
         self._failure: Exception | None = None
-        self._thread = threading.Thread(target=self._run, name="log stream")
+        # one that is given up must not keep the process
+        self._thread = threading.Thread(target=self._run, name="log stream", daemon=True)
 
     def start(self) -> None:
         self._thread.start()
@@ -37,8 +49,10 @@ class LogStream:
         return self._thread.is_alive()
 
     def stop(self) -> None:
-        """Raises what went wrong, if it did."""
+        """Raises what went wrong, if it did; `StillBusy` where the batch does not end."""
         self._end()
+        if self._thread.is_alive():
+            raise StillBusy(f"batch {self._driver.manifest.number + 1:,}", self._patience)
         if self._failure is not None:
             raise self._failure
 
@@ -54,9 +68,10 @@ class LogStream:
         self._end()
 
     def _end(self) -> None:
-        self._stopping.set()
-        if self._thread.is_alive():
-            self._thread.join()
+        """Waits once."""
+        if not self._stopping.is_set():
+            self._stopping.set()
+            self._thread.join(self._patience)
 
     def _run(self) -> None:
         try:
@@ -69,7 +84,9 @@ class LogStream:
     def _has_run_batch(self) -> bool:
         driver, laps = self._driver, Laps()
         base = driver.manifest.base
-        entries = [*self._next(driver.manifest.position - base)]
+        after = driver.manifest.position - base
+        unread = self._log.read(INPUT, after, after + self._at_most)
+        entries = [*within_bytes(unread, self._most_bytes)]
         if not entries:
             return False
         positions = [entry.offset + base for entry in entries]
@@ -80,12 +97,3 @@ class LogStream:
         report = driver.run_batch(items, laps=laps)
         self._told(report, dict(zip(positions, appended, strict=True)))
         return True
-
-    def _next(self, after: int) -> Iterator[Entry]:
-        """The entries behind an offset, as many as a batch may have."""
-        size = 0
-        for entry in self._log.read(INPUT, after, after + self._at_most):
-            yield entry
-            size += len(entry.content)
-            if size >= MOST_BYTES:
-                return

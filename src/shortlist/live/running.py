@@ -7,7 +7,7 @@ import threading
 import time
 from collections.abc import Callable
 from contextlib import AbstractContextManager, ExitStack, closing
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Protocol
 
@@ -19,6 +19,7 @@ from shortlist.live.outlets import LogOutlet
 from shortlist.live.places import announce, announced, files_in
 from shortlist.live.registers import has_deployment
 from shortlist.live.savepoint import rescale, shards_asked_for
+from shortlist.live.stopping import StillBusy
 from shortlist.live.tasks import Run
 from shortlist.log.base import Log, Moved
 from shortlist.log.opening import open_log
@@ -28,13 +29,19 @@ from shortlist.model.settings import PlanSetting, Settings
 
 LONGEST_PAUSE = 10.0
 """Seconds between two attempts to go on, at most."""
+MOST_BYTES = 64 * 2**20
+CAREFUL_SECONDS = 60.0
+"""For which batches are smaller after a failure."""
+LOOK_SECONDS = 2.0
+"""Between two looks for a driver that has taken over: without input nobody commits."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Wanted:
     """How a deployment is to run."""
 
-    log: str
+    log: str = field(repr=False)
+    """Its address, which may hold a password."""
     folder: Path
     """Where its state is."""
     registry: Registry = field(default_factory=Registry)
@@ -46,8 +53,24 @@ class Wanted:
     with_departures: bool = False
     at_most: int = 40_000
     """Lines in a micro-batch."""
+    most_bytes: int = MOST_BYTES
+    """Of its lines, but for the last one."""
     heartbeat: int | None = 500_000
     """Microseconds of silence after which time is written down; None: never."""
+
+    def careful(self, failures: int) -> Wanted:
+        """The same with smaller batches, the smaller the more attempts have failed: what is too
+        much at once for a machine may go in parts.
+
+        >>> some = Wanted(log="sqlite:city.log", folder=Path("state"))
+        >>> some.careful(0).at_most, some.careful(2).at_most, some.careful(99).at_most
+        (40000, 2500, 1)
+        """
+        return replace(
+            self,
+            at_most=max(self.at_most >> 2 * failures, 1),
+            most_bytes=max(self.most_bytes >> 2 * failures, 1),
+        )
 
 
 class WrongPlace(ShortlistError):
@@ -83,7 +106,8 @@ class Streaming(AbstractContextManager["Streaming"], Protocol):
     def is_active(self) -> bool: ...
 
     def stop(self) -> None:
-        """Lets the batch that is under way come to its end; raises what went wrong, if it did."""
+        """Lets the batch that is under way come to its end; raises what went wrong, if it did, and
+        `StillBusy` where that takes too long."""
         ...
 
 
@@ -137,19 +161,29 @@ class Running:
             while not self._stopping.is_set():
                 began = time.monotonic()
                 try:
-                    self._run()
+                    self._run(self._wanted.careful(failures))
+                    failures = 0
                 except (Moved, WrongPlace, WrongBasis, Finished, InvalidRegistry):
                     raise
+                except StillBusy as error:
+                    if self._stopping.is_set():
+                        raise
+                    failures = self._wait_after(error, failures, began)
                 except Exception as error:
                     self._ground.check(error)
-                    failures = 1 if time.monotonic() - began > 60 else failures + 1
-                    pause = min(0.2 * 2**failures, LONGEST_PAUSE)
-                    self._observer.failed(error, pause)
-                    self._stopping.wait(pause)
+                    failures = self._wait_after(error, failures, began)
 
-    def _run(self) -> None:
-        """From the manifest on, until something fails."""
-        wanted = self._wanted
+    def _wait_after(self, error: Exception, failures: int, began: float) -> int:
+        """After a failure, the longer the more there were; how many there were in a row."""
+        failures = 1 if time.monotonic() - began > 60 else failures + 1
+        pause = min(0.2 * 2**failures, LONGEST_PAUSE)
+        self._observer.failed(error, pause)
+        self._stopping.wait(pause)
+        return failures
+
+    def _run(self, wanted: Wanted) -> None:
+        """From the manifest on, until something fails, or it need not be careful any more."""
+        began = time.monotonic()
         with ExitStack() as stack:
             log = stack.enter_context(closing(open_log(wanted.log)))
             files = self._files
@@ -171,9 +205,16 @@ class Running:
             beats = self._heartbeats(log)
             told = self._told(driver, log, beats)
             stream = stack.enter_context(self._ground.streaming(wanted, driver, log, told))
+            looked = time.monotonic()
             while not self._stopping.is_set() and stream.is_active:
                 if shards_asked_for(log) is not None:
                     break
+                is_careful = wanted.at_most < self._wanted.at_most
+                if is_careful and time.monotonic() - began > CAREFUL_SECONDS:
+                    break
+                if time.monotonic() - looked > LOOK_SECONDS:
+                    driver.check_epoch()
+                    looked = time.monotonic()
                 if beats is not None and not beats.close_instant(driver.manifest):
                     beats.beat(driver.manifest.latest)
                 self._stopping.wait((wanted.heartbeat or 500_000) / 1e6)

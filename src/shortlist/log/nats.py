@@ -6,7 +6,7 @@ import os
 import re
 import threading
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from hashlib import sha256
 from itertools import repeat
 from typing import NamedTuple
@@ -53,18 +53,24 @@ class NatsNames:
 
     address: str
     deployment: str
-    user: str | None
-    password: str | None
+    user: str | None = field(repr=False)
+    password: str | None = field(repr=False)
 
     @classmethod
     def of_url(cls, url: str) -> "NatsNames":
-        parts = urlsplit(url)
+        try:
+            parts = urlsplit(url)
+        except ValueError:  # its words repeat the address
+            raise ValueError(
+                f"expected nats://HOST:PORT/NAME, found {shown_address(url)}"
+            ) from None
         if parts.scheme != "nats" or not parts.hostname or parts.query or parts.fragment:
             raise ValueError(f"expected nats://HOST:PORT/NAME, found {shown_address(url)}")
         deployment = parts.path.removeprefix("/") or "shortlist"
         if DEPLOYMENT.fullmatch(deployment) is None:
             raise ValueError(
-                f"expected a name of letters, digits, - and _, found {shown(deployment)}"
+                "expected a name of letters, digits, - and _,"
+                f" found {shown(deployment.rpartition('@')[2])}"
             )
         return cls(
             address=f"nats://{parts.netloc.rpartition('@')[2]}",
@@ -168,6 +174,10 @@ class NatsLog:
             done += len(batch)
             expected_end = None if expected_end is None else end
         return end
+
+    @property
+    def longest(self) -> int | None:
+        return self._connection.run(_longest)
 
     def end(self, stream: str) -> int:
         return self._connection.run(self._end, stream)
@@ -358,6 +368,10 @@ def _entry(message: Msg) -> Entry:
     headers = message.headers or {}
     appended = parse_time(headers["Nats-Time-Stamp"])
     return Entry(int(headers["Nats-Sequence"]), appended, message.data)
+
+
+async def _longest(client: Client) -> int:
+    return client.max_payload - HEADER_BYTES
 
 
 def _check_size(client: Client, size: int) -> None:

@@ -1,7 +1,7 @@
 """What logs share: names, addresses in messages, where streams end, and reading in chunks."""
 
 import re
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 
 from shortlist.log.base import Entry, LogUnavailable, Moved
 from shortlist.model.wording import shown
@@ -26,16 +26,35 @@ def checked_stream(stream: str) -> str:
 
 
 def shown_address(url: str) -> str:
-    """The address of a log, fit for a message: without its user and password.
+    """The address of a log, fit for a message: without its user and password, however mistyped.
 
     >>> print(shown_address("nats://ann:secret@host:4222/my city"))
     'nats://host:4222/my city'
+    >>> print(shown_address("nats:/ann:sec/r@t@host:4222/city?token=secret"))
+    'nats://host:4222/city?…'
     """
-    return shown(re.sub(r"//.*@", "//", url))
+    who, at, rest = url.rpartition("@")
+    kind = who.partition(":")[0]
+    return shown(re.sub(r"[?#].+", "?…", f"{kind}://{rest}" if at else rest))
 
 
 def moved(stream: str, expected: int | None, found: int | str) -> Moved:
     return Moved(f"expected the end of {stream} at {expected}, found it at {found}")
+
+
+def within_bytes(entries: Iterable[Entry], most: int) -> Iterator[Entry]:
+    """The first of some entries, up to the one with which they have so many bytes.
+
+    >>> some = [Entry(offset, 0, b"four") for offset in range(1, 9)]
+    >>> [entry.offset for entry in within_bytes(some, 10)]
+    [1, 2, 3]
+    """
+    size = 0
+    for entry in entries:
+        yield entry
+        size += len(entry.content)
+        if size >= most:
+            return
 
 
 def read_in_chunks(
