@@ -88,6 +88,7 @@ class Driver:
         self._waiting = Segments(files, "waiting", WAITING)
         self._revision, self.manifest = committed(registers)
         if self.manifest.is_finished:
+            self._put_out()  # whoever has brought it to its end may not have come to that
             raise Finished("its input has ended, and time has run on: begin another deployment")
         if settings.time != self.manifest.basis:
             raise WrongBasis(
