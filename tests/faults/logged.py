@@ -3,8 +3,6 @@
 import json
 import os
 import shutil
-import tempfile
-from pathlib import Path
 
 from shortlist.intake.files import registry_from_documents
 from shortlist.live.files import Files
@@ -48,7 +46,7 @@ class LoggedDeployment(Deployment):
 
     def lose_power(self, random):
         """Goes on with what a disk has at this moment, less the end of what was written last."""
-        place = Path(tempfile.mkdtemp(dir=self.folder.parent)) / "after"
+        place = self.room() / "after"
         shutil.copytree(self.folder, place, ignore=shutil.ignore_patterns("*-shm"))
         self.folder, self.files = place, Files(place / "files")
         tear(place / "log.db-wal", random)

@@ -20,9 +20,7 @@ def pairs(operations, random, many):
     its place, while somebody gets over the first."""
     for _ in range(many):
         first, second = sorted(random.sample(range(len(operations)), 2))
-        yield tuple(
-            (number, random.choice(operations[number].ways)) for number in (first, second)
-        )
+        yield tuple((number, random.choice(operations[number].ways)) for number in (first, second))
 
 
 @dataclass

@@ -15,7 +15,7 @@ HOUR = 3600 * SECOND
 END_OF_TIME = parse_time("2099-01-01T00:00:00Z")
 END = b'{"time": "2100-01-01T00:00:00Z", "heartbeat": true}'
 """With this at the end of the input everything is due, if items say the time."""
-LINES = 7
+LINES = 5
 SMALL = {
     "shortlists": [
         {
@@ -42,6 +42,7 @@ class Script:
     lines: list[bytes]
     steps: list[tuple[str, Any]]
     """What happens outside of the deployment; each is followed by a batch of it."""
+    shards: int
     plan: str
     with_departures: bool
     sizes: list[int]
@@ -71,6 +72,7 @@ def script(seed):
         settings=settings,
         lines=encoded,
         steps=[*_steps(pick, encoded)],
+        shards=pick([1, 1, 2]),
         plan=pick(["replicate", "replicate", "broadcast"]),
         with_departures=pick([False, False, True]),
         sizes=[pick([1, 2, 3, 5]) for _ in range(3)],
@@ -117,7 +119,7 @@ def _steps(pick, lines):
         ("quiet", None),
     ]
     left = iter(lines)
-    while batch := [*islice(left, pick([2, 3, 4]))]:
+    while batch := [*islice(left, pick([2, 3]))]:
         yield "publish", batch
         yield others.pop(pick(range(len(others))))
     yield "set clock", END_OF_TIME

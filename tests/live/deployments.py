@@ -1,7 +1,9 @@
 """Deployments in this process: the steps of a micro-batch without Spark."""
 
 import json
+import shutil
 import tempfile
+import weakref
 from pathlib import Path
 
 from shortlist.engine.deliveries import lines
@@ -58,10 +60,16 @@ class Deployment:
         self.start()
 
     def _settle(self):
-        self.folder = Path(tempfile.mkdtemp())
+        self.folder = self.room()
         self.files = Files(self.folder / "files")
         self.registers = SqliteLog(self.folder / "log.db")
         self.outlet = Kept(self.registers)
+
+    def room(self):
+        """A folder that is removed with the deployment."""
+        folder = tempfile.mkdtemp(prefix="shortlist-test-")
+        weakref.finalize(self, shutil.rmtree, folder, ignore_errors=True)
+        return Path(folder)
 
     def start(self):
         self.driver = Driver(

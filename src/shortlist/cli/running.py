@@ -91,6 +91,9 @@ def up(
 ) -> None:
     """Run a deployment: read the log, select, deliver, and go on where it was."""
     check_place(on, master)
+    with errors():
+        folder = folder_of(log, state)
+        _refuse_second(folder)
     if on == "process":
         without_spark()
         begin_to_import()  # while this process does the same
@@ -101,8 +104,6 @@ def up(
     from shortlist.live.running import Wanted
 
     with errors():
-        folder = folder_of(log, state)
-        _refuse_second(folder)
         known = _first_registry(registry, log, limits_of(limit))
         settings = live_settings(_basis(log, basis), lateness, ahead, dedup, advertised, limit)
         wanted = Wanted(

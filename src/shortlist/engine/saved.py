@@ -51,6 +51,17 @@ class Saved:
                 f"expected a whole registry, found a damaged one: {error}"
             ) from None
 
+    def check(self) -> None:
+        """Raises `UnusableState` where something in it is not whole: what uses a state trusts
+        it."""
+        for name, table in self.tables.items():
+            try:
+                table.validate(full=True)
+            except (pa.ArrowException, ValueError) as error:
+                raise UnusableState(f"{name}: expected a whole table, found {error}") from None
+        if not isinstance(self.registry, dict) or not isinstance(self.document, dict):
+            raise UnusableState("expected a registry and a document, found something else")
+
     def to_bytes(self) -> bytes:
         tables = {name: _stream(table, SMALL) for name, table in self.tables.items()}
         parts = {"registry": self.packed_registry, "document": packed(self.document), **tables}

@@ -25,6 +25,7 @@ class Inquiry:
     """Which shortlists of a shard are the best for what has an audience."""
 
     folder: str
+    epoch: int
     shard: int
     shards: int
     registry: Chain
@@ -37,7 +38,7 @@ class Inquiry:
 
 def nominated(inquiry: Inquiry) -> str:
     """A shard's best candidates, as a file."""
-    files = Files(inquiry.folder)
+    files = Files(inquiry.folder, inquiry.epoch)
     key = f"{inquiry.folder} {inquiry.shard} of {inquiry.shards}"
     part = PARTS.take(key, inquiry.registry.token)
     if part is None:

@@ -17,7 +17,7 @@ from shortlist.live.laps import Laps
 from shortlist.live.manifest import Chain, Input, Manifest
 from shortlist.live.outlets import ForeignEntries, Outlet, put_out
 from shortlist.live.plans import choose
-from shortlist.live.registers import MANIFEST, Registers, committed
+from shortlist.live.registers import MANIFEST, Registers, committed, take_over
 from shortlist.live.registry_state import empty_shards, registry_state, replay_registry
 from shortlist.live.segments import Segments
 from shortlist.live.shard import Done
@@ -35,6 +35,9 @@ COLLECT_EVERY = 64
 """Batches between two looks for files that nobody needs."""
 RETENTION = 600.0
 """Seconds for which such files stay, for those who still read them."""
+MOST_ATTEMPTS = 100
+"""At putting out what somebody else puts out at the same time."""
+TAKEN_OVER = "another driver has taken over"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -76,6 +79,12 @@ class Driver:
         self._registers = registers
         self._files = files
         self._settings = settings
+        self._outlet = outlet
+        self._revision, self.manifest = committed(registers)
+        if self.manifest.is_finished:
+            self._put_out()  # whoever has brought it to its end may not have come to that
+        self._revision, self.manifest = take_over(registers, self._check)
+        self._files = files = files.of_epoch(self.manifest.epoch)
         self._tasks = Tasks(
             run=run,
             files=files,
@@ -83,24 +92,29 @@ class Driver:
             with_data=with_data,
             with_departures=with_departures,
         )
-        self._outlet = outlet
         self._accepted = Segments(files, "accepted", ACCEPTED)
         self._waiting = Segments(files, "waiting", WAITING)
-        self._revision, self.manifest = committed(registers)
-        if self.manifest.is_finished:
-            self._put_out()  # whoever has brought it to its end may not have come to that
-            raise Finished("its input has ended, and time has run on: begin another deployment")
-        if settings.time != self.manifest.basis:
-            raise WrongBasis(
-                f"expected --time {self.manifest.basis}, which this deployment has chosen at its"
-                f" first start, found --time {settings.time}"
-            )
         self._with_data = with_data
         self._admission = self._recall_admission()
         shards = len(self.manifest.shards)
         self.choice = choose(plan, self._admission.registry(), shards, settings.limits)
         self._put_out()
         self._files.collect({*self.manifest.files}, RETENTION)
+
+    def _check(self, manifest: Manifest) -> None:
+        """Raises where nobody can go on with what was committed, or not so."""
+        if manifest.is_finished:
+            raise Finished("its input has ended, and time has run on: begin another deployment")
+        if self._settings.time != manifest.basis:
+            raise WrongBasis(
+                f"expected --time {manifest.basis}, which this deployment has chosen at its"
+                f" first start, found --time {self._settings.time}"
+            )
+
+    def check_epoch(self) -> None:
+        """Raises `Moved` where another driver has taken over."""
+        if committed(self._registers)[1].epoch != self.manifest.epoch:
+            raise Moved(TAKEN_OVER)
 
     @property
     def changed_zones(self) -> str | None:
@@ -245,12 +259,16 @@ class Driver:
         self.manifest = manifest
 
     def _put_out(self) -> pa.Table:
-        try:
-            return put_out(self.manifest, self._files, self._outlet)
-        except (ForeignEntries, Moved) as error:
-            if committed(self._registers)[0] != self._revision:
-                raise Moved("another driver has taken over") from error
-            raise
+        for _ in range(MOST_ATTEMPTS):
+            try:
+                return put_out(self.manifest, self._files, self._outlet)
+            except (ForeignEntries, Moved) as error:
+                if committed(self._registers)[0] != self._revision:
+                    raise Moved(TAKEN_OVER) from error
+                if isinstance(error, ForeignEntries):
+                    raise
+                # the driver before this one has put out the same meanwhile
+        raise ForeignEntries(f"others wrote to the output meanwhile, {MOST_ATTEMPTS} times")
 
     def _recall_admission(self) -> Admission:
         """What the driver before this one knew."""

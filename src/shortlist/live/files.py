@@ -7,14 +7,8 @@ from collections.abc import Container, Mapping
 from pathlib import Path
 from typing import NamedTuple
 
-
-def make_durable(folder: Path) -> None:
-    """The names in a folder survive the loss of power from here on."""
-    opened = os.open(folder, os.O_RDONLY)
-    try:
-        os.fsync(opened)
-    finally:
-        os.close(opened)
+from shortlist.log.durable import make_durable
+from shortlist.log.private import make_private, open_private
 
 
 class Stored(NamedTuple):
@@ -27,8 +21,22 @@ class Stored(NamedTuple):
         return self._replace(name=names[self.name])
 
 
+def epoch_of(name: str) -> int:
+    """Of the driver that a file is of.
+
+    >>> epoch_of("items-7-5dd3b1a5e8f24c0a9d4c"), epoch_of("items-5dd3b1a5e8f24c0a9d4c")
+    (7, 0)
+    """
+    _, _, rest = name.partition("-")
+    epoch, dash, _ = rest.partition("-")
+    return int(epoch) if dash and epoch.isdecimal() else 0
+
+
 class Files:
     """A folder that every machine of a deployment sees under the same path.
+
+    Names tell the epoch of the driver that they are of: who has an earlier one removes none of
+    them.
 
     >>> import tempfile
     >>> files = Files(tempfile.mkdtemp())
@@ -37,18 +45,25 @@ class Files:
     b'all that is kept'
     """
 
-    def __init__(self, folder: str | Path) -> None:
+    def __init__(self, folder: str | Path, epoch: int = 0) -> None:
         # tasks run in other folders
         self.folder = Path(folder).absolute()
+        self.epoch = epoch
         self._unneeded: dict[str, float] = {}
         """Since when."""
 
+    def of_epoch(self, epoch: int) -> "Files":
+        """The same folder for a driver of this epoch."""
+        files = Files(self.folder, epoch)
+        files._unneeded = self._unneeded
+        return files
+
     def write(self, kind: str, content: bytes) -> str:
         """The name of a new file; when this returns, its content is durable."""
-        name = f"{kind}-{uuid.uuid4().hex}"
-        self.folder.mkdir(parents=True, exist_ok=True)
+        name = f"{kind}-{self.epoch}-{uuid.uuid4().hex}"
+        make_private(self.folder)
         try:
-            with self.path(name).open("xb") as file:
+            with open(self.path(name), "xb", opener=open_private) as file:
                 file.write(content)
                 file.flush()
                 os.fsync(file.fileno())
@@ -71,6 +86,7 @@ class Files:
 
     def collect(self, needed: Container[str], retention: float) -> int:
         """Removes what nobody has needed for so many seconds, as far as is known here; how many.
+        What is of a later epoch stays.
 
         >>> import tempfile
         >>> files = Files(tempfile.mkdtemp())
@@ -78,11 +94,11 @@ class Files:
         >>> files.collect(needed={new}, retention=0), [path.name for path in files.folder.iterdir()]
         (1, ['state-...'])
         """
-        names = {path.name for path in self.folder.glob("*")}
+        names = {path.name for path in self.folder.glob("*") if epoch_of(path.name) <= self.epoch}
         now = time.monotonic()
-        self._unneeded = {
-            name: self._unneeded.get(name, now) for name in names if name not in needed
-        }
+        unneeded = {name: self._unneeded.get(name, now) for name in names if name not in needed}
+        self._unneeded.clear()
+        self._unneeded.update(unneeded)
         old = [name for name, since in self._unneeded.items() if now - since >= retention]
         for name in old:
             self.path(name).unlink(missing_ok=True)

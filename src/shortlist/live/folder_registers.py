@@ -4,8 +4,9 @@ import os
 import uuid
 from pathlib import Path
 
-from shortlist.live.files import make_durable
 from shortlist.log.base import Moved, Register
+from shortlist.log.durable import make_durable
+from shortlist.log.private import make_private, open_private
 
 KEPT = 2
 """Revisions that stay, for those who are just reading one."""
@@ -28,7 +29,7 @@ class FolderRegisters:
 
     def __init__(self, folder: str | Path) -> None:
         self._folder = Path(folder)
-        self._folder.mkdir(parents=True, exist_ok=True)
+        make_private(self._folder)
 
     def register(self, name: str) -> Register | None:
         while revisions := self._revisions(name):
@@ -43,7 +44,7 @@ class FolderRegisters:
         present = revisions[-1] if revisions else 0
         draft = self._folder / f"draft-{uuid.uuid4().hex}"
         try:
-            with draft.open("xb") as file:
+            with open(draft, "xb", opener=open_private) as file:
                 file.write(content)
                 file.flush()
                 os.fsync(file.fileno())

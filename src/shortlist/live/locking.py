@@ -6,6 +6,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
+from shortlist.log.private import make_private, open_private
 from shortlist.model.problem import ShortlistError
 
 
@@ -20,8 +21,8 @@ def only_driver(folder: Path) -> Iterator[None]:
     On another machine the lock may not be seen; there the manifest's revision decides, and the
     driver that was there before stops at its next commit.
     """
-    folder.mkdir(parents=True, exist_ok=True)
-    with (folder / "driver.lock").open("a+") as lock:
+    make_private(folder)
+    with open(folder / "driver.lock", "a+", opener=open_private) as lock:
         try:
             fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
         except OSError:

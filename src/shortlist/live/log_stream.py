@@ -6,6 +6,7 @@ from types import TracebackType
 
 from shortlist.live.driver import Driver, Report
 from shortlist.live.laps import Laps
+from shortlist.live.stopping import STOP_SECONDS, StillBusy
 from shortlist.log.base import INPUT, Entry, Log
 
 POLL_SECONDS = 0.005
@@ -20,14 +21,24 @@ Told = Callable[[Report, dict[int, int]], object]
 class LogStream:
     """Reads on in a thread until it is stopped; a batch that is under way comes to its end."""
 
-    def __init__(self, log: Log, driver: Driver, at_most: int, told: Told) -> None:
+    def __init__(
+        self,
+        log: Log,
+        driver: Driver,
+        at_most: int,
+        told: Told,
+        patience: float = STOP_SECONDS,
+    ) -> None:
         self._log = log
         self._driver = driver
         self._at_most = at_most
         self._told = told
+        self._patience = patience
+        """Seconds for which a batch is waited for."""
         self._stopping = threading.Event()
         self._failure: Exception | None = None
-        self._thread = threading.Thread(target=self._run, name="log stream")
+        # one that is given up must not keep the process
+        self._thread = threading.Thread(target=self._run, name="log stream", daemon=True)
 
     def start(self) -> None:
         self._thread.start()
@@ -37,8 +48,10 @@ class LogStream:
         return self._thread.is_alive()
 
     def stop(self) -> None:
-        """Raises what went wrong, if it did."""
+        """Raises what went wrong, if it did; `StillBusy` where the batch does not end."""
         self._end()
+        if self._thread.is_alive():
+            raise StillBusy(f"batch {self._driver.manifest.number + 1:,}", self._patience)
         if self._failure is not None:
             raise self._failure
 
@@ -54,9 +67,10 @@ class LogStream:
         self._end()
 
     def _end(self) -> None:
-        self._stopping.set()
-        if self._thread.is_alive():
-            self._thread.join()
+        """Waits once."""
+        if not self._stopping.is_set():
+            self._stopping.set()
+            self._thread.join(self._patience)
 
     def _run(self) -> None:
         try:

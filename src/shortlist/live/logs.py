@@ -12,6 +12,7 @@ from shortlist.engine.arrow import rows
 from shortlist.intake.json_text import NotJson, parse_text
 from shortlist.live.driver import Report
 from shortlist.live.manifest import Manifest
+from shortlist.log.private import open_private
 from shortlist.model.times import format_time
 from shortlist.model.trace import trace_id
 
@@ -51,11 +52,19 @@ class JsonLine(logging.Formatter):
 def written_logs(file: Path | None = None, level: int = logging.INFO) -> Iterator[None]:
     """What happens meanwhile goes behind what a file holds, or to standard error; outside of this,
     nowhere."""
-    handler = (
-        logging.StreamHandler(sys.stderr)
-        if file is None
-        else logging.FileHandler(file, encoding="utf-8")
-    )
+    if file is None:
+        with _told_to(logging.StreamHandler(sys.stderr), level):
+            yield
+    else:
+        with (
+            open(file, "a", encoding="utf-8", opener=open_private) as target,
+            _told_to(logging.StreamHandler(target), level),
+        ):
+            yield
+
+
+@contextmanager
+def _told_to(handler: logging.Handler, level: int) -> Iterator[None]:
     handler.setFormatter(JsonLine())
     LOGGER.addHandler(handler)
     LOGGER.setLevel(level)

@@ -126,6 +126,8 @@ class Manifest:
     """Of the deployment's state, for ever."""
     number: int = 0
     """Commits so far."""
+    epoch: int = 0
+    """Counts the drivers: whoever takes over has one more than all before."""
     base: int = 0
     """The position before the input's first one: the state may have come from another log."""
     position: int = 0
@@ -185,10 +187,14 @@ class Manifest:
             yield from output.files
 
     @property
+    def segments(self) -> tuple[Segment, ...]:
+        return (*self.accepted, *self.waiting)
+
+    @property
     def state_files(self) -> Iterator[str]:
         for chain in (self.registry, *self.shards):
             yield from chain.files
-        for segment in (*self.accepted, *self.waiting):
+        for segment in self.segments:
             yield segment.file.name
         if self.first_registry is not None:
             yield self.first_registry.name
@@ -215,8 +221,7 @@ class Manifest:
     @property
     def state_bytes(self) -> int:
         chains = (self.registry, *self.shards)
-        segments = (*self.accepted, *self.waiting)
-        return sum(chain.size for chain in chains) + sum(one.file.size for one in segments)
+        return sum(chain.size for chain in chains) + sum(one.file.size for one in self.segments)
 
 
 @cache

@@ -107,6 +107,7 @@ class MatchWork:
     """What a lane has to do for a batch."""
 
     folder: str
+    epoch: int
     shard: int
     """The lane's number: what has the same one is best done in the same process."""
     lanes: int
@@ -140,7 +141,7 @@ class Found:
 
 def match(work: MatchWork) -> Found:
     """Does a lane's part of a batch."""
-    files = Files(work.folder)
+    files = Files(work.folder, work.epoch)
     key = f"{work.folder} {work.shard}"
     part = PARTS.take(key, work.state(work.registry.token))
     if part is None:

@@ -1,9 +1,12 @@
 """Where manifests are committed, and the last one that was."""
 
+from collections.abc import Callable
+from contextlib import suppress
+from dataclasses import replace
 from typing import Protocol
 
 from shortlist.live.manifest import Manifest
-from shortlist.log.base import Register
+from shortlist.log.base import Moved, Register
 from shortlist.model.problem import ShortlistError
 
 MANIFEST = "manifest"
@@ -24,6 +27,35 @@ class NoDeployment(ShortlistError, LookupError):
 
 def has_deployment(registers: Registers) -> bool:
     return registers.register(MANIFEST) is not None
+
+
+MOST_ATTEMPTS = 100
+"""At taking over from a driver that commits meanwhile."""
+
+
+def take_over(
+    registers: Registers, check: Callable[[Manifest], object] = lambda manifest: None
+) -> tuple[int, Manifest]:
+    """The last manifest in an epoch of one's own, with its revision: from here on nobody of an
+    earlier epoch commits anything. It may be checked before that.
+
+    >>> from tempfile import mkdtemp
+    >>> from shortlist.live.driver import begin
+    >>> from shortlist.live.files import Files
+    >>> from shortlist.live.folder_registers import FolderRegisters
+    >>> from shortlist.model.registry import Registry
+    >>> registers = FolderRegisters(mkdtemp())
+    >>> begin(registers, Files(mkdtemp()), Registry(), 1)
+    >>> [take_over(registers)[1].epoch for _ in range(2)]
+    [1, 2]
+    """
+    for _ in range(MOST_ATTEMPTS):
+        revision, manifest = committed(registers)
+        check(manifest)
+        ours = replace(manifest, epoch=manifest.epoch + 1)
+        with suppress(Moved):
+            return registers.put(MANIFEST, ours.to_bytes(), revision), ours
+    raise Moved(f"others committed meanwhile, {MOST_ATTEMPTS} times")
 
 
 def committed(registers: Registers) -> tuple[int, Manifest]:

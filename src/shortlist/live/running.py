@@ -19,6 +19,7 @@ from shortlist.live.outlets import LogOutlet
 from shortlist.live.places import announce, announced, files_in
 from shortlist.live.registers import has_deployment
 from shortlist.live.savepoint import rescale, shards_asked_for
+from shortlist.live.stopping import StillBusy
 from shortlist.live.tasks import Run
 from shortlist.log.base import Log, Moved
 from shortlist.log.opening import open_log
@@ -28,13 +29,16 @@ from shortlist.model.settings import PlanSetting, Settings
 
 LONGEST_PAUSE = 10.0
 """Seconds between two attempts to go on, at most."""
+LOOK_SECONDS = 2.0
+"""Between two looks for a driver that has taken over: without input nobody commits."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Wanted:
     """How a deployment is to run."""
 
-    log: str
+    log: str = field(repr=False)
+    """Its address, which may hold a password."""
     folder: Path
     """Where its state is."""
     registry: Registry = field(default_factory=Registry)
@@ -83,7 +87,8 @@ class Streaming(AbstractContextManager["Streaming"], Protocol):
     def is_active(self) -> bool: ...
 
     def stop(self) -> None:
-        """Lets the batch that is under way come to its end; raises what went wrong, if it did."""
+        """Lets the batch that is under way come to its end; raises what went wrong, if it did, and
+        `StillBusy` where that takes too long."""
         ...
 
 
@@ -140,12 +145,21 @@ class Running:
                     self._run()
                 except (Moved, WrongPlace, WrongBasis, Finished, InvalidRegistry):
                     raise
+                except StillBusy as error:
+                    if self._stopping.is_set():
+                        raise
+                    failures = self._wait_after(error, failures, began)
                 except Exception as error:
                     self._ground.check(error)
-                    failures = 1 if time.monotonic() - began > 60 else failures + 1
-                    pause = min(0.2 * 2**failures, LONGEST_PAUSE)
-                    self._observer.failed(error, pause)
-                    self._stopping.wait(pause)
+                    failures = self._wait_after(error, failures, began)
+
+    def _wait_after(self, error: Exception, failures: int, began: float) -> int:
+        """After a failure, the longer the more there were; how many there were in a row."""
+        failures = 1 if time.monotonic() - began > 60 else failures + 1
+        pause = min(0.2 * 2**failures, LONGEST_PAUSE)
+        self._observer.failed(error, pause)
+        self._stopping.wait(pause)
+        return failures
 
     def _run(self) -> None:
         """From the manifest on, until something fails."""
@@ -171,9 +185,13 @@ class Running:
             beats = self._heartbeats(log)
             told = self._told(driver, log, beats)
             stream = stack.enter_context(self._ground.streaming(wanted, driver, log, told))
+            looked = time.monotonic()
             while not self._stopping.is_set() and stream.is_active:
                 if shards_asked_for(log) is not None:
                     break
+                if time.monotonic() - looked > LOOK_SECONDS:
+                    driver.check_epoch()
+                    looked = time.monotonic()
                 if beats is not None and not beats.close_instant(driver.manifest):
                     beats.beat(driver.manifest.latest)
                 self._stopping.wait((wanted.heartbeat or 500_000) / 1e6)

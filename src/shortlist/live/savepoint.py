@@ -2,34 +2,34 @@
 
 import time
 import uuid
-import zipfile
 from collections.abc import Iterator, Sequence
+from contextlib import suppress
 from dataclasses import replace
 from pathlib import Path
 
 from shortlist.engine.merging import joined, part
 from shortlist.live.files import Files
 from shortlist.live.manifest import Chain, Manifest, Output
-from shortlist.live.registers import MANIFEST, Registers, committed, has_deployment
+from shortlist.live.registers import (
+    MANIFEST,
+    Registers,
+    committed,
+    has_deployment,
+    take_over,
+)
 from shortlist.live.registry_state import of_shard
+from shortlist.live.savepoint_file import read_savepoint, write_savepoint
 from shortlist.live.shard import KeptShard
-from shortlist.live.tables import ENTRIES, of_bytes, table_of, to_bytes
 from shortlist.log.base import DELIVERIES, DEPARTURES, INPUT, REJECTS, Log, Moved
 from shortlist.model.problem import ShortlistError
 from shortlist.model.settings import Limits
 
 SHARDS = "shards"
 """The register that tells a running deployment how many shards somebody wants."""
-UNREAD = "unread.arrow"
-DESCRIPTION = "manifest.json"
 
 
 class NotPutOut(ShortlistError):
     """A deployment whose last output is not in its log yet."""
-
-
-class UnusableSavepoint(ShortlistError, ValueError):
-    """A file that is not a savepoint, or not a whole one."""
 
 
 def rescale(registers: Registers, files: Files, shards: int, limits: Limits) -> Manifest:
@@ -37,20 +37,21 @@ def rescale(registers: Registers, files: Files, shards: int, limits: Limits) -> 
 
     Raises `Moved` if a driver commits meanwhile.
     """
-    revision, manifest = committed(registers)
+    revision, manifest = take_over(registers)
+    files = files.of_epoch(manifest.epoch)
     asked = registers.register(SHARDS)
-    if asked is not None and asked.content:
-        registers.put(SHARDS, b"", asked.revision)
-    if len(manifest.shards) == shards:
-        return manifest
-    moved = replace(
-        manifest,
-        number=manifest.number + 1,
-        shards=tuple(_rescaled(manifest.shards, files, shards, limits)),
-        committed=time.time_ns() // 1000,
-    )
-    registers.put(MANIFEST, moved.to_bytes(), revision)
-    return moved
+    if len(manifest.shards) != shards:
+        manifest = replace(
+            manifest,
+            number=manifest.number + 1,
+            shards=tuple(_rescaled(manifest.shards, files, shards, limits)),
+            committed=time.time_ns() // 1000,
+        )
+        registers.put(MANIFEST, manifest.to_bytes(), revision)
+    if asked is not None and asked.content == str(shards).encode():
+        with suppress(Moved):  # somebody asks for another number just now
+            registers.put(SHARDS, b"", asked.revision)
+    return manifest
 
 
 def ask_for_shards(registers: Registers, shards: int) -> None:
@@ -71,16 +72,7 @@ def export(log: Log, files: Files, target: Path) -> int:
     _, manifest = committed(log)
     _check_output(log, manifest)
     unread = [entry.content for entry in log.read(INPUT, manifest.position - manifest.base)]
-    draft = target.with_name(f".{target.name}.{uuid.uuid4().hex}")
-    try:
-        with zipfile.ZipFile(draft, "x") as archive:
-            archive.writestr(DESCRIPTION, manifest.to_bytes())
-            for name in sorted({*manifest.state_files}):
-                archive.write(files.path(name), f"files/{name}")
-            archive.writestr(UNREAD, to_bytes(table_of(((line,) for line in unread), ENTRIES)))
-        draft.replace(target)
-    finally:
-        draft.unlink(missing_ok=True)
+    write_savepoint(target, manifest, files, unread)
     return len(unread)
 
 
@@ -91,35 +83,40 @@ def restore(source: Path, log: Log, files: Files) -> Manifest:
     """
     if has_deployment(log):
         raise Moved("expected a log without a deployment, found one with")
+    savepoint = read_savepoint(source)
+    there = _check_target(log, savepoint.unread)
+    names: dict[str, str] = {}
     try:
-        with zipfile.ZipFile(source) as archive:
-            manifest = Manifest.of_bytes(archive.read(DESCRIPTION))
-            names = {
-                name: files.write(name.partition("-")[0], archive.read(f"files/{name}"))
-                for name in {*manifest.state_files}
-            }
-            unread = of_bytes(archive.read(UNREAD)).column("content").to_pylist()
-    except (zipfile.BadZipFile, KeyError, ValueError) as error:
-        raise UnusableSavepoint(f"{source}: expected a savepoint, found {error}") from None
+        for name, content in savepoint.files.items():
+            names[name] = files.write(name.partition("-")[0], content)
+        if there < len(savepoint.unread):
+            log.append(INPUT, savepoint.unread[there:], expected_end=there)
+        moved = replace(
+            savepoint.manifest.renamed(names),
+            base=savepoint.manifest.position,
+            deliveries=Output(),
+            rejects=Output(),
+            departures=Output(),
+            checkpoint="",
+            batch=-1,
+        )
+        log.put(MANIFEST, moved.to_bytes(), 0)
+    except BaseException:
+        for name in names.values():
+            files.path(name).unlink(missing_ok=True)
+        raise
+    return moved
+
+
+def _check_target(log: Log, unread: Sequence[bytes]) -> int:
+    """How much of the input is there already: an import that was interrupted is gone on with."""
     for stream in (DELIVERIES, REJECTS, DEPARTURES):
         if log.end(stream):
             raise Moved(f"expected a log without {stream}, found one with {log.end(stream)}")
     there = [entry.content for entry in log.read(INPUT, 0)]
-    if there not in ([], unread):
+    if there != [*unread[: len(there)]]:
         raise Moved(f"expected a log without input, found one with {len(there)} entries")
-    if len(there) < len(unread):
-        log.append(INPUT, unread)
-    moved = replace(
-        manifest.renamed(names),
-        base=manifest.position,
-        deliveries=Output(),
-        rejects=Output(),
-        departures=Output(),
-        checkpoint="",
-        batch=-1,
-    )
-    log.put(MANIFEST, moved.to_bytes(), 0)
-    return moved
+    return len(there)
 
 
 def _check_output(log: Log, manifest: Manifest) -> None:

@@ -35,6 +35,8 @@ class Work:
     """What a shard has to do for a batch; it travels with the task, so what is large is a file."""
 
     folder: str
+    epoch: int
+    """Of the driver whose work it is."""
     shard: int
     shards: int
     chain: Chain
@@ -170,7 +172,7 @@ SHARDS: Cache[KeptShard] = Cache()
 
 def run(work: Work) -> Done:
     """Does a shard's part of a batch."""
-    files = Files(work.folder)
+    files = Files(work.folder, work.epoch)
     key = f"{work.folder} {work.shard}"
     kept = SHARDS.take(key, f"{work.chain.token} {work.kind}")
     if kept is None:

@@ -122,6 +122,7 @@ class _Batch:
         return [
             Work(
                 folder=str(self.tasks.files.folder),
+                epoch=self.tasks.files.epoch,
                 shard=shard,
                 shards=len(chains),
                 chain=chain,
@@ -144,6 +145,7 @@ class _Batch:
         inquiries = [
             Inquiry(
                 folder=str(files.folder),
+                epoch=files.epoch,
                 shard=shard,
                 shards=shards,
                 registry=self.manifest.registry,
@@ -166,6 +168,7 @@ class _Batch:
         works = [
             MatchWork(
                 folder=str(self.tasks.files.folder),
+                epoch=self.tasks.files.epoch,
                 shard=lane,
                 lanes=choice.lanes,
                 shards=shards,

@@ -6,7 +6,7 @@ import os
 import re
 import threading
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from hashlib import sha256
 from itertools import repeat
 from typing import NamedTuple
@@ -53,18 +53,24 @@ class NatsNames:
 
     address: str
     deployment: str
-    user: str | None
-    password: str | None
+    user: str | None = field(repr=False)
+    password: str | None = field(repr=False)
 
     @classmethod
     def of_url(cls, url: str) -> "NatsNames":
-        parts = urlsplit(url)
+        try:
+            parts = urlsplit(url)
+        except ValueError:  # its words repeat the address
+            raise ValueError(
+                f"expected nats://HOST:PORT/NAME, found {shown_address(url)}"
+            ) from None
         if parts.scheme != "nats" or not parts.hostname or parts.query or parts.fragment:
             raise ValueError(f"expected nats://HOST:PORT/NAME, found {shown_address(url)}")
         deployment = parts.path.removeprefix("/") or "shortlist"
         if DEPLOYMENT.fullmatch(deployment) is None:
             raise ValueError(
-                f"expected a name of letters, digits, - and _, found {shown(deployment)}"
+                "expected a name of letters, digits, - and _,"
+                f" found {shown(deployment.rpartition('@')[2])}"
             )
         return cls(
             address=f"nats://{parts.netloc.rpartition('@')[2]}",

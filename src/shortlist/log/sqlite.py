@@ -5,11 +5,12 @@ import sqlite3
 import threading
 import time
 from collections.abc import Iterator, Sequence
-from contextlib import closing, contextmanager
+from contextlib import closing, contextmanager, suppress
 from itertools import repeat
 from pathlib import Path
 
 from shortlist.log.base import Entry, LogUnavailable, Moved, Register
+from shortlist.log.private import open_private
 from shortlist.log.streams import MOST_BYTES, MOST_ENTRIES, checked_stream, moved, read_in_chunks
 
 APPLICATION = int.from_bytes(b"shrt")
@@ -200,6 +201,8 @@ class SqliteLog:
         return self._connections[mine]
 
     def _opened(self) -> sqlite3.Connection:
+        with suppress(OSError):  # SQLite says what is wrong
+            os.close(open_private(self.path, os.O_RDWR | os.O_CREAT))
         connection = sqlite3.connect(
             self.path, timeout=self.patience, isolation_level=None, check_same_thread=False
         )

@@ -26,12 +26,16 @@ def checked_stream(stream: str) -> str:
 
 
 def shown_address(url: str) -> str:
-    """The address of a log, fit for a message: without its user and password.
+    """The address of a log, fit for a message: without its user and password, however mistyped.
 
     >>> print(shown_address("nats://ann:secret@host:4222/my city"))
     'nats://host:4222/my city'
+    >>> print(shown_address("nats:/ann:sec/r@t@host:4222/city?token=secret"))
+    'nats://host:4222/city?…'
     """
-    return shown(re.sub(r"//.*@", "//", url))
+    who, at, rest = url.rpartition("@")
+    kind = who.partition(":")[0]
+    return shown(re.sub(r"[?#].+", "?…", f"{kind}://{rest}" if at else rest))
 
 
 def moved(stream: str, expected: int | None, found: int | str) -> Moved:

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import shutil
-import uuid
 from dataclasses import dataclass
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 from shortlist.live.driver import Driver
@@ -22,6 +22,13 @@ class SparkEnded(ShortlistError, ConnectionError):
     """The JVM is gone, or has given up: only a new process can start it again."""
 
 
+def remove_before(checkpoints: Path, epoch: int) -> None:
+    """Removes what drivers of earlier epochs have left; what a later one uses stays."""
+    for folder in checkpoints.glob("*"):
+        if not folder.name.isdecimal() or int(folder.name) < epoch:
+            shutil.rmtree(folder, ignore_errors=True)
+
+
 @dataclass(frozen=True, slots=True)
 class SparkGround:
     """A ground for deployments."""
@@ -37,11 +44,12 @@ class SparkGround:
 
     def streaming(self, wanted: Wanted, driver: Driver, log: Log, told: Told) -> Stream:
         """The manifest says where to go on, so Spark's own checkpoints are of one run only."""
+        epoch = driver.manifest.epoch
         checkpoints = wanted.folder / "checkpoints"
-        shutil.rmtree(checkpoints, ignore_errors=True)
+        remove_before(checkpoints, epoch)
         after = driver.manifest.position - driver.manifest.base
         lines = stream_log(self.spark, wanted.log, after=after, at_most=wanted.at_most)
-        stream = Stream(lines, driver, checkpoints / uuid.uuid4().hex, told)
+        stream = Stream(lines, driver, checkpoints / str(epoch), told)
         stream.start()
         return stream
 

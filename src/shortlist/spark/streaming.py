@@ -18,6 +18,7 @@ from shortlist.intake.tables import check_tables
 from shortlist.live.driver import Driver, Report
 from shortlist.live.laps import Laps
 from shortlist.live.manifest import Manifest
+from shortlist.live.stopping import STOP_SECONDS, StillBusy
 from shortlist.log.base import INPUT
 from shortlist.model.items import Items
 from shortlist.spark.sources import (
@@ -142,6 +143,8 @@ def _positioned_rows(spark: SparkSession, tables: list[Path]) -> StructType:
 
 POLL = "100 milliseconds"
 """How often a source is asked for more."""
+STOP_TIMEOUT = "spark.sql.streaming.stopTimeout"
+"""How long Spark waits for a query that is stopped; by itself for ever."""
 STOPPED = "the stream was stopped before this batch"
 
 Told = Callable[[Report, dict[int, int]], None]
@@ -180,6 +183,9 @@ class Stream:
         writer = self._lines.frame.writeStream.foreachBatch(self._batch)
         writer = writer.option("checkpointLocation", str(self._checkpoint))
         self._identity = identity_of(self._checkpoint)
+        session = self._lines.frame.sparkSession
+        if session.conf.get(STOP_TIMEOUT, "0") == "0":
+            session.conf.set(STOP_TIMEOUT, f"{STOP_SECONDS:g}s")
         trigger = {"availableNow": True} if to_the_end else {"processingTime": POLL}
         self._query = writer.trigger(**trigger).start()
         return self._query
@@ -204,7 +210,8 @@ class Stream:
         return self._driver.manifest
 
     def stop(self) -> None:
-        """Lets the batch that is under way come to its end; raises what went wrong, if it did."""
+        """Lets the batch that is under way come to its end; raises what went wrong, if it did, and
+        `StillBusy` where that takes too long."""
         with self._held:
             self._stop()
 
@@ -222,8 +229,10 @@ class Stream:
             self._query.stop()
 
     def _stop(self) -> None:
-        with self._busy:
-            self._is_stopping = True
+        self._is_stopping = True
+        if not self._busy.acquire(timeout=STOP_SECONDS):
+            raise StillBusy(f"batch {self._driver.manifest.number + 1:,}", STOP_SECONDS)
+        self._busy.release()
         if self._query is not None:
             self._query.stop()
         if self._failure is not None:

@@ -1,0 +1,208 @@
+"""The file that a savepoint is: written with a digest, and used only if all of it is right.
+
+A zip archive whose members are stored as they are; its comment says the version, and the SHA-256 of
+all that stands before it. Whoever reads one trusts nothing: neither names, nor sizes, nor what a
+manifest refers to, nor tables.
+"""
+
+import io
+import os
+import re
+import uuid
+import zipfile
+from collections.abc import Iterator, Mapping, Sequence
+from hashlib import sha256
+from pathlib import Path
+from typing import NamedTuple
+
+import pyarrow as pa
+
+from shortlist.engine.saved import Saved, UnusableState
+from shortlist.live.files import Files, Stored
+from shortlist.live.manifest import Manifest, Piece
+from shortlist.live.tables import ENTRIES, of_bytes, table_of, to_bytes
+from shortlist.log.private import open_private
+from shortlist.model.problem import ShortlistError
+from shortlist.model.wording import shown
+
+FORMAT, VERSION = "shortlist savepoint", 1
+DIGITS = 64
+ENDING = re.compile(rb"shortlist savepoint (?P<version>\d{1,9}) (?P<digest>[0-9a-f]{64})\Z")
+LONGEST_ENDING = 128
+DESCRIPTION, UNREAD, FOLDER = "manifest.json", "unread.arrow", "files/"
+FILE_NAME = re.compile(r"[a-z]+-(\d{1,18}-)?[0-9a-f]{32}")
+END_OF_TABLE = b"\xff\xff\xff\xff\0\0\0\0"
+MOST_SHARDS = 256
+
+
+class UnusableSavepoint(ShortlistError, ValueError):
+    """A file that is not a savepoint, or not a whole one."""
+
+
+class Savepoint(NamedTuple):
+    """What a savepoint holds, once all of it was checked."""
+
+    manifest: Manifest
+    files: dict[str, bytes]
+    unread: list[bytes]
+    """Entries of the input that were not read yet."""
+
+
+def write_savepoint(
+    target: Path, manifest: Manifest, files: Files, unread: Sequence[bytes]
+) -> None:
+    """A file that is whole when it is there."""
+    draft = target.with_name(f".{target.name}.{uuid.uuid4().hex}")
+    try:
+        with open(draft, "x+b", opener=open_private) as file:
+            with zipfile.ZipFile(file, "w") as archive:
+                archive.writestr(DESCRIPTION, manifest.to_bytes())
+                archive.writestr(UNREAD, to_bytes(table_of(((line,) for line in unread), ENTRIES)))
+                for name in sorted({*manifest.state_files}):
+                    archive.writestr(f"{FOLDER}{name}", files.read(name))
+                archive.comment = f"{FORMAT} {VERSION} {'0' * DIGITS}".encode()
+            file.seek(0)
+            digest = sha256(file.read()[:-DIGITS]).hexdigest()
+            file.seek(-DIGITS, os.SEEK_END)
+            file.write(digest.encode())
+            file.flush()
+            os.fsync(file.fileno())
+        draft.replace(target)
+    finally:
+        draft.unlink(missing_ok=True)
+
+
+def read_savepoint(source: Path) -> Savepoint:
+    """Raises `UnusableSavepoint` where anything in it is not as it should be."""
+    try:
+        return _checked(_parts(source.read_bytes()))
+    except _Wrong as error:
+        raise UnusableSavepoint(f"{source}: expected a savepoint, found {error}") from None
+
+
+class _Wrong(Exception):
+    """What was found in place of a savepoint."""
+
+
+def _parts(content: bytes) -> dict[str, bytes]:
+    """The members of an archive that is as it was written."""
+    end = ENDING.search(content[-LONGEST_ENDING:])
+    if end is None:
+        raise _Wrong("something else, or not all of it")
+    if int(end["version"]) != VERSION:
+        raise _Wrong(f"one of version {int(end['version'])}, not {VERSION}")
+    if sha256(content[:-DIGITS]).hexdigest().encode() != end["digest"]:
+        raise _Wrong("another content than was written")
+    try:
+        with zipfile.ZipFile(io.BytesIO(content)) as archive:
+            return _members(archive, len(content))
+    except _Wrong:
+        raise
+    except Exception as error:  # of many kinds, by what is wrong
+        raise _Wrong(f"no archive ({_words(error)})") from None
+
+
+def _members(archive: zipfile.ZipFile, size: int) -> dict[str, bytes]:
+    members = archive.infolist()
+    for member in members:
+        name = member.filename
+        is_file = name.startswith(FOLDER) and FILE_NAME.fullmatch(name.removeprefix(FOLDER))
+        if not is_file and name not in (DESCRIPTION, UNREAD):
+            raise _Wrong(f"a part that no savepoint has: {shown(name)}")
+        if member.compress_type != zipfile.ZIP_STORED:
+            raise _Wrong(f"{shown(name)} compressed")
+    if len({member.filename for member in members}) < len(members):
+        raise _Wrong("a part twice")
+    if sum(member.file_size for member in members) > size:
+        raise _Wrong("parts that are larger than the file")
+    return {member.filename: archive.read(member) for member in members}
+
+
+def _checked(parts: Mapping[str, bytes]) -> Savepoint:
+    for name in (DESCRIPTION, UNREAD):
+        if name not in parts:
+            raise _Wrong(f"no part {name!r}")
+    files = {
+        name.removeprefix(FOLDER): content
+        for name, content in parts.items()
+        if name.startswith(FOLDER)
+    }
+    manifest = _manifest(parts[DESCRIPTION])
+    _check_references(manifest, files)
+    for name, content in files.items():
+        _check_content(name, content)
+    for piece in _pieces(manifest):
+        _table(piece.file, files[piece.file][piece.start : piece.start + piece.size])
+    entries = _table(UNREAD, parts[UNREAD])
+    if entries.schema != ENTRIES or entries.column("content").null_count:
+        raise _Wrong(f"another table in {UNREAD} than entries")
+    return Savepoint(manifest, files, entries.column("content").to_pylist())
+
+
+def _manifest(content: bytes) -> Manifest:
+    try:
+        manifest = Manifest.of_bytes(content)
+    except (ValueError, LookupError, TypeError, RecursionError) as error:
+        raise _Wrong(f"a manifest that cannot be read ({_words(error)})") from None
+    if not 1 <= len(manifest.shards) <= MOST_SHARDS:
+        raise _Wrong(f"a manifest of {len(manifest.shards):,} shards")
+    numbers = (manifest.number, manifest.base, manifest.position, manifest.passed)
+    if min(numbers) < 0 or max(manifest.base, manifest.passed) > manifest.position:
+        raise _Wrong("a manifest whose positions contradict each other")
+    return manifest
+
+
+def _check_references(manifest: Manifest, files: Mapping[str, bytes]) -> None:
+    named = {*manifest.state_files}
+    for name in sorted(named - files.keys()):
+        raise _Wrong(f"a manifest that names {shown(name)}, which is not there")
+    for name in sorted(files.keys() - named):
+        raise _Wrong(f"{shown(name)}, which the manifest does not name")
+    for stored in _stored(manifest):
+        if stored.size != len(files[stored.name]):
+            raise _Wrong(f"another size of {shown(stored.name)} than its manifest says")
+    for piece in _pieces(manifest):
+        if piece.start < 0 or not 0 < piece.size <= len(files[piece.file]) - piece.start:
+            raise _Wrong(f"a manifest that names more of {shown(piece.file)} than there is")
+
+
+def _stored(manifest: Manifest) -> Iterator[Stored]:
+    for chain in (manifest.registry, *manifest.shards):
+        yield chain.snapshot
+        yield from (taken.items for taken in chain.inputs)
+    yield from (segment.file for segment in manifest.segments)
+    if manifest.first_registry is not None:
+        yield manifest.first_registry
+
+
+def _pieces(manifest: Manifest) -> Iterator[Piece]:
+    for chain in manifest.shards:
+        for taken in chain.inputs:
+            yield from taken.matches or ()
+
+
+def _check_content(name: str, content: bytes) -> None:
+    """Files of matches have several tables, which only a manifest tells apart."""
+    kind = name.partition("-")[0]
+    if kind in ("registry", "snapshot"):
+        try:
+            Saved.of_bytes(content).check()
+        except UnusableState as error:
+            raise _Wrong(f"a damaged {shown(name)} ({_words(error)})") from None
+    elif kind != "matches":
+        _table(name, content)
+
+
+def _table(name: str, content: bytes) -> pa.Table:
+    if not content.endswith(END_OF_TABLE):
+        raise _Wrong(f"only a part of {shown(name)}")
+    try:
+        table = of_bytes(content)
+        table.validate(full=True)
+    except (pa.ArrowException, OSError, ValueError, TypeError) as error:
+        raise _Wrong(f"a damaged {shown(name)} ({_words(error)})") from None
+    return table
+
+
+def _words(error: Exception) -> str:
+    return f"{type(error).__name__}: {error}".partition("\n")[0][:200]
