@@ -5,68 +5,60 @@ from dataclasses import dataclass, field
 from random import Random
 from typing import Any
 
-from tests.faults.failing_io import TAKEN_OVER
-
 
 def singles(operations):
     """Each operation, each way."""
-    for number, operation in enumerate(operations):
-        for way in operation.ways:
-            yield ((number, way),)
+    return [
+        ((number, way),) for number, operation in enumerate(operations) for way in operation.ways
+    ]
 
 
 def pairs(operations, random, many):
-    """Two faults at operations of a run without any: the second one may be met, or another one in
+    """Two faults at operations of a run without any: the second one is met, or another operation in
     its place, while somebody gets over the first."""
     for _ in range(many):
-        first, second = sorted(random.sample(range(len(operations)), 2))
-        yield tuple((number, random.choice(operations[number].ways)) for number in (first, second))
+        numbers = sorted(random.sample(range(len(operations)), 2))
+        yield tuple((number, random.choice(operations[number].ways)) for number in numbers)
 
 
 @dataclass
 class Tally:
     """What came of schedules."""
 
-    schedules: Counter[str] = field(default_factory=Counter)
-    """By the world they were played in, and the way of their first fault."""
+    schedules: Counter[tuple[str, str]] = field(default_factory=Counter)
+    """By world, and by how the only fault went wrong."""
     unmet: int = 0
     """Schedules none of whose faults came to pass."""
     wrong: list[Any] = field(default_factory=list)
-    """Seed, world, faults, and what was wrong."""
+    """World, seed, faults, and what was wrong."""
 
-    @property
-    def many(self):
-        return self.schedules.total()
+    def play(self, name, make, script, *, every=1, two=0):
+        """All schedules with one fault, or one of `every` so many; then `two` with two faults.
 
-    def play(self, made, script, faults):
-        """`made` makes a world of a script and faults."""
-        world = made(script, faults)
+        `make` makes a world of a script and faults."""
+        world = make(script, ())
         wrong = world.run()
-        kind = faults[0][1] if len(faults) == 1 else "two faults"
-        self.schedules[f"{type(world).__name__}: {kind}"] += 1
+        assert not wrong, (name, script.seed, wrong)
+        operations = world.machine.operations
+        for faults in singles(operations)[script.seed % every :: every]:
+            self._play(name, make, script, faults, faults[0][1])
+        for faults in pairs(operations, Random(script.seed), two):
+            self._play(name, make, script, faults, "two faults")
+
+    def _play(self, name, make, script, faults, kind):
+        world = make(script, faults)
+        wrong = world.run()
+        self.schedules[name, kind] += 1
         self.unmet += not world.machine.struck
         if wrong:
-            self.wrong.append((script.seed, type(world).__name__, faults, wrong))
+            struck = [(way, world.machine.operations[at]) for at, way in world.machine.struck]
+            self.wrong.append((name, script.seed, faults, struck, wrong))
 
-    def play_all(self, made, script, *, every=1, two=0):
-        """Schedules with one fault, or only one of `every` so many; then some with two."""
-        operations = count_operations(made, script)
-        random = Random(script.seed)
-        for place, faults in enumerate(singles(operations)):
-            if (place + script.seed) % every == 0:
-                self.play(made, script, faults)
-        for faults in pairs(operations, random, two):
-            self.play(made, script, faults)
-
-
-def count_operations(made, script):
-    """Those of a run in which nothing goes wrong, nor may be wrong in the end."""
-    world = made(script)
-    wrong = world.run()
-    assert not wrong, (script.seed, wrong)
-    return world.machine.operations
-
-
-def ways_of_taking_over(operations):
-    """How many schedules there are in which another driver takes over."""
-    return sum(way in TAKEN_OVER for operation in operations for way in operation.ways)
+    def lines(self):
+        """For whoever reads along."""
+        for by, place in (("world", 0), ("fault", 1)):
+            counts = Counter()
+            for key, many in self.schedules.items():
+                counts[key[place]] += many
+            yield {f"schedules by {by}": dict(counts)}
+        yield f"{self.schedules.total():,} schedules: {len(self.wrong)} wrong"

@@ -52,11 +52,11 @@ class Script:
     """What batches on its input lead to, as far as anybody has asked."""
 
 
-def script(seed):
+def script(seed, *, by_event=False):
     """Some lines, and what happens between them: restarts, rescaling, a savepoint, clocks that are
-    set."""
+    set. `by_event`: for a log whose clock nobody can set."""
     pick = seeded(seed)
-    settings = pick(
+    drawn = pick(
         [
             Settings(time="arrival"),
             Settings(lateness=0),
@@ -69,7 +69,7 @@ def script(seed):
     return Script(
         seed=seed,
         registry=registry_from_documents(SMALL if is_small else registry(pick)),
-        settings=settings,
+        settings=Settings(lateness=0) if by_event else drawn,
         lines=encoded,
         steps=[*_steps(pick, encoded)],
         shards=pick([1, 1, 2]),

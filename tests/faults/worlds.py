@@ -1,6 +1,7 @@
 """Worlds in one process, without Spark: a scripted timeline, a machine that fails where it is told
 to, whoever is started again after that, and what must be true in the end."""
 
+import gc
 import json
 import tempfile
 from contextlib import ExitStack, contextmanager, nullcontext
@@ -507,6 +508,7 @@ def small_chains():
             (live, "RETENTION", 1e-9),
             (running, "LONGEST_PAUSE", 0.0),
             (append_once, "PART_ENTRIES", 2),
+            (gc, "freeze", lambda: None),  # worlds come and go
         ):
             stack.enter_context(patch.object(module, name, value))
         yield
