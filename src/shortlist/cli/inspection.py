@@ -46,6 +46,8 @@ def rows(status: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
     yield "delivered", f"{deliveries:,} times, {promotions:,} of them promotions, {pace}"
     rejects = ", ".join(f"{count:,} {why}" for why, count in status["rejects"].items())
     yield "rejected", rejects or "nothing"
+    if status["quarantined"]:
+        yield "quarantine", f"{status['quarantined']:,} at present"
 
 
 @app.command(rich_help_panel=LIVE)

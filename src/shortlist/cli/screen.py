@@ -64,8 +64,9 @@ class RejectLine:
         if not self._since or is_soon:
             return None
         counted = ", ".join(f"{count:,} {why}" for why, count in self._since.items())
+        look = "quarantine" if "quarantined" in self._since else "watch --rejects"
         self._told, self._since = now, Counter()
-        return f"rejected: {counted}; the last: {self._last} (shortlist watch --rejects)"
+        return f"rejected: {counted}; the last: {self._last} (shortlist {look})"
 
 
 class Screen:
@@ -107,7 +108,8 @@ class Screen:
             f"batch {manifest.number:,} in {sum(report.seconds.values()):.2f} s · "
             f"{manifest.counts.get('published', 0):,} published · "
             f"{manifest.deliveries.end:,} delivered · {manifest.rejects.end:,} rejected · "
-            f"{behind.entries:,} behind · {manifest.state_bytes / 1e6:,.1f} MB"
+            f"{manifest.quarantined:,} in quarantine · {behind.entries:,} behind · "
+            f"{manifest.state_bytes / 1e6:,.1f} MB"
         )
 
     def failed(self, error: BaseException, pause: float) -> None:

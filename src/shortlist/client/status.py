@@ -56,6 +56,7 @@ def live_status(deployment: Deployment, now: float, mistakes: bool = False) -> D
         "dead on arrival": counts.get("dead on arrival", 0),
         "commands": counts.get("commands", 0),
         "rejects": dict(labelled(counts, REJECTED)),
+        "quarantined": manifest.quarantined,
         "warnings": [
             *_warnings(log, manifest, behind, age),
             *recent_rejects(log, now),
@@ -82,6 +83,8 @@ def _warnings(log: Log, manifest: Manifest, behind: Lag, age: float) -> Iterator
     missing = manifest.deliveries.end - log.end(DELIVERIES)
     if missing > 0:
         yield f"{missing:,} deliveries are committed, and not in the log yet"
+    if manifest.quarantined:
+        yield f"{manifest.quarantined:,} in quarantine (shortlist quarantine)"
     for attribute, count in labelled(manifest.counts, OTHER_TYPE):
         yield f"{attribute}: {count:,} times of another type than a predicate asks for"
 

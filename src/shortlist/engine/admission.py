@@ -8,7 +8,6 @@ before it, or to the same instant.
 from collections import Counter
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field, replace
-from functools import reduce
 from typing import Literal, NamedTuple
 
 import numpy as np
@@ -19,17 +18,18 @@ from shortlist.engine.duplicates import Duplicates
 from shortlist.engine.inducements import Inducements
 from shortlist.engine.mentions import Mentions
 from shortlist.engine.ordering import Ordering, late_by
+from shortlist.engine.quarantine import PREFIX, Harmful, Quarantine, Quarantined, blaming
 from shortlist.intake.lines import ItemReader
 from shortlist.intake.reading import LineReader, with_wanted
-from shortlist.intake.roster import Roster, registry_commands
-from shortlist.model.command import Advertise, Command, Unadvertise
-from shortlist.model.items import BLANK, COMMAND, HEARTBEAT, REJECT, Items, Wanted
+from shortlist.intake.roster import Roster, not_in_quarantine, registry_commands
+from shortlist.model.command import Advertise, Command, Drop, Retry, Unadvertise
+from shortlist.model.items import BLANK, COMMAND, HEARTBEAT, PUBLICATION, REJECT, Items, Wanted
 from shortlist.model.registry import Registry
 from shortlist.model.settings import Settings
 from shortlist.model.times import END_OF_TIME
 from shortlist.selection.audience import Inducement
 
-Why = Literal["unreadable", "late", "ahead", "duplicate", "unadvertised", "refused", "poisoned"]
+Why = Literal["unreadable", "late", "ahead", "duplicate", "unadvertised", "refused", "quarantined"]
 
 
 class Refusal(NamedTuple):
@@ -66,11 +66,36 @@ class Admitted:
     """Those among them, by position."""
     refusals: list[Refusal] = field(default_factory=list)
     accepted: list[Accepted] = field(default_factory=list)
+    quarantined: list[Quarantined] = field(default_factory=list)
+    """What was put aside."""
+    released: list[int] = field(default_factory=list)
+    """The positions of what was, and arrives anew or is forgotten."""
     waiting: Items = field(default_factory=Items.empty)
     """What came with this batch and is not passed on yet."""
     until: int | None = None
     """Everything before this instant is known."""
     counts: Counter[str] = field(default_factory=Counter)
+
+
+class _Decided:
+    """Items that are decided about one after the other, and what was decided."""
+
+    def __init__(self, items: Items) -> None:
+        self.items = items
+        self.is_in = np.ones(len(items), np.bool_)
+        self.reaches: list[Inducement | None] = [None] * len(items)
+        self.shortlists: list[str | None] = [None] * len(items)
+
+    def let_in(self) -> Items:
+        """Those that are let in, with what was decided about them."""
+        reaches = self.reaches
+        return self.items.with_columns(
+            reach=pa.array([limit and limit.k for limit in reaches], pa.int64()),
+            advertisement=pa.array(
+                [limit and limit.advertisement for limit in reaches], pa.string()
+            ),
+            shortlist=pa.array(self.shortlists, pa.string()),
+        ).kept(self.is_in)
 
 
 class Admission:
@@ -101,6 +126,9 @@ class Admission:
         self._inducements = Inducements(registry.vocabulary, settings.limits)
         self._mentions = Mentions(registry.vocabulary, settings.limits)
         self._reader = ItemReader(registry.vocabulary, settings.limits.for_what_was_read())
+        self.quarantine = Quarantine()
+        self.harmful: Mapping[int, str] = {}
+        """Items that are put aside without a further look, by position, and why."""
         for command in registry_commands(registry):
             self.follow(command)
 
@@ -113,7 +141,11 @@ class Admission:
 
     def wanted_with(self, commands: Iterable[Command]) -> Wanted:
         """The same once commands are carried out."""
-        return reduce(Wanted.joined, map(self._mentions.of_command, commands), self.wanted)
+        wanted = self.wanted
+        for command in commands:
+            with blaming(command.position):
+                wanted = wanted.joined(self._mentions.of_command(command))
+        return wanted
 
     def wanted_of(self, commands: Items) -> Wanted:
         """What commands ask for, whether they are allowed or not."""
@@ -170,44 +202,103 @@ class Admission:
         self, items: Items, found: Admitted, commands: Mapping[int, Command] | None = None
     ) -> None:
         """Decides about items that come in order, whatever else comes later."""
-        known, size = commands or {}, len(items)
-        is_in = np.ones(size, np.bool_)
-        limits: list[Inducement | None] = [None] * size
-        shortlists: list[str | None] = [None] * size
+        decided = _Decided(items)
+        is_apart = items.kinds == COMMAND
+        if self.harmful:
+            is_apart |= np.isin(items.positions, [*self.harmful])
         first = 0
-        for at in [*np.flatnonzero(items.kinds == COMMAND).tolist(), size]:
+        for at in [*np.flatnonzero(is_apart).tolist(), len(items)]:
             if first < at:
-                some = items.between(first, at)
-                limits[first:at], is_in[first:at] = self._let_in_publications(some, found)
-            if at < size:
-                position = int(items.positions[at])
-                line = items.batch.column("line")[at].as_py()
-                time = int(items.times[at])
-                command = known.get(position) or self._command(line, position, time)
-                refusal = self.roster.refusal(command)
-                is_in[at] = refusal is None
-                if refusal is not None:
-                    found.refusals.append(Refusal(position, line or "", refusal, "refused"))
-                else:
-                    shortlists[at] = self.roster.shortlist_of(command)
-                    found.commands[position] = command
-                    found.counts["commands"] += 1
-                    self.follow(command)
-                    items = with_wanted(items, self.wanted)
+                some = decided.items.between(first, at)
+                decided.reaches[first:at], decided.is_in[first:at] = self._let_in_publications(
+                    some, found
+                )
+            if at < len(items):
+                self._let_in_one(decided, at, commands or {}, found)
             first = at + 1
-        found.items = items.with_columns(
-            reach=pa.array([limit and limit.k for limit in limits], pa.int64()),
-            advertisement=pa.array(
-                [limit and limit.advertisement for limit in limits], pa.string()
-            ),
-            shortlist=pa.array(shortlists, pa.string()),
-        ).kept(is_in)
+        found.items = decided.let_in()
+
+    def _let_in_one(
+        self, decided: "_Decided", at: int, known: Mapping[int, Command], found: Admitted
+    ) -> None:
+        """Decides about a command, or about what comes again or is harmful."""
+        position, time = int(decided.items.positions[at]), int(decided.items.times[at])
+        command = self._command_at(decided.items, at, known)
+        decided.is_in[at] = False
+        is_again = isinstance(command, Retry)
+        if isinstance(command, Retry | Drop):
+            item = self.quarantine.take(command.quarantined)
+            if item is None:
+                reason = not_in_quarantine(command.quarantined)
+                self._refuse_all(decided.items.between(at, at + 1), [reason], "refused", found)
+                return
+            found.released.append(item.position)
+            found.counts["commands"] += 1
+            if not is_again:
+                return
+            decided.items = self._read_again(item, position, time, decided.items, at)
+            command = self._command_at(decided.items, at, {})
+        one = decided.items.between(at, at + 1)
+        if position in self.harmful:
+            self._set_aside(one, self.harmful[position], found)
+        elif decided.items.kinds[at] == REJECT:
+            self._refuse_all(one, one.values("reason"), "unreadable", found)
+        elif command is None:
+            reaches, is_in = self._let_in_publications(one, found, is_again=is_again)
+            decided.reaches[at], decided.is_in[at] = reaches[0], is_in[0]
+        else:
+            with blaming(position):
+                refusal = self.roster.refusal(command)
+                if refusal is not None:
+                    self._refuse_all(one, [refusal], "refused", found)
+                    return
+                decided.is_in[at] = True
+                decided.shortlists[at] = self.roster.shortlist_of(command)
+                found.commands[position] = command
+                found.counts["commands"] += not is_again
+                self.follow(command)
+                decided.items = with_wanted(decided.items, self.wanted)
+
+    def _command_at(self, items: Items, at: int, known: Mapping[int, Command]) -> Command | None:
+        """The command that an item is; None if it is none, or is harmful and cannot be read."""
+        if items.kinds[at] != COMMAND:
+            return None
+        position, line = int(items.positions[at]), items.batch.column("line")[at].as_py()
+        try:
+            with blaming(position):
+                return known.get(position) or self._command(line, position, int(items.times[at]))
+        except Harmful:
+            if position in self.harmful:
+                return None
+            raise
+
+    def _read_again(
+        self, item: Quarantined, position: int, time: int, items: Items, at: int
+    ) -> Items:
+        """Items, at one place of which what was put aside arrives anew."""
+        limits = self._settings.limits.for_what_was_read()
+        read = LineReader(self.vocabulary, limits, items.told, by_arrival=True)
+        again = read.lines([position], [item.line.encode()], [time])
+        return Items.joined([items.between(0, at), again, items.between(at + 1, len(items))])
+
+    def _set_aside(self, one: Items, reason: str, found: Admitted) -> None:
+        """Into quarantine; the id of a publication stays taken."""
+        (position,), (time,) = one.positions.tolist(), one.times.tolist()
+        (source,), (name,), (line,) = (one.values(each) for each in ("source", "id", "line"))
+        item = Quarantined(position, time, line or "", reason)
+        self.quarantine.put(item)
+        found.quarantined.append(item)
+        self._refuse_all(one, [f"{PREFIX}{reason}"], "quarantined", found)
+        if one.kinds[0] == PUBLICATION:
+            self.duplicates.accept(source, name, time)
+            found.accepted.append(Accepted(time, source, name))
 
     def _let_in_publications(
-        self, publications: Items, found: Admitted
+        self, publications: Items, found: Admitted, *, is_again: bool = False
     ) -> tuple[list[Inducement | None], list[bool]]:
-        """Of each publication what its publisher may reach, and whether it is let in."""
-        limits, is_in = [*self._inducements.of(publications)], [True] * len(publications)
+        """Of each publication what its publisher may reach, and whether it is let in; what comes
+        again is known, and no duplicate."""
+        limits, is_in = self._induced(publications), [True] * len(publications)
         times = publications.times.tolist()
         columns = zip(
             times,
@@ -223,7 +314,7 @@ class Admission:
         refused: dict[int, Why] = {}
         for at, (time, source, name, expiry, limit) in enumerate(columns):
             is_dead = expiry is not None and expiry <= time
-            if seen.is_repeated(source, name, time):
+            if not is_again and seen.is_repeated(source, name, time):
                 refused[at] = "duplicate"
             elif must and limit is None and not is_dead:
                 refused[at] = "unadvertised"
@@ -242,6 +333,18 @@ class Admission:
         found.counts["published"] += published
         found.counts["dead on arrival"] += dead
         return limits, is_in
+
+    def _induced(self, publications: Items) -> list[Inducement | None]:
+        """What advertisements say of publications; who is to blame where nobody can say."""
+        try:
+            return [*self._inducements.of(publications)]
+        except OSError:
+            raise
+        except Exception:
+            for at, position in enumerate(publications.positions.tolist()):
+                with blaming(position):
+                    self._inducements.of(publications.between(at, at + 1))
+            raise
 
     def _readable(self, items: Items, found: Admitted) -> Items:
         kinds = items.kinds
@@ -284,8 +387,9 @@ class Admission:
         commands = items.kept(items.kinds == COMMAND)
         columns = commands.positions.tolist(), commands.values("line"), commands.times.tolist()
         for position, line, time in zip(*columns, strict=True):
-            if position not in known:
-                known[position] = self._command(line or "", position, time)
+            if position not in known and position not in self.harmful:
+                with blaming(position):
+                    known[position] = self._command(line or "", position, time)
         wanted = self.wanted_with(known.values()).joined(items.told)
         if self.ordering.waiting is not None:
             self.ordering.waiting = with_wanted(self.ordering.waiting, wanted)

@@ -10,10 +10,12 @@ from shortlist.model.command import (
     Advertise,
     Close,
     Command,
+    Drop,
     Heartbeat,
     Item,
     Open,
     Retract,
+    Retry,
     Subscribe,
     Unadvertise,
     Unsubscribe,
@@ -45,6 +47,9 @@ OF_NOUNS = MAKING | NAMING
 UPDATED: tuple[Literal["subscription", "shortlist"], ...] = ("subscription", "shortlist")
 """What can be updated."""
 
+RELEASING: dict[str, type[Retry] | type[Drop]] = {"retry": Retry, "drop": Drop}
+"""The commands of an operator, which name the position of something in quarantine."""
+
 VERBS = (
     "subscribe",
     "unsubscribe",
@@ -58,6 +63,7 @@ VERBS = (
 )
 
 LARGEST = sys.float_info.max
+LARGEST_POSITION = 2**63 - 1
 
 
 class BadItem(ValueError):
@@ -98,7 +104,7 @@ class ItemReader:
             raise BadItem(f"expected a JSON object, found {shown(document)}")
         if document.get("id") is None:
             given = {name: value for name, value in document.items() if value is not None}
-            verbs = [verb for verb in VERBS if verb in given]
+            verbs = [verb for verb in (*VERBS, *RELEASING) if verb in given]
             if verbs:
                 return self._command(verbs, given, position, time)
             if not given.keys() & {"source", "data", "specversion"}:
@@ -150,6 +156,8 @@ class ItemReader:
             return _update(_object(document, verb), place)
         if verb == "retract":
             return _retract(_object(document, verb), place)
+        if verb in RELEASING:
+            return RELEASING[verb](quarantined=_position(document, verb), **place)
         if document[verb] is not True:
             raise BadItem(f"{verb}: expected true, found {shown(document[verb])}")
         return Heartbeat(**place)
@@ -198,6 +206,13 @@ def _retract(content: Mapping[str, Any], place: Mapping[str, int]) -> Retract:
     if others:
         raise BadItem(f"retract: {others[0]}: expected only source and id")
     return Retract(source=_text(content, "source"), publication=_text(content, "id"), **place)
+
+
+def _position(document: Mapping[str, Any], field: str) -> int:
+    value = document[field]
+    if type(value) is not int or not 0 < value <= LARGEST_POSITION:
+        raise BadItem(f"{field}: expected the position of an entry, found {shown(value)}")
+    return value
 
 
 def _object(document: Mapping[str, Any], field: str) -> Mapping[str, Any]:

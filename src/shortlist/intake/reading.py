@@ -31,6 +31,7 @@ from shortlist.model.publication import Publication
 from shortlist.model.settings import Limits
 from shortlist.model.times import parse_times
 from shortlist.model.vocabulary import Vocabulary
+from shortlist.model.wording import one_line
 
 Data = Mapping[str, Any]
 Document = dict[str, Any]
@@ -152,6 +153,9 @@ class LineReader:
             item = self._reader.document(document, position, taken if self._by_arrival else None)
         except BadItem as problem:
             return _Read(position, REJECT, line=text, reason=str(problem))
+        except Exception as error:  # what no rule foresees concerns this line alone
+            reason = one_line(f"cannot be read: {type(error).__name__}: {error}")
+            return _Read(position, REJECT, line=text, reason=reason)
         return _Read(position, _kind(item), item=item, line=text)
 
 

@@ -10,7 +10,9 @@ from shortlist.model.command import (
     Advertise,
     Close,
     Command,
+    Drop,
     Open,
+    Retry,
     Subscribe,
     Unadvertise,
     Unsubscribe,
@@ -99,6 +101,8 @@ class Roster:
                 return _taken("advertisement", advertisement.id, self.advertisements)
             case Unadvertise(advertisement=name):
                 return _unknown("advertisement", name, self.advertisements)
+            case Retry(quarantined=position) | Drop(quarantined=position):
+                return not_in_quarantine(position)  # where there is one, nobody asks here
         return None
 
     def apply(self, command: Command) -> None:
@@ -233,6 +237,10 @@ def _owners_first(subscriptions: Iterable[Subscription]) -> Iterable[Subscriptio
             ordered.setdefault(owner.id, owner)
         ordered.setdefault(made.id, made)
     return ordered.values()
+
+
+def not_in_quarantine(position: int) -> str:
+    return f"{position} is not in quarantine"
 
 
 def _taken(kind: str, name: str, live: Container[str]) -> str | None:

@@ -5,8 +5,10 @@ from typing import Any
 from shortlist.intake.documents import dump
 from shortlist.intake.lines import MAKING, OF_NOUNS
 from shortlist.model.command import (
+    Drop,
     Item,
     Retract,
+    Retry,
     Update,
 )
 from shortlist.model.paths import format_path
@@ -85,4 +87,8 @@ def _verb(item: Item) -> dict[str, Any]:
             return {"update": {kind: name, **changes}}
         case Retract(source=source, publication=name):
             return {"retract": {"source": source, "id": name}}
+        case Retry(quarantined=position):
+            return {"retry": position}
+        case Drop(quarantined=position):
+            return {"drop": position}
     return {"heartbeat": True}

@@ -10,18 +10,27 @@ import pyarrow as pa
 
 from shortlist.engine.admission import Admission, Admitted
 from shortlist.engine.arrow import rows
+from shortlist.engine.quarantine import Harmful, Quarantined
 from shortlist.engine.stages import Read
 from shortlist.intake.reading import LineReader
 from shortlist.live.files import Files
 from shortlist.live.laps import Laps
-from shortlist.live.manifest import Chain, Input, Manifest
+from shortlist.live.manifest import Chain, Input, Manifest, Segment
 from shortlist.live.outlets import ForeignEntries, Outlet, put_out
 from shortlist.live.plans import choose
 from shortlist.live.registers import MANIFEST, Registers, committed, take_over
 from shortlist.live.registry_state import empty_shards, registry_state, replay_registry
 from shortlist.live.segments import Segments
 from shortlist.live.shard import Done
-from shortlist.live.tables import ACCEPTED, COMMANDS, REFUSALS, WAITING, table_of, to_bytes
+from shortlist.live.tables import (
+    ACCEPTED,
+    COMMANDS,
+    QUARANTINE,
+    REFUSALS,
+    WAITING,
+    table_of,
+    to_bytes,
+)
 from shortlist.live.tasks import Run, Tasks
 from shortlist.log.base import Moved
 from shortlist.model.counts import REJECTED
@@ -94,6 +103,7 @@ class Driver:
         )
         self._accepted = Segments(files, "accepted", ACCEPTED)
         self._waiting = Segments(files, "waiting", WAITING)
+        self._quarantine = Segments(files, "quarantine", QUARANTINE)
         self._with_data = with_data
         self._admission = self._recall_admission()
         shards = len(self.manifest.shards)
@@ -159,10 +169,8 @@ class Driver:
         was committed. Laps may have begun before.
         """
         laps = laps or Laps()
-        before, since = self.manifest, self._admission.ordering.reached
-        found = self._admission.admit(items, last=last)
-        laps.lap("admission")
-        done, following = self._tasks.done(found, before, self.choice, since, laps)
+        before = self.manifest
+        found, done, following = self._carried_out(items, last, laps)
         found.refusals.sort(key=lambda refusal: refusal.order)
         refusals = table_of(found.refusals, REFUSALS)
         manifest = replace(
@@ -184,6 +192,27 @@ class Driver:
             deliveries=deliveries,
             refusals=refusals,
         )
+
+    def _carried_out(
+        self, items: Items, last: bool, laps: Laps
+    ) -> tuple[Admitted, list[Done], str]:
+        """What came of items, those aside that the engine fails on. Everything else is as if these
+        had never been there: what was decided about a batch with them does not count."""
+        harmful: dict[int, str] = {}
+        while True:
+            self._admission.harmful = harmful
+            since = self._admission.ordering.reached
+            try:
+                found = self._admission.admit(items, last=last)
+                laps.lap("admission")
+                done, following = self._tasks.done(found, self.manifest, self.choice, since, laps)
+            except Harmful as error:
+                if error.reasons.keys() <= harmful.keys():
+                    raise
+                harmful |= error.reasons
+                self._admission = self._recall_admission()
+            else:
+                return found, done, following
 
     def _manifest(
         self,
@@ -215,6 +244,8 @@ class Driver:
             waiting=self._waiting.extended(
                 () if last else before.waiting, _waiting(found.waiting), reached
             ),
+            quarantine=self._changed_quarantine(found),
+            quarantined=len(self._admission.quarantine.held),
             shards=tuple(one.chain for one in sorted(done, key=lambda one: one.shard)),
             deliveries=before.deliveries.followed(sum(one.delivered for one in done), delivered),
             rejects=before.rejects.followed(refusals.num_rows, self._written_refusals(refusals)),
@@ -247,6 +278,12 @@ class Driver:
         commands = found.items.kept(found.items.kinds == COMMAND).batch
         content = to_bytes(pa.table({name: commands.column(name) for name in COMMANDS.names}))
         return chain.followed(token, Input(items=self._files.store("commands", content)))
+
+    def _changed_quarantine(self, found: Admitted) -> tuple[Segment, ...]:
+        held, before = self._admission.quarantine.held, self.manifest.quarantine
+        if found.released:  # somebody has decided, which is rare: the rest is written anew
+            return self._quarantine.extended((), table_of(held.values(), QUARANTINE), None)
+        return self._quarantine.extended(before, table_of(found.quarantined, QUARANTINE), None)
 
     def _written_refusals(self, refusals: pa.Table) -> tuple[str, ...]:
         if not refusals.num_rows:
@@ -288,6 +325,8 @@ class Driver:
         items = read.lines(waiting.column("position").to_pylist(), lines, times)
         admission.ordering.restore(manifest.latest, items, manifest.reached)
         admission.arrivals.latest = manifest.arrived
+        for row in rows(self._quarantine.rows(manifest.quarantine).to_batches()):
+            admission.quarantine.put(Quarantined(*row))
         for accepted, source, name in rows(self._accepted.rows(manifest.accepted).to_batches()):
             admission.duplicates.accept(source, name, accepted)
         return admission

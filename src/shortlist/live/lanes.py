@@ -8,6 +8,7 @@ from multiprocessing.process import BaseProcess
 from typing import Any
 
 from shortlist.live.forking import forking
+from shortlist.live.poison import TaskFailed
 from shortlist.live.tasks import D, W
 from shortlist.live.worker import serve
 from shortlist.model.problem import ShortlistError
@@ -16,7 +17,7 @@ MOST_ATTEMPTS = 3
 """At one list of works: a worker that ends again and again is ended by what it does."""
 
 
-class WorkersEnded(ShortlistError):
+class WorkersEnded(TaskFailed, ShortlistError):
     """Workers that end whenever they are asked for something."""
 
 

@@ -148,6 +148,10 @@ class Manifest:
     """What the deployment began with, for a replay; None where that was not kept."""
     accepted: tuple[Segment, ...] = ()
     waiting: tuple[Segment, ...] = ()
+    quarantine: tuple[Segment, ...] = ()
+    """What the engine fails on."""
+    quarantined: int = 0
+    """How much of it there is at present."""
     shards: tuple[Chain, ...] = ()
     deliveries: Output = Output()
     rejects: Output = Output()
@@ -188,7 +192,7 @@ class Manifest:
 
     @property
     def segments(self) -> tuple[Segment, ...]:
-        return (*self.accepted, *self.waiting)
+        return (*self.accepted, *self.waiting, *self.quarantine)
 
     @property
     def state_files(self) -> Iterator[str]:
@@ -216,6 +220,7 @@ class Manifest:
             shards=tuple(map(chain, self.shards)),
             accepted=segments(self.accepted),
             waiting=segments(self.waiting),
+            quarantine=segments(self.quarantine),
         )
 
     @property

@@ -63,6 +63,7 @@ class Metrics:
         self._state = gauge("state_bytes", "Size of the files that hold the state.")
         self._shards = gauge("shards", "Shards.")
         self._subscriptions = gauge("subscriptions", "Live subscriptions.")
+        self._quarantined = gauge("quarantined", "Items in quarantine: the engine fails on them.")
         self._committed = gauge("committed_timestamp_seconds", "When a batch was committed last.")
         self._batch = seconds("batch", "How long a batch took.")
         self._step = seconds("step", "How long each step of a batch took.", "step")
@@ -92,6 +93,7 @@ class Metrics:
         self._state.set(manifest.state_bytes)
         self._shards.set(len(manifest.shards))
         self._subscriptions.set(subscriptions)
+        self._quarantined.set(manifest.quarantined)
         self._committed.set(manifest.committed / 1e6)
         self._batch.observe(sum(report.seconds.values()))
         for step, took in report.seconds.items():

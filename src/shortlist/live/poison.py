@@ -1,32 +1,27 @@
-"""Publications that the engine fails on: found by halving, and refused.
+"""Items that the engine fails on: found by attempts at parts of a batch.
 
-Whatever else goes wrong (a disk, a lost process, another version) is raised as it is, and the batch
-tried again as a whole: no publication is to blame for it.
+Whatever else goes wrong (a disk, a lost process, another version) fails without any items, too:
+then nobody is to blame, and the batch is tried again as a whole.
 """
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from traceback import walk_tb
 from typing import Generic, TypeVar
 
 import numpy as np
 
-from shortlist.engine.admission import Admitted, Refusal
-from shortlist.model.items import Items
+from shortlist.engine.quarantine import words_of
+from shortlist.model.items import COMMAND, Items
 
-ROOMS = tuple(
-    f"shortlist.{room}." for room in ("engine", "selection", "scoring", "matching", "fuzzy")
-)
-"""Where publications are dealt with."""
-MOST_AT_ONCE = 3
-"""Of a batch: if more of them are harmful, the engine is to blame, and nothing is refused."""
+ATTEMPTS = 3
+"""With an item by which an engine fails: chance does not put it aside."""
 
 W = TypeVar("W")
 D = TypeVar("D")
 
 
 class TaskFailed(Exception):
-    """A task whose engine failed, as it would again."""
+    """A task whose engine failed."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,11 +33,10 @@ class Failure:
 
 @dataclass(frozen=True, slots=True)
 class Attempt(Generic[W, D]):
-    """A task that answers with its engine's failure.
+    """A task that answers with its engine's failure; what a disk does is nobody's.
 
-    >>> from shortlist.engine.arrow import rows
-    >>> Attempt(lambda work: [*rows(work)])([7])
-    Failure(words="AttributeError: 'int' object has no attribute ...")
+    >>> Attempt(lambda work: 1 / work)(0)
+    Failure(words='ZeroDivisionError: division by zero')
     """
 
     task: Callable[[W], D]
@@ -50,17 +44,10 @@ class Attempt(Generic[W, D]):
     def __call__(self, work: W) -> D | Failure:
         try:
             return self.task(work)
-        except (OSError, MemoryError):
+        except OSError:
             raise
         except Exception as error:
-            if not _is_of_the_engine(error):
-                raise
-            return Failure(f"{type(error).__name__}: {error}")
-
-
-def _is_of_the_engine(error: Exception) -> bool:
-    frames = walk_tb(error.__traceback__)
-    return any(frame.f_globals.get("__name__", "").startswith(ROOMS) for frame, _ in frames)
+            return Failure(words_of(error))
 
 
 def succeeded(answers: Sequence[D | Failure]) -> list[D]:
@@ -71,30 +58,43 @@ def succeeded(answers: Sequence[D | Failure]) -> list[D]:
     return [answer for answer in answers if not isinstance(answer, Failure)]
 
 
-def first_harmful(
-    items: Items, failure: TaskFailed, attempt: Callable[[Items], object]
-) -> tuple[int, TaskFailed]:
-    """The place of the first item with which an attempt fails, and how; all together do so.
+def find_harmful(items: Items, attempt: Callable[[Items], object]) -> dict[int, str]:
+    """The positions of items by which attempts fail, and how; up to the first command among them,
+    since what comes behind it may be decided otherwise without it.
 
+    An item is harmful if everything harmless before it does no harm without it, and does with it.
     Raises `TaskFailed` if an attempt fails without any: then it is not theirs.
     """
     attempt(items.between(0, 0))
-    harmless, harmful = 0, len(items)
-    while harmful - harmless > 1:
-        middle = (harmless + harmful) // 2
+    is_kept = np.zeros(len(items), np.bool_)
+    harmful: dict[int, str] = {}
+    at, size = 0, max(len(items) // 2, 1)
+    while at < len(items):
+        end = min(at + size, len(items))
+        is_kept[at:end] = True
+        failure = _failure(items.kept(is_kept), attempt, ATTEMPTS if end - at == 1 else 1)
+        if failure is None:
+            at, size = end, 2 * size
+            continue
+        is_kept[at:end] = False
+        if end - at > 1:
+            size = (end - at) // 2
+            continue
+        harmful[int(items.positions[at])] = str(failure)
+        if items.kinds[at] == COMMAND:
+            break
+        at = end
+    return harmful
+
+
+def _failure(items: Items, attempt: Callable[[Items], object], attempts: int) -> TaskFailed | None:
+    """How all of some attempts failed; None if one succeeded."""
+    failure = None
+    for _ in range(attempts):
         try:
-            attempt(items.between(0, middle))
+            attempt(items)
         except TaskFailed as error:
-            harmful, failure = middle, error
+            failure = error
         else:
-            harmless = middle
-    return harmful - 1, failure
-
-
-def turn_away(place: int, failure: TaskFailed, found: Admitted) -> None:
-    """Refuses a publication that was let in; its id stays taken."""
-    item = found.items.between(place, place + 1)
-    (position,), (line,) = item.positions.tolist(), item.values("line")
-    found.items = found.items.kept(np.arange(len(found.items)) != place)
-    found.counts["published"] -= 1
-    found.refusals.append(Refusal(position, line or "", f"poisoned: {failure}", "poisoned"))
+            return None
+    return failure

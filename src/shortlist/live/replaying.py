@@ -7,6 +7,7 @@ from typing import Any, NamedTuple
 
 from shortlist.engine.engine import Engine, Result
 from shortlist.engine.explanation import Question
+from shortlist.engine.quarantine import PREFIX
 from shortlist.engine.replay import line_reader
 from shortlist.engine.saved import Saved
 from shortlist.intake.files import registry_from_documents
@@ -72,7 +73,7 @@ def first_registry(manifest: Manifest, files: Files, limits: Limits) -> Registry
 
 def replay_log(log: Log, registry: Registry, settings: Settings) -> Iterator[Result]:
     """What all entries of a log lead to, in parts; after the last entry time runs on."""
-    engine = Engine(registry, settings, waits_for_ties=True)
+    engine = _engine(log, registry, settings)
     yield from _parts(engine, log, None, registry, settings)
     yield engine.process([], last=True)
 
@@ -82,14 +83,14 @@ def explain(
 ) -> list[Document]:
     """Why a deployment has delivered something so far, or has not: a batch over what it has read
     tells."""
-    engine = Engine(registry, settings, question=question, waits_for_ties=True)
+    engine = _engine(log, registry, settings, question)
     parts = _parts(engine, log, manifest.position, registry, settings)
     return [explanation for part in parts for explanation in part.explanations]
 
 
 def compare(log: Log, manifest: Manifest, registry: Registry, settings: Settings) -> Comparison:
     """What a deployment has put out, beside a batch over what it has read, up to where it is."""
-    engine = Engine(registry, settings, waits_for_ties=True)
+    engine = _engine(log, registry, settings)
     rejects: list[Document] = []
     delivered = 0
 
@@ -108,6 +109,21 @@ def compare(log: Log, manifest: Manifest, registry: Registry, settings: Settings
     found = _in_order(_rejected(log, manifest))
     differences += _differences(REJECTS, found, _in_order(rejects))
     return Comparison(manifest.position, delivered, len(rejects), differences)
+
+
+def _engine(
+    log: Log, registry: Registry, settings: Settings, question: Question | None = None
+) -> Engine:
+    """One that puts aside what the deployment has put aside: it may fail on that, too, or not any
+    more."""
+    engine = Engine(registry, settings, question=question, waits_for_ties=True)
+    documents = (json.loads(entry.content) for entry in log.read(REJECTS, 0))
+    engine.admission.harmful = {
+        int(document["position"]): document["reason"].removeprefix(PREFIX)
+        for document in documents
+        if document["position"] and document["reason"].startswith(PREFIX)
+    }
+    return engine
 
 
 def _parts(

@@ -13,6 +13,11 @@ ACCEPTED = pa.schema({"time": pa.int64(), "source": pa.string(), "id": pa.string
 WAITING = pa.schema({"position": pa.int64(), "time": pa.int64(), "line": pa.string()})
 """Lines whose time has not passed yet."""
 
+QUARANTINE = pa.schema(
+    {"position": pa.int64(), "time": pa.int64(), "line": pa.string(), "reason": pa.string()}
+)
+"""What the engine fails on."""
+
 REFUSALS = pa.schema(
     {
         "position": pa.int64(),

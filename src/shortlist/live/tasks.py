@@ -11,25 +11,19 @@ import pyarrow.compute as pc
 
 from shortlist.engine.admission import Admitted
 from shortlist.engine.matching import NOMINATIONS
+from shortlist.engine.quarantine import Harmful
 from shortlist.live.audiences import Inquiry, nominated, reached
 from shortlist.live.files import Files, Stored
 from shortlist.live.laps import Laps
 from shortlist.live.manifest import Input, Manifest
 from shortlist.live.matching_stage import Matched, MatchWork, gathered, match
 from shortlist.live.plans import Choice
-from shortlist.live.poison import (
-    MOST_AT_ONCE,
-    Attempt,
-    TaskFailed,
-    first_harmful,
-    succeeded,
-    turn_away,
-)
+from shortlist.live.poison import Attempt, TaskFailed, find_harmful, succeeded
 from shortlist.live.shard import Done, Work
 from shortlist.live.shard import run as run_shard
 from shortlist.live.tables import joined, of_bytes, to_bytes
 from shortlist.model.counts import OTHER_TYPE
-from shortlist.model.items import COMMAND, PUBLICATION, Items
+from shortlist.model.items import COMMAND, Items
 from shortlist.model.settings import Limits
 
 
@@ -68,19 +62,20 @@ class Tasks:
         since: int | None,
         laps: Laps,
     ) -> tuple[list[Done], str]:
-        """What came of the items, and the token of the registry behind them; publications that
-        the engine fails on are taken out."""
-        harmful = 0
-        while True:
-            batch = _Batch(self, found, manifest, choice, since, laps)
-            try:
-                return batch.attempt(found.items)
-            except TaskFailed as failure:
-                harmful += 1
-                place, failure = first_harmful(found.items, failure, batch.attempt)
-                if found.items.kinds[place] != PUBLICATION or harmful > MOST_AT_ONCE:
-                    raise
-                turn_away(place, failure, found)
+        """What came of the items, and the token of the registry behind them.
+
+        Raises `Harmful` where the engine fails on some of them, and `TaskFailed` where it fails
+        without any, or now and then.
+        """
+        batch = _Batch(self, found, manifest, choice, since, laps)
+        try:
+            return batch.attempt(found.items)
+        except TaskFailed as failure:
+            harmful = find_harmful(found.items, batch.attempt)
+            laps.lap("quarantine")
+            if harmful:
+                raise Harmful(harmful) from failure
+            return batch.attempt(found.items)
 
     def tried(self, task: Callable[[W], D], works: Sequence[W]) -> list[D]:
         """Raises `TaskFailed` where an engine failed."""

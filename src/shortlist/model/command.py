@@ -67,6 +67,21 @@ class Retract(Command):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class Retry(Command):
+    """What was put into quarantine arrives anew."""
+
+    quarantined: int
+    """Its position."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Drop(Command):
+    """What was put into quarantine is forgotten."""
+
+    quarantined: int
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Heartbeat(Command):
     """Nothing but the time: what is due before it happens, though nothing else arrives."""
 

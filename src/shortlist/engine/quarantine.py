@@ -1,0 +1,72 @@
+"""What the engine fails on, put aside so that everything else goes on."""
+
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from typing import NamedTuple
+
+from shortlist.model.problem import ShortlistError
+from shortlist.model.wording import one_line
+
+PREFIX = "quarantined: "
+"""Of the reasons of rejects that are in quarantine, or were."""
+LONGEST = 400
+"""Letters of a reason."""
+
+
+class Harmful(ShortlistError):
+    """Items that the engine fails on, and how, by position."""
+
+    def __init__(self, reasons: Mapping[int, str]) -> None:
+        super().__init__("; ".join(f"{position}: {why}" for position, why in reasons.items()))
+        self.reasons = dict(reasons)
+
+
+class Quarantined(NamedTuple):
+    """An item that was put aside."""
+
+    position: int
+    time: int
+    line: str
+    reason: str
+
+
+class Quarantine:
+    """What is put aside at present, by position."""
+
+    def __init__(self) -> None:
+        self.held: dict[int, Quarantined] = {}
+
+    def put(self, item: Quarantined) -> None:
+        self.held[item.position] = item
+
+    def take(self, position: int) -> Quarantined | None:
+        """What was put aside, if it still is; from here on it is not."""
+        return self.held.pop(position, None)
+
+
+def words_of(error: BaseException) -> str:
+    """What was raised, on a line that every file can hold.
+
+    >>> words_of(OverflowError("too\\nlarge \\ud800"))
+    'OverflowError: too\\\\nlarge ?'
+    """
+    text = one_line(f"{type(error).__name__}: {error}")[:LONGEST]
+    return text.encode(errors="replace").decode()
+
+
+@contextmanager
+def blaming(position: int) -> Iterator[None]:
+    """Whatever goes wrong meanwhile is the fault of the item at a position; a disk is nobody's.
+
+    >>> with blaming(7):
+    ...     1 / 0
+    Traceback (most recent call last):
+    ...
+    shortlist.engine.quarantine.Harmful: 7: ZeroDivisionError: division by zero
+    """
+    try:
+        yield
+    except (OSError, Harmful):
+        raise
+    except Exception as error:
+        raise Harmful({position: words_of(error)}) from error
