@@ -4,7 +4,7 @@ to, whoever is started again after that, and what must be true in the end."""
 import gc
 import json
 import tempfile
-from contextlib import ExitStack, contextmanager, nullcontext
+from contextlib import ExitStack, contextmanager, nullcontext, suppress
 from dataclasses import dataclass
 from itertools import count
 from pathlib import Path
@@ -128,17 +128,21 @@ class LogWorld(World):
         super().__init__(script, faults)
         self._make_log = make_log or SqliteLog
         self._steps, self._sent = list(script.steps), []
+        self._places = [self.root / name for name in ("here", "elsewhere")]
+        for place in self._places:
+            place.mkdir()
         self._logs, self._read_there = [], []
         """Every log so far; how much of each, but for the last one, was read there."""
         self._settle()
         self._pending = None
         """What an operator wants to do once the deployment has stopped."""
+        self._moving = None
+        """What an operator is just doing."""
         self._shards = None
         self._idle = 0
 
     def _settle(self):
-        place = self.root / str(len(self._logs))
-        place.mkdir()
+        place = self._places[len(self._logs)]
         self._logs.append(self._make_log(place / "log"))
         self._wanted = Wanted(
             log="watched",
@@ -180,6 +184,10 @@ class LogWorld(World):
         return self.is_done()
 
     def _intrude(self, rounds):
+        if self._moving is not None:
+            with suppress(Moved, NotPutOut, OSError, LogUnavailable, Died):
+                self._moving()  # a second operator does the same
+            return
         unseen = patch.object(running, "only_driver", lambda folder: nullcontext())
         with unseen:
             self._run_for(rounds)
@@ -232,17 +240,20 @@ class LogWorld(World):
 
     def _again(self, command):
         for _ in range(ATTEMPTS):
-            self.machine.is_dead = False
+            self.machine.is_dead, self._moving = False, command
             try:
                 return command()
             except (Died, OSError, LogUnavailable):
                 continue
             except NotPutOut:
+                self._moving = None
                 self._run_for(1)  # the deployment has to bring its output first
             except Moved:
                 if has_deployment(self.log):
                     return None  # an attempt that failed has done it
                 raise
+            finally:
+                self._moving = None
         raise Stuck("a savepoint cannot be written, or read")
 
     def is_done(self):
