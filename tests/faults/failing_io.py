@@ -66,6 +66,8 @@ class Machine:
         self.struck: list[tuple[int, str]] = []
         """Faults that have come to pass."""
         self.is_dead = False
+        self.lost_power = False
+        """Then whoever was stopped meanwhile is dead, too."""
         self.take_over = None
         """What another process does meanwhile; it is told for how long."""
         self._folder = f"{Path(folder).absolute()}/"
@@ -110,6 +112,8 @@ class Machine:
             self.struck.append((number, way))
         if way in TAKEN_OVER:
             self.take_over(way == "taken over for long")
+            if self.is_dead:
+                raise Died
         self._is_at_work = True
         try:
             if way is None or way in TAKEN_OVER:
@@ -120,6 +124,7 @@ class Machine:
                 torn()
             if way == "loses power":
                 self._disk.lose_power()
+                self.lost_power = True
         finally:
             self._is_at_work = False
         if way in ARRIVES_LATER:

@@ -75,7 +75,7 @@ class World:
             with self.machine.watched(), small_chains(), self.clock.told():
                 for _ in range(ATTEMPTS):
                     with fresh_memory():
-                        self.machine.is_dead = False
+                        self.machine.is_dead = self.machine.lost_power = False
                         if self._process():
                             break
                 else:
@@ -96,10 +96,9 @@ class World:
 
     def _take_over(self, for_long):
         """Another process does its part while the one that is under way is stopped."""
-        before = self.machine.is_dead
         with fresh_memory():
             self._intrude(FOR_LONG if for_long else 1)
-        self.machine.is_dead = before
+        self.machine.is_dead = self.machine.lost_power
 
     def _intrude(self, rounds):
         raise NotImplementedError
@@ -240,7 +239,8 @@ class LogWorld(World):
 
     def _again(self, command):
         for _ in range(ATTEMPTS):
-            self.machine.is_dead, self._moving = False, command
+            self.machine.is_dead = self.machine.lost_power = False
+            self._moving = command
             try:
                 return command()
             except (Died, OSError, LogUnavailable):
@@ -251,7 +251,6 @@ class LogWorld(World):
             except Moved:
                 if has_deployment(self.log):
                     return None  # an attempt that failed has done it
-                raise
             finally:
                 self._moving = None
         raise Stuck("a savepoint cannot be written, or read")
