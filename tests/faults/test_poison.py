@@ -36,7 +36,7 @@ def poison(monkeypatch):
 def test_it_is_refused_and_everything_else_is_as_without_it(poison):
     """Whose id stays taken: a publication of the same id is a duplicate."""
     refused = 0
-    for seed in range(8):
+    for seed in range(3):
         deployment = LoggedDeployment(seed)
         lines = timeline(deployment.pick, 40)
         poison.positions = {deployment.pick(range(1, 41)) for _ in range(3)}
@@ -60,7 +60,7 @@ def test_it_is_refused_and_everything_else_is_as_without_it(poison):
             deployment.registry, without(lines, turned_away), Settings(lateness=0)
         )
         assert deployment.delivered() == deliveries[0], seed
-    assert refused > 5
+    assert refused > 1
 
 
 def without(lines, positions):

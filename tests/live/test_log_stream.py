@@ -3,12 +3,12 @@
 import json
 import threading
 from contextlib import closing
+from functools import partial
 
 import pytest
 
 from shortlist.engine.replay import replay
 from shortlist.intake.files import registry_from_documents
-from shortlist.live import log_stream
 from shortlist.live.driver import Driver, begin
 from shortlist.live.files import Files
 from shortlist.live.lanes import run_here
@@ -67,13 +67,17 @@ def test_it_gives_what_the_engine_gives_and_goes_on_where_it_was(tmp_path, log, 
     assert heard == {entry.offset: entry.appended for entry in log.read(INPUT, 0)}
 
 
-def test_a_batch_has_so_many_lines_and_bytes_at_most(tmp_path, log, monkeypatch):
-    monkeypatch.setattr(log_stream, "MOST_BYTES", 3 * len(END))
+def count(read, report, appended):
+    read.append(len(appended))
+
+
+def test_a_batch_has_so_many_lines_and_bytes_at_most(tmp_path, log):
     driver = driving(log, tmp_path, registry_from_documents({}))
     for at_most, sizes in ((2, [2, 2, 2, 2, 1]), (40_000, [3, 3, 3])):
         log.append(INPUT, [END] * 9)
         read = []
-        with LogStream(log, driver, at_most, lambda _, appended: read.append(len(appended))) as one:  # noqa: B023
+        told = partial(count, read)
+        with LogStream(log, driver, at_most, told, most_bytes=3 * len(END)) as one:
             one.start()
             wait_until(lambda: sum(read) == 9, "all lines")  # noqa: B023
             one.stop()

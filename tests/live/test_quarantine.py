@@ -9,10 +9,13 @@ from shortlist.engine.shard import Shard
 from shortlist.intake.files import registry_from_documents
 from shortlist.intake.roster import Roster
 from shortlist.live.driver import Driver
+from shortlist.live.lanes import WorkersEnded
 from shortlist.live.outlets import LogOutlet
 from shortlist.live.places import announce
 from shortlist.live.replaying import compare
+from shortlist.live.tables import REFUSALS, items_of_bytes, table_of
 from shortlist.log.base import INPUT
+from shortlist.log.sqlite import SqliteLog
 from shortlist.model.items import COMMAND
 from shortlist.model.settings import Settings
 from tests.cli.programs import answer, shortlist
@@ -318,3 +321,46 @@ def test_commands_that_are_put_aside_are_commands(poison):
     deployment.driver.run_batch(items)
     assert [*deployment.driver._admission.quarantine.held] == [1]
     assert deployment.driver.subscriptions == 1
+
+
+def test_an_item_that_ends_workers_is_put_aside():
+    """Again and again, as a fault of the machine would not."""
+    deployment = made()
+
+    def everywhere(task, works):
+        taken = [
+            items_of_bytes(deployment.files.read(w.taken.items.name)) for w in works if w.taken
+        ]
+        if any(2 in items.positions for items in taken):
+            raise WorkersEnded("workers ended 3 times")
+        return [task(work) for work in works]
+
+    deployment.everywhere = everywhere
+    deployment.start()
+    deployment.run([(1, at(1, "x")), (2, at(2, "y")), (3, at(3, "z")), (4, beat(4))])
+    assert [*deployment.driver._admission.quarantine.held] == [2]
+    assert publications(deployment.outlet.deliveries) == ["x", "z"]
+
+
+class Narrow(SqliteLog):
+    """As a server of NATS, which takes only so much at once."""
+
+    longest = 5000
+
+    def append(self, stream, contents, **more):
+        if stream != INPUT and max(map(len, contents)) > self.longest:
+            raise ValueError("expected at most 5000 bytes at once")
+        return super().append(stream, contents, **more)
+
+
+def test_output_that_a_log_could_never_take_is_shortened(tmp_path):
+    """A reject may be longer than its line: quotes are escaped in it."""
+    log = Narrow(tmp_path / "narrow.log")
+    quotes = '"' * 4000
+    refusals = table_of([(7, quotes, "not JSON", "unreadable")], REFUSALS)
+    for _ in range(2):
+        LogOutlet(log).reject(0, refusals)
+    (entry,) = log.read("rejects", 0)
+    document = json.loads(entry.content)
+    assert document["position"] == "7"
+    assert document["line"] == f"{quotes[:1000]}…"

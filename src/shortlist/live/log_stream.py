@@ -1,19 +1,18 @@
 """Entries of a log on their way to a driver, in this process: batches of what there is."""
 
 import threading
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from types import TracebackType
 
 from shortlist.live.driver import Driver, Report
 from shortlist.live.laps import Laps
+from shortlist.live.running import MOST_BYTES
 from shortlist.live.stopping import STOP_SECONDS, StillBusy
-from shortlist.log.base import INPUT, Entry, Log
+from shortlist.log.base import INPUT, Log
+from shortlist.log.streams import within_bytes
 
 POLL_SECONDS = 0.005
 """Between two looks at a log that had nothing new."""
-MOST_BYTES = 64 * 2**20
-"""Of a batch, but for its last entry."""
-
 Told = Callable[[Report, dict[int, int]], object]
 """Hears of every batch, with the time at which the log took each position."""
 
@@ -27,12 +26,14 @@ class LogStream:
         driver: Driver,
         at_most: int,
         told: Told,
+        most_bytes: int = MOST_BYTES,
         patience: float = STOP_SECONDS,
     ) -> None:
         self._log = log
         self._driver = driver
         self._at_most = at_most
         self._told = told
+        self._most_bytes = most_bytes
         self._patience = patience
         """Seconds for which a batch is waited for."""
         self._stopping = threading.Event()
@@ -84,7 +85,9 @@ class LogStream:
         """Takes what there is, as far as a batch may have it; whether there was anything."""
         driver, laps = self._driver, Laps()
         base = driver.manifest.base
-        entries = [*self._next(driver.manifest.position - base)]
+        after = driver.manifest.position - base
+        unread = self._log.read(INPUT, after, after + self._at_most)
+        entries = [*within_bytes(unread, self._most_bytes)]
         if not entries:
             return False
         positions = [entry.offset + base for entry in entries]
@@ -95,12 +98,3 @@ class LogStream:
         report = driver.run_batch(items, laps=laps)
         self._told(report, dict(zip(positions, appended, strict=True)))
         return True
-
-    def _next(self, after: int) -> Iterator[Entry]:
-        """The entries behind an offset, as many as a batch may have."""
-        size = 0
-        for entry in self._log.read(INPUT, after, after + self._at_most):
-            yield entry
-            size += len(entry.content)
-            if size >= MOST_BYTES:
-                return

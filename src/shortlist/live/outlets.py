@@ -54,6 +54,12 @@ def put_out(manifest: Manifest, files: Files, outlet: Outlet) -> pa.Table:
     return deliveries
 
 
+MOST_LETTERS = 1000
+"""Of a text in a line that is too long for a log."""
+SMALL = 2**12
+"""Bytes that every log takes."""
+
+
 class LogOutlet:
     """The streams of a log.
 
@@ -85,6 +91,9 @@ class LogOutlet:
     def _put(
         self, stream: str, before: int, lines: Sequence[bytes], keys: Sequence[str] | None
     ) -> None:
+        if any(len(line) > SMALL for line in lines):
+            longest = self._log.longest
+            lines = [shortened(line, longest) for line in lines]
         end = self._log.end(stream)
         done = end - before
         if not 0 <= done <= len(lines):
@@ -98,6 +107,23 @@ class LogOutlet:
         if done < len(lines):
             left = None if keys is None else keys[done:]
             self._log.append(stream, lines[done:], keys=left, expected_end=end)
+
+
+def shortened(line: bytes, longest: int | None) -> bytes:
+    """A JSON object that has no more bytes than a log takes: a line that does not fit would keep
+    all behind it from being put out. It has no `data` then, and only the beginning of long texts.
+
+    >>> shortened(b'{"position": "7", "line": "' + b"x" * 2000 + b'"}', 1500)
+    b'{"position": "7", "line": "xxx...x\xe2\x80\xa6"}'
+    """
+    if longest is None or len(line) <= longest:
+        return line
+    document = json.loads(line)
+    document.pop("data", None)
+    for name, value in document.items():
+        if isinstance(value, str) and len(value) > MOST_LETTERS:
+            document[name] = f"{value[:MOST_LETTERS]}…"
+    return json.dumps(document, ensure_ascii=False).encode()
 
 
 def reject_lines(refusals: pa.Table) -> Iterator[bytes]:

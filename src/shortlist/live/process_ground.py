@@ -27,7 +27,7 @@ class ProcessGround:
         return workers
 
     def streaming(self, wanted: Wanted, driver: Driver, log: Log, told: Told) -> LogStream:
-        stream = LogStream(log, driver, wanted.at_most, told)
+        stream = LogStream(log, driver, wanted.at_most, told, wanted.most_bytes)
         stream.start()
         return stream
 

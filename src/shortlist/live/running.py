@@ -7,7 +7,7 @@ import threading
 import time
 from collections.abc import Callable
 from contextlib import AbstractContextManager, ExitStack, closing
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Protocol
 
@@ -29,6 +29,9 @@ from shortlist.model.settings import PlanSetting, Settings
 
 LONGEST_PAUSE = 10.0
 """Seconds between two attempts to go on, at most."""
+MOST_BYTES = 64 * 2**20
+CAREFUL_SECONDS = 60.0
+"""For which batches are smaller after a failure."""
 LOOK_SECONDS = 2.0
 """Between two looks for a driver that has taken over: without input nobody commits."""
 
@@ -50,8 +53,24 @@ class Wanted:
     with_departures: bool = False
     at_most: int = 40_000
     """Lines in a micro-batch."""
+    most_bytes: int = MOST_BYTES
+    """Of its lines, but for the last one."""
     heartbeat: int | None = 500_000
     """Microseconds of silence after which time is written down; None: never."""
+
+    def careful(self, failures: int) -> Wanted:
+        """The same with smaller batches, the smaller the more attempts have failed: what is too
+        much at once for a machine may go in parts.
+
+        >>> some = Wanted(log="sqlite:city.log", folder=Path("state"))
+        >>> some.careful(0).at_most, some.careful(2).at_most, some.careful(99).at_most
+        (40000, 2500, 1)
+        """
+        return replace(
+            self,
+            at_most=max(self.at_most >> 2 * failures, 1),
+            most_bytes=max(self.most_bytes >> 2 * failures, 1),
+        )
 
 
 class WrongPlace(ShortlistError):
@@ -142,7 +161,8 @@ class Running:
             while not self._stopping.is_set():
                 began = time.monotonic()
                 try:
-                    self._run()
+                    self._run(self._wanted.careful(failures))
+                    failures = 0
                 except (Moved, WrongPlace, WrongBasis, Finished, InvalidRegistry):
                     raise
                 except StillBusy as error:
@@ -161,9 +181,9 @@ class Running:
         self._stopping.wait(pause)
         return failures
 
-    def _run(self) -> None:
-        """From the manifest on, until something fails."""
-        wanted = self._wanted
+    def _run(self, wanted: Wanted) -> None:
+        """From the manifest on, until something fails, or it need not be careful any more."""
+        began = time.monotonic()
         with ExitStack() as stack:
             log = stack.enter_context(closing(open_log(wanted.log)))
             files = self._files
@@ -188,6 +208,9 @@ class Running:
             looked = time.monotonic()
             while not self._stopping.is_set() and stream.is_active:
                 if shards_asked_for(log) is not None:
+                    break
+                is_careful = wanted.at_most < self._wanted.at_most
+                if is_careful and time.monotonic() - began > CAREFUL_SECONDS:
                     break
                 if time.monotonic() - looked > LOOK_SECONDS:
                     driver.check_epoch()

@@ -68,6 +68,11 @@ class Log(Protocol):
         """
         ...
 
+    @property
+    def longest(self) -> int | None:
+        """The bytes that an entry may have at most, if there is such a limit."""
+        ...
+
     def end(self, stream: str) -> int:
         """The offset of the last entry, 0 if there is none."""
         ...

@@ -175,6 +175,10 @@ class NatsLog:
             expected_end = None if expected_end is None else end
         return end
 
+    @property
+    def longest(self) -> int | None:
+        return self._connection.run(_longest)
+
     def end(self, stream: str) -> int:
         return self._connection.run(self._end, stream)
 
@@ -364,6 +368,10 @@ def _entry(message: Msg) -> Entry:
     headers = message.headers or {}
     appended = parse_time(headers["Nats-Time-Stamp"])
     return Entry(int(headers["Nats-Sequence"]), appended, message.data)
+
+
+async def _longest(client: Client) -> int:
+    return client.max_payload - HEADER_BYTES
 
 
 def _check_size(client: Client, size: int) -> None:

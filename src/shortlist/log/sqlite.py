@@ -102,6 +102,10 @@ class SqliteLog:
             connection.executemany(f"INSERT INTO {stream}_entries VALUES (?, ?, ?, ?)", rows)
         return end + count
 
+    @property
+    def longest(self) -> int | None:
+        return None
+
     def end(self, stream: str) -> int:
         with self._explained():
             connection = self._connection()

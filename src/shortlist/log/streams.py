@@ -1,7 +1,7 @@
 """What logs share: names, addresses in messages, where streams end, and reading in chunks."""
 
 import re
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 
 from shortlist.log.base import Entry, LogUnavailable, Moved
 from shortlist.model.wording import shown
@@ -40,6 +40,21 @@ def shown_address(url: str) -> str:
 
 def moved(stream: str, expected: int | None, found: int | str) -> Moved:
     return Moved(f"expected the end of {stream} at {expected}, found it at {found}")
+
+
+def within_bytes(entries: Iterable[Entry], most: int) -> Iterator[Entry]:
+    """The first of some entries, up to the one with which they have so many bytes.
+
+    >>> some = [Entry(offset, 0, b"four") for offset in range(1, 9)]
+    >>> [entry.offset for entry in within_bytes(some, 10)]
+    [1, 2, 3]
+    """
+    size = 0
+    for entry in entries:
+        yield entry
+        size += len(entry.content)
+        if size >= most:
+            return
 
 
 def read_in_chunks(

@@ -34,6 +34,8 @@ HOWS: dict[Combine, How] = {
 }
 UNSET = -1
 """A refresh that is not given: the policy's own counts."""
+LONGEST = 2**62
+"""A refresh of more is no longer: no time is left then."""
 REMEMBERED = 1024
 """Different sets of matches of one shortlist whose most specific ones are kept in mind."""
 
@@ -108,7 +110,8 @@ class BlockCombining:
         """A subscription that `Scoring` knows already."""
         self._reserve(number)
         self.subscriptions[number] = subscription
-        self.refreshes[number] = UNSET if subscription.refresh is None else subscription.refresh
+        refresh = subscription.refresh
+        self.refreshes[number] = UNSET if refresh is None else min(refresh, LONGEST)
         self._members.weights[number] = subscription.weight
         self._changed[subscription.shortlist_id] = None
 

@@ -48,7 +48,13 @@ class SparkGround:
         checkpoints = wanted.folder / "checkpoints"
         remove_before(checkpoints, epoch)
         after = driver.manifest.position - driver.manifest.base
-        lines = stream_log(self.spark, wanted.log, after=after, at_most=wanted.at_most)
+        lines = stream_log(
+            self.spark,
+            wanted.log,
+            after=after,
+            at_most=wanted.at_most,
+            most_bytes=wanted.most_bytes,
+        )
         stream = Stream(lines, driver, checkpoints / str(epoch), told)
         stream.start()
         return stream

@@ -33,6 +33,7 @@ from shortlist.live.files import Files
 from shortlist.live.tables import of_bytes, to_bytes
 from shortlist.log.base import INPUT, Log, LogUnavailable
 from shortlist.log.opening import open_log
+from shortlist.log.streams import within_bytes
 from shortlist.model.wording import shown
 from shortlist.spark.append_once import LINES, AppendOnce, append
 from shortlist.spark.read_limits import default_limit, most_rows, shares, whole_number
@@ -93,6 +94,7 @@ class LogStreamReader(LogStream, DataSourceStreamReader, SupportsTriggerAvailabl
     def __init__(self, options: Mapping[str, str]) -> None:
         super().__init__(options)
         self._limit = default_limit(options)
+        self._most_bytes = whole_number(options, "most_bytes", 1)
         self._last: int | None = None
 
     @cached_property
@@ -115,7 +117,15 @@ class LogStreamReader(LogStream, DataSourceStreamReader, SupportsTriggerAvailabl
         if end < after and after > self.after:
             raise LogUnavailable(self.ends_early(end, after))
         most = most_rows(limit)
-        return {"offset": max(after, end if most is None else min(end, after + most))}
+        last = max(after, end if most is None else min(end, after + most))
+        return {"offset": self._within_bytes(after, last)}
+
+    def _within_bytes(self, after: int, last: int) -> int:
+        """The end of a batch that has no more bytes than it may, but for its last entry."""
+        if self._most_bytes is None or last - after < 2:
+            return last
+        entries = self._log.read(self.stream, after, last)
+        return max(entry.offset for entry in within_bytes(entries, self._most_bytes))
 
     def reportLatestOffset(self) -> dict[str, int]:  # noqa: N802
         return {"offset": self._log.end(self.stream)}

@@ -18,6 +18,7 @@ from shortlist.intake.tables import check_tables
 from shortlist.live.driver import Driver, Report
 from shortlist.live.laps import Laps
 from shortlist.live.manifest import Manifest
+from shortlist.live.running import MOST_BYTES
 from shortlist.live.stopping import STOP_SECONDS, StillBusy
 from shortlist.log.base import INPUT
 from shortlist.model.items import Items
@@ -40,14 +41,19 @@ PUBLICATION_COLUMNS = ("id", "source", "time")
 
 
 def stream_log(
-    spark: SparkSession, log: str, *, after: int = 0, at_most: int | None = None
+    spark: SparkSession,
+    log: str,
+    *,
+    after: int = 0,
+    at_most: int | None = None,
+    most_bytes: int = MOST_BYTES,
 ) -> Lines:
-    """The input of a log, behind an offset; `at_most` bounds a micro-batch."""
+    """The input of a log, behind an offset; `at_most` and `most_bytes` bound a micro-batch."""
     from shortlist.spark.log_format import LogFormat
 
     spark.dataSource.register(LogFormat)
     reader = spark.readStream.format(LogFormat.name())
-    reader = reader.options(log=_wherever(log), stream=INPUT, after=after)
+    reader = reader.options(log=_wherever(log), stream=INPUT, after=after, most_bytes=most_bytes)
     return Lines(reader.options(**_admission(spark, at_most)).load(), tabular=False)
 
 
