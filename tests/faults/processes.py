@@ -9,6 +9,8 @@ import uuid
 from contextlib import suppress
 from pathlib import Path
 
+from tests.faults import wrong_clock
+
 MARK = "SHORTLIST_TEST_DEPLOYMENT"
 """Every process that a deployment starts inherits this variable, with a value of its own."""
 PATIENCE = 400.0
@@ -28,9 +30,12 @@ def wait_until(is_so, what, last_words=str):
 class Up:
     """`shortlist up`, again and again on the same log; arguments stay the same unless changed."""
 
-    def __init__(self, folder: Path, arguments):
+    def __init__(self, folder: Path, arguments, clock: Path | None = None):
+        """A file may say by how many seconds its clock is wrong."""
         self.arguments = [*map(str, arguments)]
         self.said = folder / "up.txt"
+        program = ["-m", "shortlist"] if clock is None else [wrong_clock.__file__, str(clock)]
+        self._program = [sys.executable, *program]
         self._environment = os.environ | {
             MARK: uuid.uuid4().hex,
             "SHORTLIST_DRIVER_MEMORY": os.environ.get("SHORTLIST_DRIVER_MEMORY", "1g"),
@@ -40,7 +45,7 @@ class Up:
     def start(self, *more):
         with self.said.open("a") as said:
             self._process = subprocess.Popen(
-                [sys.executable, "-m", "shortlist", "up", *self.arguments, *map(str, more)],
+                [*self._program, "up", *self.arguments, *map(str, more)],
                 stdout=said,
                 stderr=said,
                 env=self._environment,

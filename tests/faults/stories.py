@@ -2,8 +2,10 @@
 
 import json
 import os
+import subprocess
+import sys
 import time
-from contextlib import ExitStack, closing
+from contextlib import ExitStack, closing, contextmanager
 from dataclasses import dataclass, field
 from itertools import count
 from random import Random
@@ -15,7 +17,7 @@ from shortlist.log.base import INPUT, LogUnavailable
 from shortlist.log.opening import open_log
 from shortlist.model.settings import Settings
 from tests.faults.processes import Up, kill, wait_until
-from tests.faults.publishers import Publisher
+from tests.faults.publishers import WRONG_BY, Publisher
 from tests.faults.verdicts import END, Verdict, is_done, verdict
 from tests.strategies import registry
 
@@ -48,12 +50,22 @@ class Outcome:
 class Story:
     """Within `with`: a log, publishers, and `up`, which is started at once."""
 
-    def __init__(self, folder, seed, log="sqlite", options=(), place="spark"):
+    def __init__(
+        self, folder, seed, log="sqlite", options=(), place="spark", *, others=0, wrong_clocks=False
+    ):
+        """There may be subscriptions that others have, and clocks that are set by hours: those of
+        publishers, and the driver's."""
         self.random = Random(seed)
         self.place = place
         self.outcome = Outcome(seed)
         self.folder, self._log_kind, self._options = folder, log, options
+        # where a clock is wrong, only what the log says is the same for everybody
+        self._clock = folder / "clock" if wrong_clocks else None
+        self._settings = Settings(time="arrival") if wrong_clocks else Settings(lateness=LATENESS)
         document = registry(self.random.choice)
+        document["subscriptions"] += [
+            {"id": f"other{number}", "where": f"rent = {number}"} for number in range(others)
+        ]
         self.registry = registry_from_documents(document)
         folder.mkdir(parents=True, exist_ok=True)
         (folder / "registry.json").write_text(json.dumps(document))
@@ -69,14 +81,19 @@ class Story:
             self.log = stack.enter_context(closing(open_log(url)))
             places = ["--state", self.folder / "state", "--logs", self.folder / "logs.jsonl"]
             times = ["--time", "event", "--lateness", "1s", "--ahead", "off"]
+            times = times if self._clock is None else ["--time", "arrival"]
             others = [*times, "--metrics", "off", *self._options]
             registry = self.folder / "registry.json"
-            self.up = Up(self.folder, [registry, "--log", url, *places, *others])
+            self.up = Up(self.folder, [registry, "--log", url, *places, *others], self._clock)
             stack.callback(self.up.kill_everything)
+            is_set = self._clock is not None
             self.publishers = [
-                Publisher(url, self.random.random(), count(number, PUBLISHERS), PAUSE)
+                Publisher(
+                    url, self.random.random(), count(number, PUBLISHERS), PAUSE, clock_is_set=is_set
+                )
                 for number in range(PUBLISHERS)
             ]
+            stack.enter_context(consumer_that_never_reads(url))
             for publisher in self.publishers:
                 publisher.start()
                 stack.callback(publisher.stop)
@@ -95,13 +112,15 @@ class Story:
             return -1
 
     def wait_for_commit(self):
-        """The time of the next one, in seconds."""
+        """The next one."""
         before = max(self.commits(), 0)
         self._wait_until(lambda: self.commits() > before, "a commit")
-        return committed(self.log)[1].committed / 1e6
 
     def wait_for_a_moment(self):
-        """Any, or one right behind a commit, when deliveries are on their way."""
+        """Any, or one right behind a commit, when deliveries are on their way; the driver's clock
+        may be set meanwhile."""
+        if self._clock is not None and self.random.random() < 0.5:
+            self._clock.write_text(str(self.random.choice(WRONG_BY) / 1e6))
         if self.random.random() < 0.5:
             time.sleep(self.random.uniform(0, 2))
         else:
@@ -112,11 +131,11 @@ class Story:
         """Does something to it, and everything that is needed for it to go on; waits for the first
         commit after that."""
         fault(self)
-        restarted = time.time()
+        restarted = time.monotonic()
         self.outcome.kills.append(fault.__name__)
         if wait:
-            # a manifest is dated before it is put
-            took = max(self.wait_for_commit() - restarted, 0.0)
+            self.wait_for_commit()
+            took = time.monotonic() - restarted
             self.outcome.recoveries.append(took)
             self.outcome.tell(fault=fault.__name__, recovery=round(took, 3))
 
@@ -124,13 +143,14 @@ class Story:
         """All that was sent is read, the deployment stops, and its log is judged."""
         for publisher in self.publishers:
             publisher.stop()
-        self.log.append(INPUT, [END])
+        if self._clock is None:
+            self.log.append(INPUT, [END])
         self._wait_until(lambda: is_done(self.log), "all to be read")
         status = self.up.stop()
         assert status == 0, self.last_words()
         sent = [line for publisher in self.publishers for line in publisher.acknowledged]
-        settings = Settings(lateness=LATENESS)
-        self.outcome.verdict = verdict(self.log, self.registry, settings, sent)
+        so_far = self._clock is not None
+        self.outcome.verdict = verdict(self.log, self.registry, self._settings, sent, so_far=so_far)
         self.outcome.tell(**self.outcome.verdict._asdict())
         return self.outcome
 
@@ -151,6 +171,17 @@ class Story:
         """What it said, and how to see it again."""
         said = self.up.said.read_text()[-2000:] if self.up.said.exists() else ""
         return f"SHORTLIST_FAULT_SEED={self.outcome.seed}\n{said}"
+
+
+@contextmanager
+def consumer_that_never_reads(url):
+    """It asks for everything, and takes nothing of it."""
+    asked = [sys.executable, "-m", "shortlist", "watch", "--after", "0", "--log", url, "--json"]
+    with subprocess.Popen(asked, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL) as consumer:
+        try:
+            yield
+        finally:
+            consumer.kill()
 
 
 def driver_killed(story):

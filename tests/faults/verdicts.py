@@ -5,6 +5,8 @@ from collections import Counter
 from typing import NamedTuple
 
 from shortlist import replay
+from shortlist.engine.engine import Engine
+from shortlist.engine.replay import line_reader
 from shortlist.live.savepoint import committed
 from shortlist.log.base import DELIVERIES, INPUT, REJECTS
 
@@ -40,10 +42,15 @@ def is_done(log):
     )
 
 
-def verdict(log, registry, settings, acknowledged):
-    """Compares a log with the engine on the lines of its input."""
-    lines = [entry.content for entry in log.read(INPUT, 0)]
-    expected = replay(registry, [line.decode() for line in lines], settings)
+def verdict(log, registry, settings, acknowledged, *, so_far=False):
+    """Compares a log with the engine on the lines of its input: when time has run on to its end, or
+    as far as the deployment has come."""
+    entries = [*log.read(INPUT, 0)]
+    lines = [entry.content for entry in entries]
+    if so_far:
+        expected = _replayed(entries[: committed(log)[1].position], registry, settings)
+    else:
+        expected = replay(registry, [line.decode() for line in lines], settings)
     delivered = [entry.content.decode() for entry in log.read(DELIVERIES, 0)]
     refused = sorted(
         (int(reject["position"]), reject["reason"])
@@ -63,6 +70,16 @@ def verdict(log, registry, settings, acknowledged):
         deliveries=len(delivered),
         rejects=len(refused),
     )
+
+
+def _replayed(entries, registry, settings):
+    """What entries lead to at the instant of the last of them."""
+    engine = Engine(registry, settings, waits_for_ties=True)
+    offsets, appended, contents = zip(*entries, strict=True)
+    read = line_reader(engine, registry, settings)
+    result = engine.run(read.lines(offsets, contents, appended))
+    result.rejects.sort(key=lambda reject: (reject.position, reject.reason))
+    return result
 
 
 def _differences(found, expected):

@@ -11,10 +11,10 @@ import pytest
 
 from shortlist.intake.files import registry_from_documents
 from shortlist.live.files import Files
-from shortlist.live.registers import has_deployment
+from shortlist.live.registers import committed, has_deployment
 from shortlist.live.savepoint import ask_for_shards, export, rescale, restore, shards_asked_for
 from shortlist.live.savepoint_file import UnusableSavepoint
-from shortlist.log.base import INPUT, Moved
+from shortlist.log.base import INPUT, LogUnavailable, Moved
 from shortlist.log.sqlite import SqliteLog
 from shortlist.model.settings import Limits, Settings
 from tests.live.deployments import Deployment
@@ -216,6 +216,23 @@ def test_of_two_imports_one_is_refused(savepoint, tmp_path, monkeypatch):
     assert imported == [True]
     assert [entry.content for entry in log.read(INPUT, 0)] == [UNREAD]
     assert [*files.folder.iterdir()] == []
+
+
+def test_an_import_that_is_not_told_that_it_is_done_keeps_its_files(
+    savepoint, tmp_path, monkeypatch
+):
+    log, files = SqliteLog(tmp_path / "city.log"), Files(tmp_path / "files")
+    (tmp_path / "savepoint.zip").write_bytes(savepoint)
+    put = log.put
+
+    def unacknowledged(*words):
+        put(*words)
+        raise LogUnavailable("no answer")
+
+    monkeypatch.setattr(log, "put", unacknowledged)
+    with pytest.raises(LogUnavailable, match="no answer"):
+        restore(tmp_path / "savepoint.zip", log, files)
+    assert {*committed(log)[1].state_files} == {path.name for path in files.folder.iterdir()}
 
 
 def test_a_number_of_shards_that_is_asked_for_meanwhile_is_not_forgotten(monkeypatch):

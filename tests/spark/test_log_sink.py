@@ -135,6 +135,32 @@ def test_a_driver_that_was_believed_dead_may_be_faster(log, once):
     assert contents(log) == [b"old", b"lines"]
 
 
+def test_a_driver_that_was_believed_dead_appends_while_another_one_looks(log, once):
+    """The end is taken before: what comes until then is seen, what comes later moves the end."""
+    with pytest.raises(LogUnavailable):
+        once(Unreliable(log, ["works", "before"]), "q", 0, b"old", b"lines")
+    original = log.end
+
+    def overtaken(stream):
+        log.end = original
+        log.append(stream, [b"old", b"lines"], expected_end=0)
+        return original(stream)
+
+    log.end = overtaken
+    once(log, "q", 0, b"old", b"lines")
+    assert contents(log) == [b"old", b"lines"]
+
+
+def test_lines_are_known_in_the_order_in_which_another_driver_tried_them(log, once):
+    """The first append is on its way while a second driver puts its own intent, and dies."""
+    for lines in ((b"old", b"lines"), (b"lines", b"old")):
+        with pytest.raises(LogUnavailable):
+            once(Unreliable(log, ["works", "before"]), "q", 0, *lines)
+    log.append("deliveries", [b"old", b"lines"], expected_end=0)
+    once(log, "q", 0, b"lines", b"old")
+    assert contents(log) == [b"old", b"lines"]
+
+
 def test_an_append_is_given_up_when_others_never_pause(log, once, monkeypatch):
     monkeypatch.setattr(append_once, "ATTEMPTS", 3)
     with pytest.raises(Moved, match="others appended to deliveries in between, 3 times"):

@@ -7,16 +7,8 @@ from collections.abc import Container, Mapping
 from pathlib import Path
 from typing import NamedTuple
 
+from shortlist.log.durable import make_durable
 from shortlist.log.private import make_private, open_private
-
-
-def make_durable(folder: Path) -> None:
-    """The names in a folder survive the loss of power from here on."""
-    opened = os.open(folder, os.O_RDONLY)
-    try:
-        os.fsync(opened)
-    finally:
-        os.close(opened)
 
 
 class Stored(NamedTuple):

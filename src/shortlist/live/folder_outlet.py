@@ -1,8 +1,8 @@
 """Output as files of a folder: one for each batch that led to something, in order of name."""
 
+import io
 import os
 import uuid
-from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Literal
 
@@ -10,8 +10,8 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 
 from shortlist.engine.deliveries import file_schema, file_text
-from shortlist.live.files import make_durable
-from shortlist.live.outlets import reject_lines
+from shortlist.live.outlets import ForeignEntries, reject_lines
+from shortlist.log.durable import make_durable, make_folder
 
 Form = Literal["jsonl", "parquet"]
 
@@ -31,44 +31,57 @@ class FolderOutlet:
     """
 
     def __init__(self, folder: str | Path, form: Form = "jsonl", with_data: bool = False) -> None:
-        self._folder = Path(folder)
+        self._folder = Path(folder).absolute()
         self._form = form
         self._columns = file_schema(with_data).names
 
     def deliver(self, before: int, deliveries: pa.Table) -> None:
         if self._form == "parquet":
-            target = self._folder / "deliveries" / f"{before:012}.parquet"
-            wanted = deliveries.select(self._columns)
-            _write(target, lambda draft: pq.write_table(wanted, draft, store_schema=False))
+            written = io.BytesIO()
+            pq.write_table(deliveries.select(self._columns), written, store_schema=False)
+            self._put("deliveries", before, written.getvalue())
         else:
-            text = file_text(deliveries, with_data=True)
-            _write(self._target("deliveries", before), lambda draft: draft.write_bytes(text))
+            self._put("deliveries", before, file_text(deliveries, with_data=True))
 
     def depart(self, before: int, departures: pa.Table) -> None:
-        self._lines("departures", before, departures.column("line").to_pylist())
+        lines = departures.column("line").to_pylist()
+        self._put("departures", before, "".join(f"{line}\n" for line in lines).encode())
 
     def reject(self, before: int, refusals: pa.Table) -> None:
-        self._lines("rejects", before, [line.decode() for line in reject_lines(refusals)])
+        self._put("rejects", before, b"".join(line + b"\n" for line in reject_lines(refusals)))
 
-    def _lines(self, kind: str, before: int, lines: Sequence[str]) -> None:
-        content = "".join(f"{line}\n" for line in lines).encode()
-        _write(self._target(kind, before), lambda draft: draft.write_bytes(content))
+    def _put(self, kind: str, before: int, content: bytes) -> None:
+        """A file that is whole when it is there, and durable when this returns."""
+        form = self._form if kind == "deliveries" else "jsonl"
+        target = self._folder / kind / f"{before:012}.{form}"
+        make_folder(target.parent)
+        if not target.exists():
+            _write(target, content)
+        elif not _is_same(target, content):
+            raise ForeignEntries(
+                f"{target}: expected what was to be written, found something else: is it the"
+                " output of another run?"
+            )
+        make_durable(target.parent)
 
-    def _target(self, kind: str, before: int) -> Path:
-        return self._folder / kind / f"{before:012}.jsonl"
 
-
-def _write(target: Path, write: Callable[[Path], object]) -> None:
-    """A file that is whole when it is there, and durable when this returns."""
-    if target.exists():
-        return
-    target.parent.mkdir(parents=True, exist_ok=True)
+def _write(target: Path, content: bytes) -> None:
     draft = target.with_name(f".{uuid.uuid4().hex}")
     try:
-        write(draft)
-        with draft.open("rb") as file:
+        with draft.open("xb") as file:
+            file.write(content)
+            file.flush()
             os.fsync(file.fileno())
         draft.replace(target)
-        make_durable(target.parent)
     finally:
         draft.unlink(missing_ok=True)
+
+
+def _is_same(target: Path, content: bytes) -> bool:
+    """Tables may be written otherwise by another version of Arrow."""
+    there = target.read_bytes()
+    if there == content:
+        return True
+    if target.suffix != ".parquet":
+        return False
+    return bool(pq.read_table(io.BytesIO(there)).equals(pq.read_table(io.BytesIO(content))))

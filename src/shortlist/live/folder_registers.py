@@ -4,8 +4,8 @@ import os
 import uuid
 from pathlib import Path
 
-from shortlist.live.files import make_durable
 from shortlist.log.base import Moved, Register
+from shortlist.log.durable import make_durable
 from shortlist.log.private import make_private, open_private
 
 KEPT = 2

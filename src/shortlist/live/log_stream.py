@@ -76,12 +76,13 @@ class LogStream:
     def _run(self) -> None:
         try:
             while not self._stopping.is_set():
-                if not self._has_run_batch():
+                if not self.run_batch():
                     self._stopping.wait(POLL_SECONDS)
         except Exception as failure:
             self._failure = failure
 
-    def _has_run_batch(self) -> bool:
+    def run_batch(self) -> bool:
+        """Takes what there is, as far as a batch may have it; whether there was anything."""
         driver, laps = self._driver, Laps()
         base = driver.manifest.base
         after = driver.manifest.position - base

@@ -2,7 +2,7 @@
 
 import time
 import uuid
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from contextlib import suppress
 from dataclasses import replace
 from pathlib import Path
@@ -91,21 +91,30 @@ def restore(source: Path, log: Log, files: Files) -> Manifest:
             names[name] = files.write(name.partition("-")[0], content)
         if there < len(savepoint.unread):
             log.append(INPUT, savepoint.unread[there:], expected_end=there)
-        moved = replace(
-            savepoint.manifest.renamed(names),
-            base=savepoint.manifest.position,
-            deliveries=Output(),
-            rejects=Output(),
-            departures=Output(),
-            checkpoint="",
-            batch=-1,
-        )
-        log.put(MANIFEST, moved.to_bytes(), 0)
     except BaseException:
-        for name in names.values():
-            files.path(name).unlink(missing_ok=True)
+        _remove(names.values(), files)
+        raise
+    moved = replace(
+        savepoint.manifest.renamed(names),
+        base=savepoint.manifest.position,
+        deliveries=Output(),
+        rejects=Output(),
+        departures=Output(),
+        checkpoint="",
+        batch=-1,
+    )
+    try:
+        log.put(MANIFEST, moved.to_bytes(), 0)
+    except Moved:
+        # after any other error it may be there, and need the files
+        _remove(names.values(), files)
         raise
     return moved
+
+
+def _remove(names: Iterable[str], files: Files) -> None:
+    for name in names:
+        files.path(name).unlink(missing_ok=True)
 
 
 def _check_target(log: Log, unread: Sequence[bytes]) -> int:

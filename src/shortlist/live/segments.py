@@ -51,7 +51,10 @@ class Segments:
         return self._since(joined(tables, self.schema), passed)
 
     def _since(self, table: pa.Table, passed: int | None) -> pa.Table:
-        return table if passed is None else table.filter(pc.field("time") >= passed)
+        if passed is None or not table.num_rows:
+            return table
+        # an expression would wake the threads of Arrow, for a few rows
+        return table.filter(pc.greater_equal(table.column("time"), passed))
 
     def _written(self, rows: pa.Table, tier: int) -> Segment:
         content = to_bytes(rows)

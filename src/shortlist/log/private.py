@@ -3,6 +3,8 @@
 import os
 from pathlib import Path
 
+from shortlist.log.durable import make_folder
+
 FILE_MODE, FOLDER_MODE = 0o600, 0o700
 
 
@@ -19,6 +21,4 @@ def open_private(path: str | Path, flags: int) -> int:
 
 def make_private(folder: Path) -> None:
     """Makes a folder, and those above it, where there are none; those that it makes are private."""
-    if not folder.is_dir():
-        make_private(folder.parent)
-        folder.mkdir(FOLDER_MODE, exist_ok=True)
+    make_folder(folder, FOLDER_MODE)

@@ -37,6 +37,8 @@ class Intent:
     """Where the stream ended before the part."""
     count: int = 0
     digest: str = ""
+    """Of the part's lines, in whatever order: a part that is all there is may have been tried in
+    another one before."""
 
 
 class AppendOnce:
@@ -89,18 +91,20 @@ class AppendOnce:
 
     def _append(self, intent: Intent, part: pa.Table, revision: int, begun: Intent | None) -> int:
         """The revision of the register afterwards."""
-        digest = _digest(part["line"].to_pylist())
+        digest = _digest(sorted(part["line"].to_pylist()))
         for _ in range(ATTEMPTS):
+            # The end is taken before anybody looks: a driver that was believed dead may append
+            # until then, and be seen; later, and the stream does not end there.
             begin = self._log.end(self._stream)
+            if begun is not None and begun.part == intent.part and self._was_appended(begun):
+                return revision
             intent = replace(intent, begin=begin, count=len(part), digest=digest)
             revision = self._log.put(self._register, json.dumps(asdict(intent)).encode(), revision)
             try:
                 append(self._log, self._stream, part, expected_end=begin)
                 return revision
             except Moved:
-                # A driver that was believed dead may have been the other one.
-                if begun is not None and begun.part == intent.part and self._was_appended(begun):
-                    return revision
+                continue
         raise Moved(f"others appended to {self._stream} in between, {ATTEMPTS} times")
 
     def _check(self, last: Intent, query: str | None, number: int, whole: str) -> None:
@@ -114,7 +118,7 @@ class AppendOnce:
 
     def _was_appended(self, intent: Intent) -> bool:
         entries = self._log.read(self._stream, intent.begin, intent.begin + intent.count)
-        return _digest([entry.content for entry in entries]) == intent.digest
+        return _digest(sorted(entry.content for entry in entries)) == intent.digest
 
 
 def append(log: Log, stream: str, lines: pa.Table, expected_end: int | None = None) -> None:

@@ -1,0 +1,38 @@
+"""Names that survive the loss of power."""
+
+import os
+from contextlib import suppress
+from pathlib import Path
+
+
+def make_durable(folder: Path) -> None:
+    """The names in a folder survive the loss of power from here on."""
+    opened = os.open(folder, os.O_RDONLY)
+    try:
+        os.fsync(opened)
+    finally:
+        os.close(opened)
+
+
+KNOWN: set[Path] = set()
+"""Folders whose own names this process has made durable."""
+
+
+def make_folder(folder: Path, mode: int = 0o777) -> None:
+    """Makes a folder, and those above it, where there are none.
+
+    Its name survives the loss of power, also where another process has made it and ended then.
+
+    >>> import tempfile
+    >>> made = Path(tempfile.mkdtemp(), "some", "folder")
+    >>> make_folder(made), made.is_dir()
+    (None, True)
+    """
+    if folder in KNOWN and folder.is_dir():
+        return
+    if not folder.is_dir():
+        make_folder(folder.parent, mode)
+        folder.mkdir(mode, exist_ok=True)
+    with suppress(PermissionError):  # it is in somebody else's
+        make_durable(folder.parent)
+    KNOWN.add(folder)
