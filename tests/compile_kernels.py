@@ -27,7 +27,7 @@ def write() -> None:
 def main() -> None:
     compare(Everything, STREAMS)  # what it needs, all policies need
     others = [kind for kind in POLICIES if kind not in (*LONGEST, Everything, Chain)]
-    with ProcessPoolExecutor(2, get_context("fork")) as processes:
+    with ProcessPoolExecutor(2, get_context("spawn")) as processes:
         jobs = [processes.submit(compare, kind, STREAMS) for kind in (*LONGEST, *others)]
         jobs += [processes.submit(match, size) for size in (1, 63, 1100)]
         jobs.append(processes.submit(write))
