@@ -1,12 +1,13 @@
 PYTHON ?= python3
-# Test processes running at once; each may start a JVM of its own, bounded by TEST_MEMORY.
-WORKERS ?= 2
+# Test processes running at once: one more than two cores, since some wait for what they started.
+# Each may start a JVM of its own, bounded by TEST_MEMORY.
+WORKERS ?= 3
 TEST_MEMORY ?= 1g
 
 BIN := .venv/bin
 READY := .venv/.ready
 
-.PHONY: help demo test check bench soak reproduce lock clean
+.PHONY: help demo test kernels check bench soak reproduce lock clean
 
 help: ## List what can be made
 	@grep -hE '^[.a-z]+:.*## ' Makefile | sed -E 's/:.*## /\t/' | expand -t 12
@@ -21,8 +22,12 @@ $(READY): pyproject.toml requirements.lock
 demo: $(READY) ## Run Shortlist on a generated city
 	$(BIN)/python -m examples.city
 
-test: check ## Check, then run every test and example but the soak tests
-	SHORTLIST_DRIVER_MEMORY=$(TEST_MEMORY) $(BIN)/python -m pytest -n $(WORKERS) --dist loadfile
+test: $(READY) ## Check, then run every test and example but the soak tests
+	@$(MAKE) --no-print-directory -j 2 check kernels
+	SHORTLIST_DRIVER_MEMORY=$(TEST_MEMORY) $(BIN)/python -m pytest -n $(WORKERS)
+
+kernels: $(READY) ## Compile the kernels that most tests use
+	$(BIN)/python -m tests.compile_kernels
 
 check: $(READY) ## Lint, formatting, types and import rules
 	$(BIN)/ruff check

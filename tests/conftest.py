@@ -1,9 +1,10 @@
-"""How much is generated, and the one Spark session that tests share."""
+"""How much is generated, what runs where and when, and the one Spark session that tests share."""
 
 import os
 
 import pytest
 from hypothesis import HealthCheck, settings
+from xdist.scheduler import LoadFileScheduling
 
 COMMON = {
     "deadline": None,
@@ -12,6 +13,32 @@ COMMON = {
 settings.register_profile("default", max_examples=30, **COMMON)
 settings.register_profile("soak", max_examples=10_000, **COMMON)
 settings.load_profile(os.environ.get("SHORTLIST_HYPOTHESIS", "default"))
+
+LONGEST = ("tests/spark/", "tests/faults/", "tests/docs/", "tests/test_cli.py", "tests/benchmarks/")
+"""What starts first, so that no process is left with something long when the others are done."""
+
+
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    items.sort(key=lambda item: _rank(item.nodeid))
+
+
+def _rank(nodeid: str) -> int:
+    return next((at for at, start in enumerate(LONGEST) if nodeid.startswith(start)), len(LONGEST))
+
+
+class Scheduling(LoadFileScheduling):
+    """Each file in one process; those that share a Spark session together, pages one by one."""
+
+    def _split_scope(self, nodeid: str) -> str:
+        if nodeid.startswith("tests/spark/"):
+            return "tests/spark/"
+        return nodeid if nodeid.startswith("tests/docs/") else super()._split_scope(nodeid)
+
+
+@pytest.hookimpl(optionalhook=True)
+def pytest_xdist_make_scheduler(config: pytest.Config, log: object) -> Scheduling:
+    config.option.loadscopereorder = False
+    return Scheduling(config, log)
 
 
 @pytest.fixture(scope="session")

@@ -238,6 +238,11 @@ def examples(count: int) -> settings:
     return settings(max_examples=max(count, settings().max_examples))
 
 
+def seeds(count: int) -> range:
+    """Seeds of so many rounds, and of as many more as a profile asks for more examples."""
+    return range(count * settings().max_examples // settings.get_profile("default").max_examples)
+
+
 @cache
 def _index(size: int) -> st.SearchStrategy[int]:
     return st.integers(0, size - 1)

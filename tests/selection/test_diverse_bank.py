@@ -20,9 +20,9 @@ from shortlist.selection.bank.offers import NEVER, Offers
 from shortlist.selection.bank.publications import Publications
 from tests.selection.duels import duel
 from tests.selector_calls import RENT, candidate, diverse
-from tests.strategies import examples, seeded
+from tests.strategies import examples, seeded, seeds
 
-TIMELINES = 500
+TIMELINES = 200
 
 
 class Traveller:
@@ -126,11 +126,11 @@ def meet(seed, draw_candidate=candidate, **settings):
 
 
 def test_equals_plain_selectors():
-    for seed in range(TIMELINES):
+    for seed in seeds(TIMELINES):
         meet(seed)
 
 
-@examples(200)
+@examples(60)
 @given(st.integers(0, 2**32))
 def test_equals_a_plain_selector_on_short_timelines(seed):
     meet(seed, most=12, shortlists=1)
@@ -154,7 +154,7 @@ def close_candidate(pick, time, position, scale):
 
 @pytest.mark.parametrize("draw_candidate", [candidate, close_candidate])
 def test_equals_plain_selectors_where_rows_are_pruned(draw_candidate):
-    for seed in range(60):
+    for seed in seeds(24):
         meet(seed, draw_candidate, most=400, shortlists=2, draw_policy=large_window)
 
 
@@ -180,7 +180,7 @@ def spread_candidate(pick, time, position, scale):
 
 
 def test_equals_plain_selectors_where_distances_prune():
-    for seed in range(40):
+    for seed in seeds(16):
         meet(seed, spread_candidate, most=300, shortlists=1, draw_policy=by_rent)
 
 

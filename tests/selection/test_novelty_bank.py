@@ -19,16 +19,16 @@ from shortlist.selection.bank.novelty import NoveltyBank
 from shortlist.selection.bank.offers import NEVER, Offers
 from tests.selection.duels import Player, bank_rows, duel, offers_of, plain_row
 from tests.selector_calls import novelty
-from tests.strategies import examples, seeded
+from tests.strategies import examples, seeded, seeds
 
-TIMELINES = 1500
+TIMELINES = 500
 MODES = list(product(["lazy", "eager"], ["threshold", "sampling", "random"]))
 every_mode = pytest.mark.parametrize(("mode", "algorithm"), MODES, ids=map("-".join, MODES))
 
 
 def test_equals_plain_selectors():
     bank = NoveltyBank()  # one for all, so that places are used again and again
-    for seed in range(TIMELINES):
+    for seed in seeds(TIMELINES):
         duel(Novelty, bank, seed)
 
 
@@ -48,7 +48,7 @@ def test_equals_plain_selectors_through_many_periods(mode, algorithm):
         duel(Novelty, NoveltyBank(), seed, most=700, shortlists=2, draw_policy=policy)
 
 
-@examples(300)
+@examples(100)
 @given(st.integers(0, 2**32))
 def test_equals_a_plain_selector_on_short_timelines(seed):
     duel(Novelty, NoveltyBank(), seed, most=9, shortlists=1)

@@ -14,9 +14,9 @@ from shortlist.selection.bank.offers import NEVER, Offers
 from shortlist.selection.bank.preferential import PreferentialBank
 from tests.selection.duels import duel
 from tests.selector_calls import candidate
-from tests.strategies import examples, maybe
+from tests.strategies import examples, maybe, seeds
 
-TIMELINES = 1500
+TIMELINES = 500
 
 
 def offers_to(place, scores, times=None, expiries=None):
@@ -62,16 +62,16 @@ def skyband(offers, k):
 
 def test_equals_plain_selectors():
     bank = PreferentialBank()  # one for all, so that places are used again and again
-    for seed in range(TIMELINES):
+    for seed in seeds(TIMELINES):
         duel(TopK, bank, seed)
 
 
 def test_equals_plain_selectors_on_long_timelines():
-    for seed in range(150):
+    for seed in seeds(50):
         duel(TopK, PreferentialBank(), seed, most=600, shortlists=2)
 
 
-@examples(300)
+@examples(100)
 @given(st.integers(0, 2**32))
 def test_equals_a_plain_selector_on_short_timelines(seed):
     duel(TopK, PreferentialBank(), seed, most=8, shortlists=1)

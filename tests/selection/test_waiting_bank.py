@@ -15,8 +15,9 @@ from shortlist.selection.bank.offers import NEVER, Offers
 from shortlist.selection.bank.waiting import WaitingBank
 from tests.selection.duels import duel
 from tests.selector_calls import candidate
+from tests.strategies import seeds
 
-TIMELINES = 500
+TIMELINES = 200
 BANKS = {Digest: WaitingBank, Quiet: WaitingBank, Cap: CapBank}
 every_kind = pytest.mark.parametrize("kind", BANKS, ids=lambda kind: kind.__name__)
 
@@ -28,7 +29,7 @@ def inbox(request, monkeypatch):
 
 @every_kind
 def test_as_plain(kind):
-    for seed in range(TIMELINES):
+    for seed in seeds(TIMELINES):
         duel(kind, BANKS[kind](), seed)
 
 
@@ -42,7 +43,7 @@ def test_as_plain_with_few_scores_and_short_lives(kind):
         publication = replace(one.publication, expiry=expiry)
         return replace(one, publication=publication, score=pick([0.0, 1.0]))
 
-    for seed in range(TIMELINES):
+    for seed in seeds(TIMELINES):
         duel(kind, BANKS[kind](), seed, draw_candidate=brief)
 
 

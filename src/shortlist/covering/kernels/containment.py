@@ -5,8 +5,9 @@ earlier counts as covering the later.
 """
 
 import numpy as np
-from numba import njit
 from numpy.typing import NDArray
+
+from shortlist.matching.kernels.compiling import kernel
 
 Places = NDArray[np.int32]
 Covering = tuple[NDArray[np.int64], Places, Places, Places]
@@ -14,7 +15,7 @@ Covering = tuple[NDArray[np.int64], Places, Places, Places]
 length of the longest chain that ends in it."""
 
 
-@njit(cache=True)
+@kernel
 def covering_of_pairs(places: Places) -> Covering:
     """For rows of two numbers, of which `places` has the second one's: 0 for the largest.
 
@@ -54,7 +55,7 @@ def covering_of_pairs(places: Places) -> Covering:
     return starts, parents[: starts[count]].copy(), ancestors, depths
 
 
-@njit(cache=True)
+@kernel
 def covering_of_rows(rows: NDArray[np.int32]) -> Covering:
     """For rows of any width: every one is compared with those before it.
 
@@ -91,7 +92,7 @@ def covering_of_rows(rows: NDArray[np.int32]) -> Covering:
     return starts, parents[: starts[count]].copy(), ancestors, depths
 
 
-@njit(cache=True)
+@kernel
 def _find_coverers(columns: NDArray[np.int32], row: int, coverers: Places) -> int:
     """Writes down, in order, the rows before that cover this one, and says how many they are."""
     covers = np.ones(row, np.bool_)
@@ -107,7 +108,7 @@ def _find_coverers(columns: NDArray[np.int32], row: int, coverers: Places) -> in
     return found
 
 
-@njit(cache=True)
+@kernel
 def _covers(rows: NDArray[np.int32], general: int, special: int) -> bool:
     column = 0
     while column < rows.shape[1] and rows[general, column] <= rows[special, column]:
@@ -115,7 +116,7 @@ def _covers(rows: NDArray[np.int32], general: int, special: int) -> bool:
     return bool(column == rows.shape[1])
 
 
-@njit(cache=True)
+@kernel
 def _next_above(tree: Places, leaves: int, place: int, bound: int) -> int:
     """The first place from here on whose leaf is above the bound; `leaves` if there is none."""
     node = leaves + place
@@ -132,7 +133,7 @@ def _next_above(tree: Places, leaves: int, place: int, bound: int) -> int:
     return node - leaves
 
 
-@njit(cache=True)
+@kernel
 def _enter(tree: Places, leaves: int, place: int, row: int) -> None:
     node = leaves + place
     while node:
@@ -140,7 +141,7 @@ def _enter(tree: Places, leaves: int, place: int, row: int) -> None:
         node >>= 1
 
 
-@njit(cache=True)
+@kernel
 def _counted_up_to(tree: Places, place: int) -> int:
     found = 0
     place += 1
@@ -150,7 +151,7 @@ def _counted_up_to(tree: Places, place: int) -> int:
     return found
 
 
-@njit(cache=True)
+@kernel
 def _count(tree: Places, place: int) -> None:
     place += 1
     while place < tree.size:
@@ -158,7 +159,7 @@ def _count(tree: Places, place: int) -> None:
         place += place & -place
 
 
-@njit(cache=True)
+@kernel
 def _with_room(values: Places, size: int) -> Places:
     """The same, or a larger copy if they are so many already."""
     if size < values.size:

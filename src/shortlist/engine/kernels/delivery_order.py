@@ -3,8 +3,9 @@
 from typing import NamedTuple
 
 import numpy as np
-from numba import njit
 from numpy.typing import NDArray
+
+from shortlist.matching.kernels.compiling import kernel
 
 Bytes = NDArray[np.uint8]
 Ints = NDArray[np.int32]
@@ -34,7 +35,7 @@ class _Rows(NamedTuple):
     content: Bytes
 
 
-@njit(cache=True)
+@kernel
 def order_of(keys: Keys) -> Longs:
     """The numbers of deliveries in order; nothing if they are in order already.
 
@@ -69,7 +70,7 @@ def order_of(keys: Keys) -> Longs:
     return order
 
 
-@njit(cache=True)
+@kernel
 def _rows(keys: Keys) -> _Rows:
     count = keys.times.size
     starts, stops = np.empty(count, np.int64), np.empty(count, np.int64)
@@ -96,7 +97,7 @@ def _rows(keys: Keys) -> _Rows:
     return _Rows(keys.times, keys.positions, words, starts, stops, content)
 
 
-@njit(cache=True)
+@kernel
 def _precedes(rows: _Rows, one: int, other: int) -> bool:
     if rows.times[one] != rows.times[other]:
         return bool(rows.times[one] < rows.times[other])
@@ -107,7 +108,7 @@ def _precedes(rows: _Rows, one: int, other: int) -> bool:
     return _is_lower(rows, one, other)
 
 
-@njit(cache=True)
+@kernel
 def _is_lower(rows: _Rows, one: int, other: int) -> bool:
     """Whether one name is before the other."""
     start, start_of_other = rows.starts[one], rows.starts[other]
@@ -119,7 +120,7 @@ def _is_lower(rows: _Rows, one: int, other: int) -> bool:
     return bool(length < length_of_other)
 
 
-@njit(cache=True)
+@kernel
 def _merge(rows: _Rows, order: Longs, start: int, middle: int, stop: int, merged: Longs) -> None:
     """Two runs as one; of equals, those of the first run come first."""
     left, right = start, middle

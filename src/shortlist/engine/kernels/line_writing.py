@@ -3,10 +3,12 @@
 from typing import Any, NamedTuple
 
 import numpy as np
-from numba import njit, types
+from numba import types
 from numba.core import cgutils
 from numba.extending import intrinsic
 from numpy.typing import NDArray
+
+from shortlist.matching.kernels.compiling import kernel
 
 Bytes = NDArray[np.uint8]
 Ints = NDArray[np.int32]
@@ -55,7 +57,7 @@ def _typed_copy(_context: Any, target: Any, _at: Any, source: Any, _start: Any, 
 _copy: Any = intrinsic(_typed_copy)
 
 
-@njit(cache=True)
+@kernel
 def has_escapes(content: Bytes) -> bool:
     """Whether JSON writes any byte of names in another way.
 
@@ -69,7 +71,7 @@ def has_escapes(content: Bytes) -> bool:
     return count > 0
 
 
-@njit(cache=True)
+@kernel
 def line_ends(columns: tuple[Cells, ...], end: Bytes, count: int) -> Longs:
     """Where each of so many lines begins, and where the last one ends."""
     ends = np.empty(count + 1, np.int64)
@@ -89,7 +91,7 @@ def line_ends(columns: tuple[Cells, ...], end: Bytes, count: int) -> Longs:
     return ends
 
 
-@njit(cache=True)
+@kernel
 def write_lines(columns: tuple[Cells, ...], end: Bytes, ends: Longs, lines: Bytes) -> None:
     """Writes the lines that begin where `line_ends` says."""
     cursors = np.empty(BLOCK, np.int64)
@@ -112,7 +114,7 @@ def write_lines(columns: tuple[Cells, ...], end: Bytes, ends: Longs, lines: Byte
             _copy(lines, cursors[at], end, 0, end.size)
 
 
-@njit(cache=True)
+@kernel
 def as_python_writes(
     numbers: NDArray[np.float64], content: Bytes, offsets: Longs
 ) -> tuple[Bytes, Longs]:
@@ -146,7 +148,7 @@ def as_python_writes(
     return written[:cursor], ends
 
 
-@njit(cache=True)
+@kernel
 def _read_digits(content: Bytes, start: int, stop: int, digits: Bytes) -> tuple[int, int]:
     """The digits of a number without the zeros around them, and how many stand before its point.
 
@@ -177,7 +179,7 @@ def _read_digits(content: Bytes, start: int, stop: int, digits: Bytes) -> tuple[
     return kept, point + exponent
 
 
-@njit(cache=True)
+@kernel
 def _write_digits(digits: Bytes, count: int, point: int, written: Bytes, cursor: int) -> int:
     """Writes a number; where it ends."""
     if count == 0:

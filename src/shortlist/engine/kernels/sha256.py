@@ -5,10 +5,10 @@ from math import cbrt, sqrt
 from typing import NamedTuple
 
 import numpy as np
-from numba import njit
 from numpy.typing import NDArray
 
 from shortlist.matching.arrays import Ints, Longs
+from shortlist.matching.kernels.compiling import kernel
 
 Words = NDArray[np.uint32]
 Octets = NDArray[np.uint8]
@@ -48,7 +48,7 @@ class Texts(NamedTuple):
     """In bytes."""
 
 
-@njit(cache=True)
+@kernel
 def texts(content: Octets, offsets: Longs) -> Texts:
     """Strings, of which each begins at an offset; the last one ends at the last offset.
 
@@ -86,7 +86,7 @@ class Group(NamedTuple):
     ends: Longs
 
 
-@njit(cache=True)
+@kernel
 def write_digests(messages: Messages, digits: DigitPairs) -> None:
     """The first half of each digest, in hexadecimal digits.
 
@@ -124,13 +124,13 @@ def write_digests(messages: Messages, digits: DigitPairs) -> None:
             _hash(messages, group, schedule, state, digits)
 
 
-@njit(cache=True)
+@kernel
 def _blocks(length: int) -> int:
     """Of a message with its end: a byte, and its length in eight."""
     return (length + 8) // 64 + 1
 
 
-@njit(cache=True)
+@kernel
 def _hash(
     messages: Messages, group: Group, schedule: Words, state: Words, digits: DigitPairs
 ) -> None:
@@ -147,7 +147,7 @@ def _hash(
         _write(state, group, block, digits)
 
 
-@njit(cache=True)
+@kernel
 def _place(
     strings: Texts, of_message: Ints, numbers: Longs, offsets: Longs, block: int, schedule: Words
 ) -> None:
@@ -167,7 +167,7 @@ def _place(
             schedule[at * LANES + lane] |= np.uint32(both >> shift)
 
 
-@njit(cache=True)
+@kernel
 def _close(ends: Longs, block: int, schedule: Words) -> None:
     """A bit behind the last one of a message, and in the last two words how many bits it has."""
     for lane in range(ends.size):
@@ -180,12 +180,12 @@ def _close(ends: Longs, block: int, schedule: Words) -> None:
             schedule[15 * LANES + lane] = np.uint32(end << 3)
 
 
-@njit(cache=True)
+@kernel
 def _rotated(word: np.uint32, bits: int) -> np.uint32:
     return np.uint32((word >> np.uint32(bits)) | (word << np.uint32(32 - bits)))
 
 
-@njit(cache=True)
+@kernel
 def _expand(schedule: Words) -> None:
     """From the words of a block to a word for each round."""
     for at in range(16 * LANES, 64 * LANES):
@@ -199,7 +199,7 @@ def _expand(schedule: Words) -> None:
         )
 
 
-@njit(cache=True)
+@kernel
 def _compress(schedule: Words, state: Words) -> None:
     """From the state before a block to the state behind it."""
     before = state.copy()
@@ -236,7 +236,7 @@ def _compress(schedule: Words, state: Words) -> None:
     state += before
 
 
-@njit(cache=True)
+@kernel
 def _write(state: Words, group: Group, block: int, digits: DigitPairs) -> None:
     """The digits of those messages that this was the last block of."""
     numbers, ends = group.numbers, group.ends

@@ -2,12 +2,12 @@
 
 import numpy as np
 import numpy.typing as npt
-from numba import njit
 
 from shortlist.matching.arrays import Ints
+from shortlist.matching.kernels.compiling import kernel
 
 
-@njit(cache=True)
+@kernel
 def order_by(first: Ints, second: Ints) -> npt.NDArray[np.int32]:
     """The places of pairs in order of both keys, the first one first; keys are 0 or more.
 

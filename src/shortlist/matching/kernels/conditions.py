@@ -11,10 +11,11 @@ from typing import Any
 
 import numpy as np
 from llvmlite import ir
-from numba import njit, types, uint64
+from numba import types, uint64
 from numba.extending import intrinsic
 
 from shortlist.matching.arrays import Ints
+from shortlist.matching.kernels.compiling import kernel
 
 Pairs = tuple[Ints, Ints, int]
 """Publications, numbers, and how many of both there are."""
@@ -43,7 +44,7 @@ _lowest_bit: Any = intrinsic(_typed_lowest_bit)
 _bits: Any = intrinsic(_typed_bits)
 
 
-@njit(cache=True)
+@kernel
 def _grown(publications: Ints, numbers: Ints, least: int) -> tuple[Ints, Ints]:
     """The arrays with room for at least so many."""
     size = max(least, 2 * publications.size)
@@ -57,7 +58,7 @@ _AT_ONCE = 4
 """So many bits of a word are written without asking whether they are there."""
 
 
-@njit(cache=True)
+@kernel
 def _written(words, firsts, whose, held, publications, numbers, count):  # type: ignore[no-untyped-def]
     """Writes the pairs of some words of masks, none of them 0."""
     needed = count + _AT_ONCE
@@ -86,7 +87,7 @@ _HELD = 2048
 """Words of masks that are held back and then written together, which spares many a branch."""
 
 
-@njit(cache=True)
+@kernel
 def _hold(words, mask, number, some, firsts, whose, held):  # type: ignore[no-untyped-def]
     for word in range(words):
         some[held], firsts[held], whose[held] = mask[word], word * 64, number
@@ -102,7 +103,7 @@ def kernels(words: int) -> tuple[Callable[..., Pairs], Callable[..., Pairs]]:
     finding them in its cache.
     """
 
-    @njit(cache=True)
+    @kernel
     def match_conjunctions(masks, conjunctions, first, lists, expand, pairs):  # type: ignore[no-untyped-def]
         """Groups begin with one slot each, and end early where that is empty."""
         table, plus_rows, minus_rows = masks
@@ -143,7 +144,7 @@ def kernels(words: int) -> tuple[Callable[..., Pairs], Callable[..., Pairs]]:
                     number = following[number] if expand else -1
         return _written(some, firsts, whose, held, publications, numbers, count)
 
-    @njit(cache=True)
+    @kernel
     def match_programs(masks, programs, depth, wanted, first, lists, expand, pairs):  # type: ignore[no-untyped-def]
         table, plus_rows, minus_rows = masks
         code_offsets, code, plus, minus, is_strict = programs
@@ -193,7 +194,7 @@ def kernels(words: int) -> tuple[Callable[..., Pairs], Callable[..., Pairs]]:
     return match_conjunctions, match_programs
 
 
-@njit(cache=True)
+@kernel
 def settle(heads, following, segment, segment_of, condition_of):  # type: ignore[no-untyped-def]
     """Writes down for everyone on the lists where their condition is."""
     for condition in range(heads.size):

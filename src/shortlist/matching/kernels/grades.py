@@ -9,7 +9,8 @@ formula, from Newton's method or from a few steps of false position, bisection g
 import math
 
 import numpy as np
-from numba import njit
+
+from shortlist.matching.kernels.compiling import kernel
 
 LINEAR, SMOOTH, GAUSS = range(3)
 LEFT, RIGHT, POWER, NEGATED, POSSIBILITY, NECESSITY = range(4, 10)
@@ -17,7 +18,7 @@ LEFT, RIGHT, POWER, NEGATED, POSSIBILITY, NECESSITY = range(4, 10)
 MIN, PRODUCT, LUKASIEWICZ, AVERAGE, MAX, WEIGHTED = range(6)
 
 
-@njit(cache=True)
+@kernel
 def edge(shape, foot, x, core):  # type: ignore[no-untyped-def]
     """As `Trapezoid.membership` between a foot and the core."""
     if math.isinf(core - foot):
@@ -25,7 +26,7 @@ def edge(shape, foot, x, core):  # type: ignore[no-untyped-def]
     return edge_degree(shape, (x - foot) / (core - foot))
 
 
-@njit(cache=True)
+@kernel
 def edge_degree(shape, u):  # type: ignore[no-untyped-def]
     """As `sets.edge_degree`."""
     if shape == LINEAR:
@@ -37,7 +38,7 @@ def edge_degree(shape, u):  # type: ignore[no-untyped-def]
     return math.exp(-(away * away) / 2)
 
 
-@njit(cache=True)
+@kernel
 def membership(x, m1, m2, m3, m4, left, right):  # type: ignore[no-untyped-def]
     if x < m2:
         return edge(left, m1, x, m2) if x > m1 else 0.0
@@ -46,7 +47,7 @@ def membership(x, m1, m2, m3, m4, left, right):  # type: ignore[no-untyped-def]
     return 1.0
 
 
-@njit(cache=True)
+@kernel
 def combined(norm, is_or, degrees, weights):  # type: ignore[no-untyped-def]
     """One level of `and` or `or`, as `fuzzy.norms` has it."""
     result = degrees[0]
@@ -73,7 +74,7 @@ def combined(norm, is_or, degrees, weights):  # type: ignore[no-untyped-def]
     return result / degrees.size if norm == AVERAGE else result
 
 
-@njit(cache=True)
+@kernel
 def degree(start, stop, elements, is_text, m1, m2, m3, m4, left, right, power, negated):  # type: ignore[no-untyped-def]
     """A fuzzy predicate's degree, not rounded: the best over a publication's elements."""
     best = 0.0
@@ -85,7 +86,7 @@ def degree(start, stop, elements, is_text, m1, m2, m3, m4, left, right, power, n
     return 1 - best if negated else best
 
 
-@njit(cache=True)
+@kernel
 def read(parameters, grade):  # type: ignore[no-untyped-def]
     """A grade's corners, edges, power and negation, read once for many publications."""
     return (
@@ -100,7 +101,7 @@ def read(parameters, grade):  # type: ignore[no-untyped-def]
     )
 
 
-@njit(cache=True)
+@kernel
 def linear(x, m1, m2, m3, m4, left_width, right_width):  # type: ignore[no-untyped-def]
     """As `membership` with linear edges, without a branch: each edge goes on above 1 and below 0.
 
@@ -111,7 +112,7 @@ def linear(x, m1, m2, m3, m4, left_width, right_width):  # type: ignore[no-untyp
     return max(0.0, min(1.0, left, right))
 
 
-@njit(cache=True)
+@kernel
 def widths(m1, m2, m3, m4, left, right):  # type: ignore[no-untyped-def]
     """Of both edges, where `linear` may be used; otherwise not a number."""
     left_width = m2 - m1 if m1 > -math.inf else 0.0
@@ -134,20 +135,20 @@ MARGIN = 1e-3
 """Of a billionth: far more than a height is wrong by, where it comes from a formula."""
 
 
-@njit(cache=True, error_model="numpy")
+@kernel(error_model="numpy")
 def is_clear(low, high):  # type: ignore[no-untyped-def]
     """Whether all heights between two, and 1 - them, are rounded to the same nine decimals."""
     first, last = low * BILLION - MARGIN, high * BILLION + MARGIN
     return np.floor(first + 0.5) == np.floor(last + 0.5)
 
 
-@njit(cache=True, error_model="numpy")
+@kernel(error_model="numpy")
 def _on_grid(height):  # type: ignore[no-untyped-def]
     """The height in steps such that 1 - it is exact."""
     return 1 - (1 - height)
 
 
-@njit(cache=True, error_model="numpy")
+@kernel(error_model="numpy")
 def position(shape, degree):  # type: ignore[no-untyped-def]
     """As `sets.edge_position`."""
     if shape == LINEAR:
@@ -157,7 +158,7 @@ def position(shape, degree):  # type: ignore[no-untyped-def]
     return max(0.0, 1 - math.sqrt(-2 * math.log(degree)) / 3) if degree > GAUSS_FOOT else 0.0
 
 
-@njit(cache=True, error_model="numpy")
+@kernel(error_model="numpy")
 def reach(height, shape, root, rises):  # type: ignore[no-untyped-def]
     """Which share of the way from core to foot is at least so high.
 
@@ -169,7 +170,7 @@ def reach(height, shape, root, rises):  # type: ignore[no-untyped-def]
     return 1 - position(shape, height if root == 1.0 else math.pow(height, root))
 
 
-@njit(cache=True, error_model="numpy")
+@kernel(error_model="numpy")
 def slope(height, shape, rises):  # type: ignore[no-untyped-def]
     """How fast a reach becomes less where the height grows; no hedges."""
     if shape == LINEAR:
@@ -182,7 +183,7 @@ def slope(height, shape, rises):  # type: ignore[no-untyped-def]
     return 1 / (3 * degree * math.sqrt(-2 * math.log(degree)))
 
 
-@njit(cache=True, error_model="numpy")
+@kernel(error_model="numpy")
 def newton(left, left_shape, left_rises, right, right_shape, gap):  # type: ignore[no-untyped-def]
     """The height at which both reaches fill the gap, to 1e-13; not a number if that takes long.
 
@@ -208,7 +209,7 @@ def newton(left, left_shape, left_rises, right, right_shape, gap):  # type: igno
     return math.nan
 
 
-@njit(cache=True, error_model="numpy")
+@kernel(error_model="numpy")
 def meeting(  # type: ignore[no-untyped-def]
     near, left_foot, left_shape, left_root, left_rises, far, right_foot, right_shape
 ):
@@ -258,7 +259,7 @@ def meeting(  # type: ignore[no-untyped-def]
     return high
 
 
-@njit(cache=True, error_model="numpy")
+@kernel(error_model="numpy")
 def over_range(low, high, low_open, high_open, m1, m2, m3, m4, left, right):  # type: ignore[no-untyped-def]
     """The highest membership of a trapezoid on an interval."""
     if low > high or (low == high and (low_open or high_open)):
@@ -270,7 +271,7 @@ def over_range(low, high, low_open, high_open, m1, m2, m3, m4, left, right):  # 
     return meeting(high, high, LINEAR, 1.0, False, m2, m1, left)
 
 
-@njit(cache=True, error_model="numpy")
+@kernel(error_model="numpy")
 def over_set(target, root, m1, m2, m3, m4, left, right):  # type: ignore[no-untyped-def]
     """sup min of a published trapezoid with a hedged one, whose power is 1 / root."""
     t1, t2, t3, t4, t_left, t_right = target
@@ -282,7 +283,7 @@ def over_set(target, root, m1, m2, m3, m4, left, right):  # type: ignore[no-unty
     return meeting(-t2, -t1, t_left, root, False, -m3, -m4, right)
 
 
-@njit(cache=True, error_model="numpy")
+@kernel(error_model="numpy")
 def over_rest(target, root, m1, m2, m3, m4, left, right):  # type: ignore[no-untyped-def]
     """As `over_set`, with 1 - the hedged trapezoid."""
     t1, t2, t3, t4, t_left, t_right = target

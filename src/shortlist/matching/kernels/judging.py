@@ -3,8 +3,9 @@ otherwise possibility and necessity, in two rows.
 """
 
 import numpy as np
-from numba import njit, uint64
+from numba import uint64
 
+from shortlist.matching.kernels.compiling import kernel
 from shortlist.matching.kernels.grades import LUKASIEWICZ, MIN, WEIGHTED, combined
 from shortlist.matching.kernels.literals import (
     TEXT,
@@ -18,7 +19,7 @@ from shortlist.matching.kernels.literals import (
 from shortlist.matching.kernels.rounding import round9
 
 
-@njit(cache=True, error_model="numpy")
+@kernel(error_model="numpy")
 def run_end(conditions, first):  # type: ignore[no-untyped-def]
     """Where the pairs of a condition end, which come together."""
     last = first + 1
@@ -27,7 +28,7 @@ def run_end(conditions, first):  # type: ignore[no-untyped-def]
     return last
 
 
-@njit(cache=True, error_model="numpy")
+@kernel(error_model="numpy")
 def finish(fuzzy, degrees, first, last, least):  # type: ignore[no-untyped-def]
     """Rounds the degrees of some pairs; they are 0 where that is no match."""
     if fuzzy is None:
@@ -47,7 +48,7 @@ def finish(fuzzy, degrees, first, last, least):  # type: ignore[no-untyped-def]
         degrees[0, pair], degrees[1, pair] = possibility, necessity
 
 
-@njit(cache=True, error_model="numpy")
+@kernel(error_model="numpy")
 def judge_plain(conjunctions, fuzzy, publications, conditions):  # type: ignore[no-untyped-def]
     """The degrees of pairs of publications and plain conjunctions, which come ascending."""
     degrees = np.ones((2, publications.size))
@@ -70,7 +71,7 @@ def judge_plain(conjunctions, fuzzy, publications, conditions):  # type: ignore[
     return degrees
 
 
-@njit(cache=True)
+@kernel
 def judge_conjunctions(programs, graded, fuzzy, publications, which):  # type: ignore[no-untyped-def]
     """The degrees of pairs of publications and programs that are conjunctions.
 
@@ -94,7 +95,7 @@ def judge_conjunctions(programs, graded, fuzzy, publications, which):  # type: i
     return degrees
 
 
-@njit(cache=True, error_model="numpy")
+@kernel(error_model="numpy")
 def judge_programs(masks, programs, depth, graded, fuzzy, publications, which):  # type: ignore[no-untyped-def]
     """The degrees of pairs of publications and programs of any kind."""
     columns = 1 if fuzzy is None else 2
@@ -179,7 +180,7 @@ def judge_programs(masks, programs, depth, graded, fuzzy, publications, which): 
     return degrees
 
 
-@njit(cache=True)
+@kernel
 def split(publications, conditions, sure_publications, sure_conditions, heads, following):  # type: ignore[no-untyped-def]
     """Pairs that are not among those that are sure, which come in the same order; and these.
 
@@ -214,7 +215,7 @@ def split(publications, conditions, sure_publications, sure_conditions, heads, f
     return others, theirs, whose, numbers
 
 
-@njit(cache=True)
+@kernel
 def share_out(publications, conditions, degrees, heads, following):  # type: ignore[no-untyped-def]
     """Pairs that are possible, one for each subscription that shares the condition."""
     rows, count, condition, length = degrees.shape[0], 0, -1, 0

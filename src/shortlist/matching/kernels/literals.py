@@ -8,8 +8,9 @@ import math
 from typing import Any, NamedTuple
 
 import numpy.typing as npt
-from numba import njit, uint64
+from numba import uint64
 
+from shortlist.matching.kernels.compiling import kernel
 from shortlist.matching.kernels.grades import (
     MIN,
     NECESSITY,
@@ -97,7 +98,7 @@ class Graded(NamedTuple):
     singles: Array
 
 
-@njit(cache=True, error_model="numpy", inline="always")
+@kernel(error_model="numpy", inline="always")
 def set_of(asked, plus, minus):  # type: ignore[no-untyped-def]
     """The numbers of which a crisp literal holds: a range, or points, or all but these."""
     kinds, _, lows, highs, low_open, high_open, first_any_of, offsets, members = asked
@@ -132,7 +133,7 @@ def set_of(asked, plus, minus):  # type: ignore[no-untyped-def]
     return low, high, without_low, without_high, first, last, inverted
 
 
-@njit(cache=True, error_model="numpy", inline="always")
+@kernel(error_model="numpy", inline="always")
 def number_degrees(members, lows, what, corners, shapes, at):  # type: ignore[no-untyped-def]
     """Of a crisp literal on a fuzzy number."""
     low, high, low_open, high_open, first, last, inverted = what
@@ -160,7 +161,7 @@ def number_degrees(members, lows, what, corners, shapes, at):  # type: ignore[no
     return inside, 1 - outside
 
 
-@njit(cache=True, error_model="numpy", inline="always")
+@kernel(error_model="numpy", inline="always")
 def text_degrees(table, plus_row, minus_row, words, possible, start, stop):  # type: ignore[no-untyped-def]
     """Of a crisp literal on a fuzzy text, whose words are so possible."""
     inside, outside = 0.0, 0.0
@@ -174,7 +175,7 @@ def text_degrees(table, plus_row, minus_row, words, possible, start, stop):  # t
     return 1 - (1 - inside), 1 - outside
 
 
-@njit(cache=True, error_model="numpy", inline="always")
+@kernel(error_model="numpy", inline="always")
 def graded_number(rest, corners, shapes, at, needs_necessity):  # type: ignore[no-untyped-def]
     """Of a fuzzy literal on a fuzzy number; a necessity that is not needed is 0."""
     t1, t2, t3, t4, t_left, t_right, power, negated = rest
@@ -192,7 +193,7 @@ def graded_number(rest, corners, shapes, at, needs_necessity):  # type: ignore[n
     return inside, 1 - outside
 
 
-@njit(cache=True, error_model="numpy", inline="always")
+@kernel(error_model="numpy", inline="always")
 def graded_text(rest, grades, attribute, words, possible, start, stop):  # type: ignore[no-untyped-def]
     """Of a fuzzy literal on a fuzzy text, whose words are so possible."""
     power, negated = rest[6], rest[7]
@@ -207,7 +208,7 @@ def graded_text(rest, grades, attribute, words, possible, start, stop):  # type:
     return high, low
 
 
-@njit(cache=True, error_model="numpy")
+@kernel(error_model="numpy")
 def graded_degrees(graded, grade, fuzzy, publication):  # type: ignore[no-untyped-def]
     """Of a fuzzy literal, rounded; 0 where there is no value, and where one is under its threshold.
 
@@ -238,7 +239,7 @@ def graded_degrees(graded, grade, fuzzy, publication):  # type: ignore[no-untype
     return possibility, necessity, False
 
 
-@njit(cache=True, inline="always")
+@kernel(inline="always")
 def lower_by_grade(graded, grade, fuzzy, norm, first, last, publications, degrees):  # type: ignore[no-untyped-def]
     """Adds a fuzzy literal to a conjunction under a strict norm, for some publications."""
     attribute = graded.attributes[grade]
@@ -290,7 +291,7 @@ def lower_by_grade(graded, grade, fuzzy, norm, first, last, publications, degree
             lower(norm, low, pair, necessity if possibility > 0.0 else 0.0)
 
 
-@njit(cache=True, error_model="numpy")
+@kernel(error_model="numpy")
 def lower_by(fuzzy, plus, minus, norm, first, last, publications, degrees):  # type: ignore[no-untyped-def]
     """Adds a crisp literal, which looks where something fuzzy was published, to a conjunction.
 
@@ -318,7 +319,7 @@ def lower_by(fuzzy, plus, minus, norm, first, last, publications, degrees):  # t
             lower(norm, low, pair, both[1] if both[0] > 0.0 else 0.0)
 
 
-@njit(cache=True, error_model="numpy")
+@kernel(error_model="numpy")
 def lower(norm, degrees, pair, degree):  # type: ignore[no-untyped-def]
     """Adds one rounded degree to a conjunction; 0 decides it.
 

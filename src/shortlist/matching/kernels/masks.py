@@ -4,15 +4,16 @@ from typing import Any
 
 import numpy as np
 import numpy.typing as npt
-from numba import njit, uint64
+from numba import uint64
 
 from shortlist.matching.arrays import Ints, Longs
+from shortlist.matching.kernels.compiling import kernel
 
 Table = npt.NDArray[np.uint64]
 Rows = npt.NDArray[np.unsignedinteger[Any]]
 
 
-@njit(cache=True)
+@kernel
 def set_bits(places: Ints, table: Table, row: int) -> None:
     """A row with the bits of these places only."""
     table[row] = 0
@@ -20,7 +21,7 @@ def set_bits(places: Ints, table: Table, row: int) -> None:
         table[row, place >> 6] |= uint64(1) << uint64(place & 63)
 
 
-@njit(cache=True)
+@kernel
 def prefix_rows(keys: Longs, places: Ints, table: Table, first: int) -> Longs:
     """Row `first + n` has the bits of those with the first n keys, which come ascending.
 
@@ -39,7 +40,7 @@ def prefix_rows(keys: Longs, places: Ints, table: Table, first: int) -> Longs:
     return distinct[:count]
 
 
-@njit(cache=True)
+@kernel
 def end_rows(ends: Longs, first_slot: int, values: Longs, first_row: int, rows: Rows) -> None:
     """Every end's row: that of the values before it, of one order; both come ascending."""
     done = 0
@@ -56,7 +57,7 @@ def end_rows(ends: Longs, first_slot: int, values: Longs, first_row: int, rows: 
     rows[first_slot + done : first_slot + ends.size] = first_row + values.size
 
 
-@njit(cache=True)
+@kernel
 def value_rows(
     slots: Ints, values: Ints, starts: Ints, places: Ints, table: Table, next_row: int, rows: Rows
 ) -> int:
@@ -78,7 +79,7 @@ def value_rows(
     return next_row
 
 
-@njit(cache=True)
+@kernel
 def between_rows(
     lows: Longs,
     highs: Longs,
@@ -108,7 +109,7 @@ def between_rows(
     return next_row
 
 
-@njit(cache=True)
+@kernel
 def add_bits(row: int, first_slot: int, count: int, table: Table, next_row: int, rows: Rows) -> int:
     """Gives slots the bits of a row besides their own."""
     for slot in range(first_slot, first_slot + count):
@@ -120,7 +121,7 @@ def add_bits(row: int, first_slot: int, count: int, table: Table, next_row: int,
     return next_row
 
 
-@njit(cache=True)
+@kernel
 def element_between_rows(
     lows: Longs,
     highs: Longs,
@@ -143,7 +144,7 @@ def element_between_rows(
     return next_row
 
 
-@njit(cache=True)
+@kernel
 def any_of_rows(
     offsets: Ints, members: Ints, first_slot: int, table: Table, next_row: int, rows: Rows
 ) -> int:

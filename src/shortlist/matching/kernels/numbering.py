@@ -2,15 +2,16 @@
 
 import numpy as np
 import numpy.typing as npt
-from numba import njit, uint64
+from numba import uint64
 
 from shortlist.matching.arrays import Ints, Longs
+from shortlist.matching.kernels.compiling import kernel
 
 EMPTY, GONE = -1, -2
 """Entries of a table where no number is: none ever was, or one was taken out."""
 
 
-@njit(cache=True)
+@kernel
 def enter_all(old: Longs, entries: Longs) -> None:
     """Enters what one table holds into another, which has room for it.
 
@@ -25,7 +26,7 @@ def enter_all(old: Longs, entries: Longs) -> None:
             entries[place] = entry
 
 
-@njit(cache=True)
+@kernel
 def link_all(numbers: Ints, lists: Ints, heads: Ints, following: Ints, preceding: Ints) -> None:
     """Puts every number before the head of its list."""
     for n in range(numbers.size):
@@ -36,7 +37,7 @@ def link_all(numbers: Ints, lists: Ints, heads: Ints, following: Ints, preceding
         heads[lists[n]] = number
 
 
-@njit(cache=True)
+@kernel
 def listed(head: int, following: Ints) -> Ints:
     """The numbers of a list, from its head on."""
     count, number = 0, head
@@ -55,7 +56,7 @@ _FNV_START = uint64(0xCBF29CE484222325)
 _FNV_PRIME = uint64(0x100000001B3)
 
 
-@njit(cache=True)
+@kernel
 def hash_texts(
     data: npt.NDArray[np.uint8], offsets: npt.NDArray[np.int64]
 ) -> npt.NDArray[np.uint64]:
@@ -69,7 +70,7 @@ def hash_texts(
     return hashes
 
 
-@njit(cache=True)
+@kernel
 def find_texts(
     wanted_hashes: npt.NDArray[np.uint64],
     wanted: npt.NDArray[np.uint8],

@@ -1,7 +1,8 @@
 """Python's `round(x, 9)` for kernels, bit for bit."""
 
 import numpy as np
-from numba import njit
+
+from shortlist.matching.kernels.compiling import kernel
 
 BILLION = 1e9
 ALL_DIGITS = 2.0**23
@@ -10,7 +11,7 @@ HALVES = 2.0**27 + 1.0
 """Times this, and back, a double splits into two of at most 26 bits."""
 
 
-@njit(cache=True)
+@kernel
 def round9(x: float) -> float:
     """Nine decimals, half to even; there is no negative zero.
 
@@ -33,7 +34,7 @@ def round9(x: float) -> float:
     return whole / BILLION + 0.0
 
 
-@njit(cache=True)
+@kernel
 def _lost(x: float, product: float) -> float:
     """x times 1e9, which has 21 bits, less what a double keeps of it (Dekker)."""
     spread = x * HALVES

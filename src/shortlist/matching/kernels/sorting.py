@@ -1,15 +1,15 @@
 """Sorting by digits, for keys that are whole numbers."""
 
 import numpy as np
-from numba import njit
 
 from shortlist.matching.arrays import Ints, Longs
+from shortlist.matching.kernels.compiling import kernel
 
 WIDEST = 11
 """Bits of a digit at most: the counts of all its values stay in the fastest cache."""
 
 
-@njit(cache=True)
+@kernel
 def in_order(keys: Longs) -> tuple[Longs, Ints]:
     """The keys in order, and the places where they stood; keys are 0 or more, equal ones stay.
 
@@ -35,7 +35,7 @@ def in_order(keys: Longs) -> tuple[Longs, Ints]:
     return keys, places
 
 
-@njit(cache=True)
+@kernel
 def _move_by_digit(
     keys: Longs, places: Ints, shift: int, width: int, to_keys: Longs, to_places: Ints
 ) -> None:

@@ -4,13 +4,14 @@ Nodes stand after all that cover them; `starts` says where the direct coverers o
 """
 
 import numpy as np
-from numba import njit
 from numpy.typing import NDArray
+
+from shortlist.matching.kernels.compiling import kernel
 
 Counts = NDArray[np.int32]
 
 
-@njit(cache=True)
+@kernel
 def shortest_depths(starts: NDArray[np.int64], parents: Counts) -> Counts:
     """The length of the shortest path from a root.
 
@@ -25,7 +26,7 @@ def shortest_depths(starts: NDArray[np.int64], parents: Counts) -> Counts:
     return depths
 
 
-@njit(cache=True)
+@kernel
 def tree_depths(starts: NDArray[np.int64], parents: Counts, arrivals: NDArray[np.int64]) -> Counts:
     """The depth in a tree where each hangs under the direct coverer that arrived first.
 
@@ -44,7 +45,7 @@ def tree_depths(starts: NDArray[np.int64], parents: Counts, arrivals: NDArray[np
     return depths
 
 
-@njit(cache=True)
+@kernel
 def ranked_covering(rows: NDArray[np.int32]) -> tuple[Counts, Counts]:
     """How many earlier rows exceed each row nowhere, and the longest chain of such that ends in it.
 

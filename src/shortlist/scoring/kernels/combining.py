@@ -4,9 +4,9 @@ from enum import IntEnum
 from typing import NamedTuple
 
 import numpy as np
-from numba import njit
 
 from shortlist.matching.arrays import Bools, Floats, Ints, Longs
+from shortlist.matching.kernels.compiling import kernel
 from shortlist.matching.kernels.rounding import round9
 from shortlist.matching.kernels.sorting import in_order
 from shortlist.scoring.match_sets import ALONE, MatchSets
@@ -52,7 +52,7 @@ class Ordered(NamedTuple):
     necessities: Floats
 
 
-@njit(cache=True)
+@kernel
 def ordered(
     members: Members,
     publications: Ints,
@@ -92,7 +92,7 @@ def ordered(
     return pairs
 
 
-@njit(cache=True)
+@kernel
 def survey(demands: Demands, pairs: Ordered) -> tuple[Longs, MatchSets]:
     """Where those groups of several start and end of which only the most specific count.
 
@@ -114,7 +114,7 @@ def survey(demands: Demands, pairs: Ordered) -> tuple[Longs, MatchSets]:
     )
 
 
-@njit(cache=True)
+@kernel
 def combine_groups(
     members: Members, demands: Demands, pairs: Ordered, leaves_out: Bools, room: MatchSets
 ) -> tuple[Ordered, Ints, MatchSets]:
@@ -170,7 +170,7 @@ def combine_groups(
     )
 
 
-@njit(cache=True)
+@kernel
 def _tell(sets: MatchSets, number: int, pairs: Ordered, first: int, end: int) -> None:
     """Writes a group's pairs down as a set."""
     to = sets.offsets[number]
@@ -182,7 +182,7 @@ def _tell(sets: MatchSets, number: int, pairs: Ordered, first: int, end: int) ->
     sets.offsets[number + 1] = to
 
 
-@njit(cache=True)
+@kernel
 def _end_of_group(pairs: Ordered, first: int) -> int:
     end = first + 1
     while (
@@ -194,7 +194,7 @@ def _end_of_group(pairs: Ordered, first: int) -> int:
     return end
 
 
-@njit(cache=True)
+@kernel
 def _named(how: int, scores: Floats, leaves_out: Bools, first: int, end: int) -> int:
     """The best of those that count, with `min` the lowest; of equal ones the first."""
     named = -1
@@ -210,7 +210,7 @@ def _named(how: int, scores: Floats, leaves_out: Bools, first: int, end: int) ->
     return named
 
 
-@njit(cache=True, error_model="numpy")
+@kernel(error_model="numpy")
 def _weighted(how: int, weights: Floats, pairs: Ordered, first: int, end: int) -> float:
     total, divisor = 0.0, 0.0
     for at in range(first, end):

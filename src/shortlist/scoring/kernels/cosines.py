@@ -11,9 +11,9 @@ boundary of the ninth decimal. The few others are computed again, exactly.
 from typing import NamedTuple
 
 import numpy as np
-from numba import njit
 
 from shortlist.matching.arrays import Floats, Ints, Longs
+from shortlist.matching.kernels.compiling import kernel
 from shortlist.scoring.kernels.layout import (
     Findings,
     Published,
@@ -27,7 +27,7 @@ from shortlist.scoring.kernels.layout import (
 )
 
 
-@njit(cache=True)
+@kernel
 def exact_sum(values: Floats) -> float:
     """The sum, rounded once; the values are overwritten.
 
@@ -49,7 +49,7 @@ def exact_sum(values: Floats) -> float:
     return _sum_of_partials(values)
 
 
-@njit(cache=True)
+@kernel
 def _sum_of_partials(values: Floats) -> float:
     """Keeps the sum so far as partial sums that do not overlap (Shewchuk), in place."""
     used = 0
@@ -75,7 +75,7 @@ def _sum_of_partials(values: Floats) -> float:
     return total
 
 
-@njit(cache=True)
+@kernel
 def _two_sum(left: float, right: float) -> tuple[float, float]:
     """A sum, and what is lost by its rounding."""
     total = left + right
@@ -83,7 +83,7 @@ def _two_sum(left: float, right: float) -> tuple[float, float]:
     return total, (left - (total - share)) + (right - share)
 
 
-@njit(cache=True, error_model="numpy")
+@kernel(error_model="numpy")
 def cosine_of(dot: float, lengths: float) -> float:
     """Of a product and that of the lengths; not a number where one is beyond all doubles.
 
@@ -95,7 +95,7 @@ def cosine_of(dot: float, lengths: float) -> float:
     return dot / lengths if lengths != 0.0 else 0.0
 
 
-@njit(cache=True)
+@kernel
 def is_unsure(cosine: float, lengths: float, additions: int) -> bool:
     """Whether a cosine may round another way, if its product was added up in any order.
 
@@ -110,7 +110,7 @@ def is_unsure(cosine: float, lengths: float, additions: int) -> bool:
     return lengths == np.inf or abs(fraction - 0.5) <= (additions + 16) * 2.0**-22
 
 
-@njit(cache=True)
+@kernel
 def term_product(
     terms: Ints,
     weights: Floats,
@@ -137,7 +137,7 @@ def term_product(
     return exact_sum(products[:shared])
 
 
-@njit(cache=True)
+@kernel
 def vector_product(
     left: Floats, left_start: int, right: Floats, right_start: int, count: int, products: Floats
 ) -> float:
@@ -158,7 +158,7 @@ class Posted(NamedTuple):
     weights: Floats
 
 
-@njit(cache=True)
+@kernel
 def relevant_in_block(
     stored: Stored,
     published: Published,
@@ -213,7 +213,7 @@ def relevant_in_block(
     return findings_of(pile), evaluated
 
 
-@njit(cache=True)
+@kernel
 def _with_limit_of_zero_or_less(stored: Stored, floors: Floats, subscriptions: Ints) -> Ints:
     found = np.empty(subscriptions.size, np.int32)
     used = 0
@@ -223,7 +223,7 @@ def _with_limit_of_zero_or_less(stored: Stored, floors: Floats, subscriptions: I
     return found[:used]
 
 
-@njit(cache=True)
+@kernel
 def _add_up(
     published: Published,
     posted: Posted,
@@ -251,7 +251,7 @@ def _add_up(
     return count
 
 
-@njit(cache=True)
+@kernel
 def vectors_of(stored: Stored, subscriptions: Ints, size: int) -> Floats:
     """Their vectors as rows."""
     rows = np.empty((subscriptions.size, size))
@@ -261,7 +261,7 @@ def vectors_of(stored: Stored, subscriptions: Ints, size: int) -> Floats:
     return rows
 
 
-@njit(cache=True)
+@kernel
 def settle_products(
     stored: Stored,
     published: Published,

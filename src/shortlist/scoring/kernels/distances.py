@@ -13,9 +13,9 @@ import math
 from typing import NamedTuple
 
 import numpy as np
-from numba import njit
 
 from shortlist.matching.arrays import Bools, Floats, Ints
+from shortlist.matching.kernels.compiling import kernel
 from shortlist.scoring.kernels.layout import (
     Findings,
     Kind,
@@ -30,7 +30,7 @@ from shortlist.scoring.kernels.layout import (
 )
 
 
-@njit(cache=True)
+@kernel
 def reach_of(limit: float) -> float:
     """A distance beyond which its negative, rounded, is under the limit.
 
@@ -40,7 +40,7 @@ def reach_of(limit: float) -> float:
     return (1e-9 - limit) * (1.0 + 1e-12)
 
 
-@njit(cache=True)
+@kernel
 def distance_within(
     stored: Stored, published: Published, subscription: int, publication: int, reach: float
 ) -> float:
@@ -72,7 +72,7 @@ class Ordered(NamedTuple):
     counts: Ints
 
 
-@njit(cache=True)
+@kernel
 def nearest_in_block(
     stored: Stored, published: Published, ordered: Ordered, subscriptions: Ints, floors: Floats
 ) -> tuple[Findings, int]:
@@ -92,7 +92,7 @@ def nearest_in_block(
     return findings_of(pile), evaluated
 
 
-@njit(cache=True)
+@kernel
 def _narrowest(
     stored: Stored, ordered: Ordered, subscription: int, reach: float
 ) -> tuple[int, int, int]:
@@ -111,7 +111,7 @@ def _narrowest(
     return best, best_first, best_end
 
 
-@njit(cache=True)
+@kernel
 def _first(
     ordered: Ordered,
     attribute: int,
@@ -147,7 +147,7 @@ class Hopes(NamedTuple):
     ks: Ints
 
 
-@njit(cache=True)
+@kernel
 def hopeful_in_block(
     stored: Stored, published: Published, hopes: Hopes, lasts: Bools
 ) -> tuple[Findings, int]:
@@ -180,7 +180,7 @@ def hopeful_in_block(
     return findings_of(pile), scored
 
 
-@njit(cache=True)
+@kernel
 def _measure(
     stored: Stored, published: Published, subscription: int, at_worst: bool, squares: Floats
 ) -> None:
@@ -203,13 +203,13 @@ def _measure(
                 squares[at] += offset * offset
 
 
-@njit(cache=True)
+@kernel
 def _most(reach: float, at_worst: bool) -> float:
     """What squares may be for distances within reach: rounding leaves nothing out."""
     return reach if at_worst else reach * reach * (1.0 + 1e-9)
 
 
-@njit(cache=True)
+@kernel
 def _put(nearest: Floats, distance: float) -> None:
     """Puts a distance among the k smallest, in the place of the largest."""
     at = nearest.size - 1

@@ -4,9 +4,9 @@ from enum import IntEnum
 from typing import NamedTuple
 
 import numpy as np
-from numba import njit
 
 from shortlist.matching.arrays import Floats, Ints, Longs
+from shortlist.matching.kernels.compiling import kernel
 from shortlist.matching.kernels.rounding import round9
 
 
@@ -92,7 +92,7 @@ class Published(NamedTuple):
     coordinates: Floats
 
 
-@njit(cache=True)
+@kernel
 def limit_of(stored: Stored, floors: Floats, subscription: int) -> float:
     """What a score must reach: the subscription's own threshold, and the caller's if there is any.
 
@@ -102,7 +102,7 @@ def limit_of(stored: Stored, floors: Floats, subscription: int) -> float:
     return max(limit, floors[subscription]) if floors.size else limit
 
 
-@njit(cache=True)
+@kernel
 def settled(value: float, limit: float) -> float:
     """The rounded score; NaN where it is not finite or under the limit.
 
@@ -131,7 +131,7 @@ class Pile(NamedTuple):
     """How many there are: one number."""
 
 
-@njit(cache=True)
+@kernel
 def pile_for(count: int) -> Pile:
     """An empty one, with room for so many."""
     return Pile(
@@ -142,7 +142,7 @@ def pile_for(count: int) -> Pile:
     )
 
 
-@njit(cache=True)
+@kernel
 def with_room(pile: Pile, more: int) -> Pile:
     """The same findings, with room for so many more."""
     used = pile.used[0]
@@ -157,7 +157,7 @@ def with_room(pile: Pile, more: int) -> Pile:
     return larger
 
 
-@njit(cache=True)
+@kernel
 def add(pile: Pile, publication: int, subscription: int, score: float) -> None:
     """Adds a pair, if it has a score."""
     used = pile.used[0]
@@ -167,7 +167,7 @@ def add(pile: Pile, publication: int, subscription: int, score: float) -> None:
     pile.used[0] = used + (not np.isnan(score))
 
 
-@njit(cache=True)
+@kernel
 def findings_of(pile: Pile) -> Findings:
     used = pile.used[0]
     return Findings(pile.publications[:used], pile.subscriptions[:used], pile.scores[:used])

@@ -8,15 +8,15 @@ import math
 from typing import NamedTuple
 
 import numpy as np
-from numba import njit
 
 from shortlist.matching.arrays import Bools, Floats, Ints, Longs
+from shortlist.matching.kernels.compiling import kernel
 from shortlist.scoring.kernels.cosines import cosine_of, term_product, vector_product
 from shortlist.scoring.kernels.distances import distance_within, reach_of
 from shortlist.scoring.kernels.layout import Kind, Operation, Published, Stored, limit_of, settled
 
 
-@njit(cache=True)
+@kernel
 def change(operation: int, stack: Floats, place: int, count: int) -> None:
     """Functions of one number."""
     if operation == Operation.NEGATE:
@@ -39,7 +39,7 @@ def change(operation: int, stack: Floats, place: int, count: int) -> None:
             stack[place, at] *= stack[place, at]
 
 
-@njit(cache=True, error_model="numpy")
+@kernel(error_model="numpy")
 def combine(operation: int, stack: Floats, place: int, count: int) -> None:
     """Functions of two numbers, into the place of the first."""
     if operation == Operation.ADD:
@@ -61,7 +61,7 @@ def combine(operation: int, stack: Floats, place: int, count: int) -> None:
         _choose(operation, stack, place, count)
 
 
-@njit(cache=True)
+@kernel
 def _choose(operation: int, stack: Floats, place: int, count: int) -> None:
     """The second one where it wins, or where it spoils the result."""
     for at in range(count):
@@ -83,20 +83,20 @@ class Piece(NamedTuple):
     stack: Floats
 
 
-@njit(cache=True)
+@kernel
 def put_constants(parameters: Floats, piece: Piece, place: int, count: int) -> None:
     for at in range(count):
         piece.stack[place, at] = parameters[piece.parameters[at]]
         piece.parameters[at] += 1
 
 
-@njit(cache=True)
+@kernel
 def put_degrees(degrees: Floats, first: int, piece: Piece, place: int, count: int) -> None:
     for at in range(count):
         piece.stack[place, at] = degrees[first + at]
 
 
-@njit(cache=True)
+@kernel
 def put_numbers(published: Published, attribute: int, piece: Piece, place: int, count: int) -> None:
     for at in range(count):
         number = published.numbers[attribute, piece.publications[at]]
@@ -104,7 +104,7 @@ def put_numbers(published: Published, attribute: int, piece: Piece, place: int, 
         piece.lacks[at] |= np.isnan(number)
 
 
-@njit(cache=True)
+@kernel
 def put_offsets(
     published: Published, attribute: int, parameters: Floats, piece: Piece, place: int, count: int
 ) -> None:
@@ -116,7 +116,7 @@ def put_offsets(
         piece.parameters[at] += 2
 
 
-@njit(cache=True)
+@kernel
 def put_relevances(
     published: Published,
     text: int,
@@ -145,7 +145,7 @@ def put_relevances(
         piece.parameters[at] += 1 + 2 * terms
 
 
-@njit(cache=True)
+@kernel
 def put_cosines(
     published: Published,
     vector: int,
@@ -187,7 +187,7 @@ class Pairs(NamedTuple):
     necessity: Floats
 
 
-@njit(cache=True)
+@kernel
 def score_pairs(
     stored: Stored, published: Published, pairs: Pairs, floors: Floats, depth: int
 ) -> tuple[Floats, int]:
@@ -215,7 +215,7 @@ def score_pairs(
     return scores, pruned
 
 
-@njit(cache=True)
+@kernel
 def _bounds(stored: Stored, subscriptions: Ints) -> Longs:
     """Where pieces start, and the end of the last one."""
     bounds = np.empty(subscriptions.size + 1, np.int64)
@@ -233,7 +233,7 @@ def _bounds(stored: Stored, subscriptions: Ints) -> Longs:
     return bounds[: used + 1]
 
 
-@njit(cache=True)
+@kernel
 def _measure(
     stored: Stored,
     published: Published,
@@ -256,7 +256,7 @@ def _measure(
     return pruned
 
 
-@njit(cache=True)
+@kernel
 def _compute(
     stored: Stored, published: Published, pairs: Pairs, first: int, end: int, piece: Piece
 ) -> None:
@@ -276,7 +276,7 @@ def _compute(
             _put(stored, published, pairs, first, end, step, piece)
 
 
-@njit(cache=True)
+@kernel
 def _put(
     stored: Stored,
     published: Published,

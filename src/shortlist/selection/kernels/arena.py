@@ -9,9 +9,9 @@ from typing import Any
 
 import numpy as np
 import numpy.typing as npt
-from numba import njit
 
 from shortlist.matching.arrays import Longs
+from shortlist.matching.kernels.compiling import kernel
 
 __all__ = [
     "HEAD",
@@ -37,7 +37,7 @@ HEAD = [
 TAKEN, OWNED = 0, 1
 
 
-@njit(cache=True)
+@kernel
 def with_room(
     rows: Records, heads: Records, tail: Longs, place: int, needed: int, part: int = 16
 ) -> Records:
@@ -60,13 +60,13 @@ def with_room(
     return rows
 
 
-@njit(cache=True)
+@kernel
 def padded(length: int, part: int = 16) -> int:
     """Some more than so many rows, so that the next one seldom has to move them."""
     return length + length // part + 1
 
 
-@njit(cache=True)
+@kernel
 def repacked(rows: Records, heads: Records, tail: Longs, more: int, part: int = 16) -> Records:
     """All rows in a new array without gaps, in which at least so many more have room."""
     total = 0
@@ -88,7 +88,7 @@ def repacked(rows: Records, heads: Records, tail: Longs, more: int, part: int = 
     return packed
 
 
-@njit(cache=True)
+@kernel
 def insert(rows: Records, heads: Records, place: int, at: int, new: Any) -> None:
     """Puts a record among a place's rows, where there is room for it."""
     start, length = heads[place].start, heads[place].length

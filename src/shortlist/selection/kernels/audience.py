@@ -2,9 +2,9 @@
 
 import numpy as np
 import numpy.typing as npt
-from numba import njit
 
 from shortlist.matching.arrays import Floats, Ints, Longs
+from shortlist.matching.kernels.compiling import kernel
 from shortlist.matching.kernels.rounding import round9
 from shortlist.scoring.numbers import Spelled
 
@@ -15,13 +15,13 @@ WORST = np.uint64(2**64 - 1)
 BYTE = np.uint64(255)
 
 
-@njit(cache=True)
+@kernel
 def round_all(values: Floats) -> None:
     for at in range(values.size):
         values[at] = round9(values[at])
 
 
-@njit(cache=True)
+@kernel
 def around_border(scores: Floats, k: int) -> tuple[Longs, Longs]:
     """The places that are surely among the k best, and those that compete for what is left.
 
@@ -35,7 +35,7 @@ def around_border(scores: Floats, k: int) -> tuple[Longs, Longs]:
     return np.flatnonzero(costs < border), np.flatnonzero(costs == border)
 
 
-@njit(cache=True)
+@kernel
 def _costs(scores: Floats) -> Keys:
     """Whole numbers in the opposite order of the scores."""
     bits = scores.view(np.uint64)
@@ -48,7 +48,7 @@ def _costs(scores: Floats) -> Keys:
     return costs
 
 
-@njit(cache=True)
+@kernel
 def _kth_smallest(keys: Keys, k: int) -> np.uint64:
     """Keeps those keys that agree with it in the first digits; they are overwritten."""
     found, left, count = np.uint64(0), k, keys.size
@@ -71,7 +71,7 @@ def _kth_smallest(keys: Keys, k: int) -> np.uint64:
     return found
 
 
-@njit(cache=True)
+@kernel
 def with_smallest_ids(spelled: Spelled, numbers: Ints, count: int) -> Longs:
     """The places of so many of some numbers, those with the smallest ids, in any order."""
     places = np.arange(numbers.size)
@@ -91,7 +91,7 @@ def with_smallest_ids(spelled: Spelled, numbers: Ints, count: int) -> Longs:
     return places[:count]
 
 
-@njit(cache=True)
+@kernel
 def _agree_until(spelled: Spelled, numbers: Ints, depth: int) -> int:
     """Where the ids of some numbers first differ, all being the same up to a place."""
     starts, ends, letters = spelled
@@ -105,7 +105,7 @@ def _agree_until(spelled: Spelled, numbers: Ints, depth: int) -> int:
     return int(end - first)
 
 
-@njit(cache=True)
+@kernel
 def _parted(
     spelled: Spelled, numbers: Ints, places: Longs, first: int, end: int, depth: int, border: int
 ) -> tuple[int, int]:
@@ -125,7 +125,7 @@ def _parted(
     return first, end
 
 
-@njit(cache=True)
+@kernel
 def _letter(spelled: Spelled, number: int, depth: int) -> int:
     """One more than the byte at a place of an id; 0 behind its end."""
     at = spelled.starts[number] + depth

@@ -2,9 +2,9 @@
 
 import numpy as np
 import numpy.typing as npt
-from numba import njit
 
 from shortlist.matching.arrays import Ints, Longs
+from shortlist.matching.kernels.compiling import kernel
 from shortlist.selection.kernels.arena import Records
 from shortlist.selection.kernels.periods import Tables, end_of_period
 
@@ -15,7 +15,7 @@ HEAD = [
 ]
 
 
-@njit(cache=True)
+@kernel
 def passing(
     heads: Records, places: Ints, times: Longs, calendars: Ints, tables: Tables
 ) -> npt.NDArray[np.bool_]:

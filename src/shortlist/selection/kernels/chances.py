@@ -6,9 +6,9 @@ A clock is the time in a time window, and the number of matches in a count windo
 from typing import Any
 
 import numpy as np
-from numba import njit
 
 from shortlist.matching.arrays import Longs
+from shortlist.matching.kernels.compiling import kernel
 from shortlist.selection.kernels.arena import Records
 from shortlist.selection.kernels.skyband import packed, undominated
 from shortlist.selection.kernels.window_rows import LASTING, push_of
@@ -17,14 +17,14 @@ JUDGEMENTS = 16
 """So often is each row judged while the window passes over it."""
 
 
-@njit(cache=True)
+@kernel
 def stride_of(heads: Records, place: int) -> int:
     """From one judgement to the next, on the clock."""
     head = heads[place]
     return int(max(1, (head.count if head.count > 0 else head.span) // JUDGEMENTS))
 
 
-@njit(cache=True)
+@kernel
 def at_most(seen: int, during: float, ahead: float, most: int) -> float:
     """The probability of at most so many events in the time ahead, after some were seen in a time.
 
@@ -42,7 +42,7 @@ def at_most(seen: int, during: float, ahead: float, most: int) -> float:
     return total
 
 
-@njit(cache=True)
+@kernel
 def is_likely(ends: Longs, seen: int, during: float, now: int, end: int, allowed: float) -> bool:
     """Whether what leaves at an end enters with at least a probability, by a bound from above.
 
@@ -60,7 +60,7 @@ def is_likely(ends: Longs, seen: int, during: float, now: int, end: int, allowed
     return False
 
 
-@njit(cache=True)
+@kernel
 def _keep_last(ends: Longs, size: int, end: int) -> int:
     """Adds an end to the last ones so far, ascending; the answer is how many there are now."""
     at = size
@@ -79,7 +79,7 @@ def _keep_last(ends: Longs, size: int, end: int) -> int:
     return min(size + 1, ends.size)
 
 
-@njit(cache=True)
+@kernel
 def judge(heads: Records, rows: Records, place: int, now: int, instant: int) -> None:
     """Drops the rows that are not likely enough to come among the k best, at a point of the clock.
 
@@ -127,7 +127,7 @@ def judge(heads: Records, rows: Records, place: int, now: int, instant: int) -> 
     head.pruned = head.length
 
 
-@njit(cache=True)
+@kernel
 def _keep_bar(head: Any, bar: float, ends: Longs, now: int, end: int, window: int) -> None:
     """Leaves the bar where it was, if what comes under it until now is not likely to enter.
 
@@ -142,7 +142,7 @@ def _keep_bar(head: Any, bar: float, ends: Longs, now: int, end: int, window: in
         head.bar = bar
 
 
-@njit(cache=True)
+@kernel
 def judge_until(heads: Records, rows: Records, place: int, now: int) -> None:
     """The judgements of a time window that are due at or before an instant."""
     head = heads[place]

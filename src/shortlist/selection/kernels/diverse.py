@@ -1,9 +1,9 @@
 """The policy `diverse` for many places: arrivals, departures and cancellations."""
 
 import numpy as np
-from numba import njit
 
 from shortlist.matching.arrays import Longs
+from shortlist.matching.kernels.compiling import kernel
 from shortlist.selection.bank.offers import NEVER, Offers
 from shortlist.selection.kernels.arena import Records
 from shortlist.selection.kernels.diverse_choice import NO_STEP, choose_from, step_won
@@ -15,7 +15,7 @@ from shortlist.selection.kernels.skyband import packed
 from shortlist.selection.kernels.window_rows import DELIVERED, is_there
 
 
-@njit(cache=True)
+@kernel
 def arrive(
     heads: Records, rows: Records, tail: Longs, offers: Offers, points: Points, outbox: Outbox
 ) -> Records:
@@ -35,7 +35,7 @@ def arrive(
     return rows
 
 
-@njit(cache=True)
+@kernel
 def advance(
     heads: Records, rows: Records, places: Longs, befores: Longs, points: Points, outbox: Outbox
 ) -> None:
@@ -44,7 +44,7 @@ def advance(
         advance_place(heads, rows, place, before, points, outbox)
 
 
-@njit(cache=True)
+@kernel
 def advance_place(
     heads: Records, rows: Records, place: int, before: int, points: Points, outbox: Outbox
 ) -> None:
@@ -55,7 +55,7 @@ def advance_place(
         _choose_and_fill(heads, rows, place, left, now, NOBODY, points, outbox)
 
 
-@njit(cache=True)
+@kernel
 def cancel(
     heads: Records,
     rows: Records,
@@ -86,7 +86,7 @@ def cancel(
         _choose_and_fill(heads, rows, place, step, time, NOBODY, points, outbox)
 
 
-@njit(cache=True)
+@kernel
 def retract(
     heads: Records, rows: Records, places: Longs, publication: int, time: int, points: Points
 ) -> None:
@@ -105,7 +105,7 @@ def retract(
                     head.next_due = min(head.next_due, time)
 
 
-@njit(cache=True)
+@kernel
 def _first_that_left(heads: Records, rows: Records, place: int, now: int) -> int:
     """The step of the first of the chosen that is no longer in the window, or `NO_STEP`."""
     head = heads[place]
@@ -117,7 +117,7 @@ def _first_that_left(heads: Records, rows: Records, place: int, now: int) -> int
     return NO_STEP
 
 
-@njit(cache=True)
+@kernel
 def _choose_and_fill(
     heads: Records,
     rows: Records,

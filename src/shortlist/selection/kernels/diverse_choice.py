@@ -1,9 +1,9 @@
 """The greedy choice of a place: whether an arrival changes it, and from which step on."""
 
 import numpy as np
-from numba import njit
 
 from shortlist.matching.arrays import Floats, Ints, Longs
+from shortlist.matching.kernels.compiling import kernel
 from shortlist.selection.kernels.arena import Records
 from shortlist.selection.kernels.diverse_rows import bring_forward, put_in_order, value_of
 from shortlist.selection.kernels.points import Points, distance
@@ -15,7 +15,7 @@ OUT = -1
 """In place of a count: cannot be chosen any more."""
 
 
-@njit(cache=True)
+@kernel
 def step_won(
     heads: Records,
     rows: Records,
@@ -41,7 +41,7 @@ def step_won(
     return before if before < head.k else NO_STEP
 
 
-@njit(cache=True)
+@kernel
 def choose_from(
     heads: Records, rows: Records, place: int, step: int, now: int, points: Points
 ) -> None:
@@ -66,7 +66,7 @@ def choose_from(
     bring_forward(heads, rows, place, picked[:picks])
 
 
-@njit(cache=True)
+@kernel
 def _best(
     heads: Records,
     rows: Records,
@@ -105,7 +105,7 @@ def _best(
     return best
 
 
-@njit(cache=True)
+@kernel
 def _compare(
     publication: int, chosen: Longs, at: int, nearest: Floats, compared: Ints, points: Points
 ) -> None:

@@ -8,9 +8,9 @@ subscription, whose cancellation takes them and the row together.
 from typing import NamedTuple
 
 import numpy as np
-from numba import njit
 
 from shortlist.matching.arrays import Bools, Floats, Ints, Longs
+from shortlist.matching.kernels.compiling import kernel
 from shortlist.selection.differences import RELATIVE_ROUNDING, ROUNDING
 from shortlist.selection.kernels.arena import Records
 from shortlist.selection.kernels.diverse_rows import put_in_order
@@ -34,7 +34,7 @@ class Rivals(NamedTuple):
     classes: Ints
 
 
-@njit(cache=True)
+@kernel
 def prune_if_grown(heads: Records, rows: Records, place: int, now: int, points: Points) -> None:
     """Lets hopeless rows go where there are twice as many rows as the last pruning left."""
     head = heads[place]
@@ -44,7 +44,7 @@ def prune_if_grown(heads: Records, rows: Records, place: int, now: int, points: 
         prune(heads, rows, place, now, points, compared)
 
 
-@njit(cache=True)
+@kernel
 def prune(
     heads: Records, rows: Records, place: int, now: int, points: Points, compared: int
 ) -> None:
@@ -65,7 +65,7 @@ def prune(
     head.length = head.ranked = head.pruned = packed(rows, head.start, stays)
 
 
-@njit(cache=True)
+@kernel
 def _rivals(rows: Records, weight: float, points: Points) -> Rivals:
     rivals = Rivals(
         np.empty(rows.size, np.float64),
@@ -86,7 +86,7 @@ def _rivals(rows: Records, weight: float, points: Points) -> Rivals:
     return rivals
 
 
-@njit(cache=True)
+@kernel
 def _drop_those_with_better_alike(rivals: Rivals, chosen: int, stays: Bools) -> None:
     """The chosen differ from each other and stay."""
     alike, size, last_class = np.empty(stays.size, np.int64), 0, -1
@@ -103,7 +103,7 @@ def _drop_those_with_better_alike(rivals: Rivals, chosen: int, stays: Bools) -> 
             size += 1
 
 
-@njit(cache=True)
+@kernel
 def _drop_those_with_k_better(
     rivals: Rivals, chosen: int, most: int, weight: float, k: int, points: Points, stays: Bools
 ) -> None:
@@ -126,7 +126,7 @@ def _drop_those_with_k_better(
                     break
 
 
-@njit(cache=True)
+@kernel
 def _leaves_no_earlier(rivals: Rivals, one: int, other: int) -> bool:
     """Neither by time, nor by matches, nor by a cancellation."""
     return bool(
@@ -136,7 +136,7 @@ def _leaves_no_earlier(rivals: Rivals, one: int, other: int) -> bool:
     )
 
 
-@njit(cache=True)
+@kernel
 def _beats(rivals: Rivals, one: int, other: int, weight: float, points: Points) -> bool:
     """Whether one is worth more than another that differs, whenever both can be chosen."""
     if weight == 0.0:
@@ -149,7 +149,7 @@ def _beats(rivals: Rivals, one: int, other: int, weight: float, points: Points) 
     return _is_ahead(rivals, one, other, weight * apart)
 
 
-@njit(cache=True)
+@kernel
 def _beats_alike(rivals: Rivals, one: int, other: int) -> bool:
     """Whether one is worth more than another for which the chosen always are equally far away."""
     if rivals.publications[one] > rivals.publications[other]:
@@ -157,7 +157,7 @@ def _beats_alike(rivals: Rivals, one: int, other: int) -> bool:
     return _is_ahead(rivals, one, other, 0.0)
 
 
-@njit(cache=True)
+@kernel
 def _is_ahead(rivals: Rivals, one: int, other: int, distances: float) -> bool:
     """Whether scores make up for so much in distances, however values are rounded."""
     share, other_share = rivals.shares[one], rivals.shares[other]

@@ -5,9 +5,9 @@ more recent first. A row that has left may still stand behind the chosen.
 """
 
 import numpy as np
-from numba import njit
 
 from shortlist.matching.arrays import Longs
+from shortlist.matching.kernels.compiling import kernel
 from shortlist.matching.kernels.rounding import round9
 from shortlist.selection.bank.offers import Offers
 from shortlist.selection.kernels.arena import Records, with_room
@@ -37,13 +37,13 @@ ROW = [
 ]
 
 
-@njit(cache=True)
+@kernel
 def value_of(weight: float, score: float, nearest: float) -> float:
     """What one is worth whose nearest of those chosen before is so far away."""
     return round9((1.0 - weight) * score + weight * nearest)
 
 
-@njit(cache=True)
+@kernel
 def enter(
     heads: Records, rows: Records, tail: Longs, place: int, offers: Offers, offer: int
 ) -> Records:
@@ -59,7 +59,7 @@ def enter(
     return rows
 
 
-@njit(cache=True)
+@kernel
 def put_in_order(heads: Records, rows: Records, place: int, step: int) -> None:
     """Puts the newcomers, and those chosen at a step or later, among the ranked."""
     head = heads[place]
@@ -73,7 +73,7 @@ def put_in_order(heads: Records, rows: Records, place: int, step: int) -> None:
     head.chosen, head.ranked = step, head.length
 
 
-@njit(cache=True)
+@kernel
 def bring_forward(heads: Records, rows: Records, place: int, picked: Longs) -> None:
     """Makes some of the ranked the next of the chosen, in this order."""
     head = heads[place]

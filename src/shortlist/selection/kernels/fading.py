@@ -3,12 +3,12 @@
 import math
 
 import numpy as np
-from numba import njit
 
 from shortlist.matching.arrays import Floats, Longs
+from shortlist.matching.kernels.compiling import kernel
 
 
-@njit(cache=True)
+@kernel
 def lasting_keys(scores: Floats, appeared: Longs, half_lives: Floats) -> Floats:
     """Logarithms of scores, counted from one instant for all: they rank as what they fade to.
 

@@ -2,10 +2,10 @@
 
 from typing import Any
 
-from numba import njit
+from shortlist.matching.kernels.compiling import kernel
 
 
-@njit(cache=True)
+@kernel
 def keep_largest(heap: Any, size: int, number: Any) -> int:
     """Adds a number to the largest ones so far, of which the smallest stands first.
 
@@ -39,7 +39,7 @@ def keep_largest(heap: Any, size: int, number: Any) -> int:
     return size
 
 
-@njit(cache=True)
+@kernel
 def first_not_under(ascending: Any, start: int, stop: int, number: Any) -> int:
     """Where the numbers of a stretch begin that are at least so large.
 

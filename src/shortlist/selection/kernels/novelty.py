@@ -7,9 +7,9 @@ arrays that they need: to pass the whole memory on takes longer than what they d
 from typing import Any
 
 import numpy as np
-from numba import njit
 
 from shortlist.matching.arrays import Floats, Ints, Longs
+from shortlist.matching.kernels.compiling import kernel
 from shortlist.matching.kernels.rounding import round9
 from shortlist.selection.draws import GOLDEN
 from shortlist.selection.kernels.arena import Records
@@ -31,7 +31,7 @@ SECOND_FACTOR = np.uint64(0x94D049BB133111EB)
 SHIFTS = (np.uint64(30), np.uint64(27), np.uint64(31), np.uint64(11))
 
 
-@njit(cache=True)
+@kernel
 def drawn(start: int, count: int) -> float:
     """The count-th draw of a stream, uniform in [0, 1); `start` is unsigned.
 
@@ -49,7 +49,7 @@ def drawn(start: int, count: int) -> float:
 REFUSED = -1
 
 
-@njit(cache=True)
+@kernel
 def named_members(memory: Memory, arrivals: Arrivals) -> tuple[Longs, Floats]:
     """For each offer whom a delivery names, a place in the subscriptions, or `REFUSED`; and the
     novelty. There are rows for all that has to be remembered."""
@@ -88,7 +88,7 @@ def named_members(memory: Memory, arrivals: Arrivals) -> tuple[Longs, Floats]:
     return named, novelties
 
 
-@njit(cache=True)
+@kernel
 def _most_novel(
     rows: Records, head: Any, subscriptions: Ints, first: int, end: int
 ) -> tuple[int, float]:
@@ -109,7 +109,7 @@ def _most_novel(
     return most_novel, highest
 
 
-@njit(cache=True)
+@kernel
 def _serve(rows: Records, head: Any, subscriptions: Ints, first: int, end: int) -> None:
     """A delivery counts for every subscription that is matched."""
     for member in range(first, end):
@@ -117,7 +117,7 @@ def _serve(rows: Records, head: Any, subscriptions: Ints, first: int, end: int) 
         row.served = head.t if head.is_interval else row.served + 1
 
 
-@njit(cache=True)
+@kernel
 def _has_quota(head: Any, deliveries: Any, rows: Records) -> bool:
     """Eager: if the last delivery but quota has left the window."""
     if head.delivered < head.quota:
@@ -128,7 +128,7 @@ def _has_quota(head: Any, deliveries: Any, rows: Records) -> bool:
     return bool(oldest < head.t - head.period)
 
 
-@njit(cache=True)
+@kernel
 def _note_delivery(head: Any, deliveries: Any, rows: Records) -> None:
     if head.is_eager:
         rows[deliveries.start + head.delivered % head.quota].t = head.t
@@ -136,7 +136,7 @@ def _note_delivery(head: Any, deliveries: Any, rows: Records) -> None:
     head.total += 1
 
 
-@njit(cache=True)
+@kernel
 def _threshold(head: Any, recent: Any, rows: Records) -> float:
     threshold: float = head.threshold
     if head.is_eager:
@@ -145,13 +145,13 @@ def _threshold(head: Any, recent: Any, rows: Records) -> float:
     return threshold
 
 
-@njit(cache=True)
+@kernel
 def _note_recent(head: Any, recent: Any, rows: Records, novelty: float) -> None:
     slot, size = (head.t - 1) % head.period, min(head.t - 1, head.period)
     put_recent(rows, recent.start, size, head.quota, slot, novelty)
 
 
-@njit(cache=True)
+@kernel
 def _note_highest(head: Any, highest: Any, rows: Records, novelty: float) -> None:
     slot = (head.t - 1) % head.period
     keep_highest(rows, highest.start, min(slot, head.quota), head.quota, novelty)

@@ -8,9 +8,8 @@ how many of them are in use follows from its counts.
 
 from typing import Any, NamedTuple
 
-from numba import njit
-
 from shortlist.matching.arrays import Ints, Longs
+from shortlist.matching.kernels.compiling import kernel
 from shortlist.selection.kernels.arena import Records
 
 THRESHOLD, SAMPLING, RANDOM = range(3)
@@ -80,7 +79,7 @@ class Arrivals(NamedTuple):
     subscriptions: Ints
 
 
-@njit(cache=True)
+@kernel
 def row_of(counts: Records, head: Any, subscription: int) -> int:
     """Which of a place's counts is a subscription's, or where it would stand."""
     low, high = 0, head.length

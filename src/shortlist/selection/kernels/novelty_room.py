@@ -7,9 +7,9 @@ promised would be lost as soon as another place has to be moved.
 from typing import Any
 
 import numpy as np
-from numba import njit
 
 from shortlist.matching.arrays import Ints
+from shortlist.matching.kernels.compiling import kernel
 from shortlist.selection.kernels.arena import Records, insert, with_room
 from shortlist.selection.kernels.novelty_memory import (
     NO_NOVELTY,
@@ -22,7 +22,7 @@ from shortlist.selection.kernels.novelty_memory import (
 )
 
 
-@njit(cache=True)
+@kernel
 def with_rows_for(
     memory: Memory, arrivals: Arrivals
 ) -> tuple[Records, Records, Records, Records, Records, Records]:
@@ -68,7 +68,7 @@ def with_rows_for(
     return rows, samples_rows, highest_rows, recent_rows, delivery_rows, pairs_rows
 
 
-@njit(cache=True)
+@kernel
 def _end_of_run(places: Ints, first: int) -> int:
     """Where the offers to one place end."""
     end = first + 1
@@ -77,7 +77,7 @@ def _end_of_run(places: Ints, first: int) -> int:
     return end
 
 
-@njit(cache=True)
+@kernel
 def sort_counts(
     rows: Records, heads: Records, samples_rows: Records, samples_heads: Records, place: int
 ) -> None:
@@ -99,7 +99,7 @@ def sort_counts(
             samples_rows[samples.start + at] = spare_sample[0]
 
 
-@njit(cache=True)
+@kernel
 def _with_row(rows: Records, held: Held, place: int, at: int, new: Records) -> Records:
     """The rows, with one more among a place's; `new` holds it."""
     rows = with_room(rows, held.heads, held.tail, place, held.heads[place].length + 1)
@@ -107,7 +107,7 @@ def _with_row(rows: Records, held: Held, place: int, at: int, new: Records) -> R
     return rows
 
 
-@njit(cache=True)
+@kernel
 def _with_rows(rows: Records, held: Held, place: int, wanted: int) -> Records:
     """The rows, of which a place has at least so many."""
     head = held.heads[place]
@@ -118,7 +118,7 @@ def _with_rows(rows: Records, held: Held, place: int, wanted: int) -> Records:
     return rows
 
 
-@njit(cache=True)
+@kernel
 def _with_pairs(rows: Records, pairs: Held, place: int, more: int) -> Records:
     """The rows, in which a place has room for so many more pairs."""
     head = pairs.heads[place]
@@ -132,7 +132,7 @@ def _with_pairs(rows: Records, pairs: Held, place: int, more: int) -> Records:
     return rows
 
 
-@njit(cache=True)
+@kernel
 def _close_up(rows: Records, head: Any) -> None:
     """Takes out the pairs that have left the window."""
     for row in range(head.start + head.front, head.start + head.back):

@@ -3,8 +3,7 @@
 Both are heaps. A `sign` of 1 puts the lowest number at the root, -1 the highest.
 """
 
-from numba import njit
-
+from shortlist.matching.kernels.compiling import kernel
 from shortlist.selection.kernels.arena import Records
 
 HIGHEST_ROW = [("novelty", "f8")]
@@ -15,7 +14,7 @@ cell n. The first k cells are a heap of the k highest, the lowest of them at its
 are a heap of the rest, the highest at its root."""
 
 
-@njit(cache=True)
+@kernel
 def keep_highest(rows: Records, start: int, size: int, k: int, novelty: float) -> None:
     """Adds a number to a heap of so many, which keeps the k highest.
 
@@ -44,13 +43,13 @@ def keep_highest(rows: Records, start: int, size: int, k: int, novelty: float) -
         rows[start + parent].novelty = novelty
 
 
-@njit(cache=True)
+@kernel
 def kth_highest(rows: Records, start: int, size: int, k: int) -> float:
     """Of so many recent numbers, 0 if they are fewer than k."""
     return _in_cell(rows, start, 0) if size >= k else 0.0
 
 
-@njit(cache=True)
+@kernel
 def put_recent(rows: Records, start: int, size: int, k: int, slot: int, novelty: float) -> None:
     """Puts a number into a slot, in place of the one there or, in slot `size`, as one more.
 
@@ -76,7 +75,7 @@ def put_recent(rows: Records, start: int, size: int, k: int, slot: int, novelty:
         _settle(rows, start, k, size - k, -1.0, 0)
 
 
-@njit(cache=True)
+@kernel
 def _settle(rows: Records, start: int, first: int, size: int, sign: float, at: int) -> None:
     """Moves what stands in one cell of the heap from `first` on to where it belongs."""
     while at > 0:
@@ -97,13 +96,13 @@ def _settle(rows: Records, start: int, first: int, size: int, sign: float, at: i
         at = least
 
 
-@njit(cache=True)
+@kernel
 def _in_cell(rows: Records, start: int, cell: int) -> float:
     novelty: float = rows[start + rows[start + cell].slot].novelty
     return novelty
 
 
-@njit(cache=True)
+@kernel
 def _swap(rows: Records, start: int, one: int, other: int) -> None:
     slot_of_one, slot_of_other = rows[start + one].slot, rows[start + other].slot
     rows[start + one].slot, rows[start + other].slot = slot_of_other, slot_of_one

@@ -4,8 +4,8 @@ from typing import Any, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
-from numba import njit
 
+from shortlist.matching.kernels.compiling import kernel
 from shortlist.selection.bank.offers import NO_PLACEMENTS, Placements
 from shortlist.selection.kernels.arena import Longs, Records
 from shortlist.selection.kernels.window_rows import DEGREES, DELIVERED
@@ -32,7 +32,7 @@ class Outbox(NamedTuple):
         return self.room.kept(slice(self.made[0]))
 
 
-@njit(cache=True)
+@kernel
 def put_down(
     outbox: Outbox,
     place: int,
@@ -61,7 +61,7 @@ def put_down(
     room.matched[new] = matched
 
 
-@njit(cache=True)
+@kernel
 def put_out(
     outbox: Outbox,
     rows: Records,
@@ -90,7 +90,7 @@ def put_out(
     )
 
 
-@njit(cache=True)
+@kernel
 def of_others(rows: Records, start: int, length: int, subscription: int) -> npt.NDArray[np.bool_]:
     """Which of some rows do not name a subscription."""
     stays = np.empty(length, np.bool_)

@@ -1,13 +1,13 @@
 """Offers to shortlists of several banks, put together bank by bank."""
 
 import numpy as np
-from numba import njit
 
 from shortlist.matching.arrays import Ints, Longs
+from shortlist.matching.kernels.compiling import kernel
 from shortlist.selection.bank.offers import Offers
 
 
-@njit(cache=True)
+@kernel
 def parted(offers: Offers, banks: Ints, places: Ints, ends: Longs) -> Offers:
     """The offers in order of their banks, and else in their own, with places in these.
 

@@ -2,9 +2,8 @@
 
 from typing import NamedTuple
 
-from numba import njit
-
 from shortlist.matching.arrays import Longs
+from shortlist.matching.kernels.compiling import kernel
 
 
 class Tables(NamedTuple):
@@ -18,7 +17,7 @@ class Tables(NamedTuple):
     ends: Longs
 
 
-@njit(cache=True)
+@kernel
 def end_of_period(tables: Tables, number: int, time: int) -> int:
     """When the period ends that an instant falls into; no later than that if there is none."""
     span = tables.spans[number]

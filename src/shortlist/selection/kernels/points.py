@@ -3,9 +3,9 @@
 from typing import NamedTuple
 
 import numpy as np
-from numba import njit
 
 from shortlist.matching.arrays import Floats, Ints
+from shortlist.matching.kernels.compiling import kernel
 
 UNSCALED = 0.0
 """In place of the scale of an attribute whose values are only the same or different."""
@@ -21,7 +21,7 @@ class Points(NamedTuple):
     scales: Floats
 
 
-@njit(cache=True)
+@kernel
 def distance(points: Points, one: int, other: int) -> float:
     """The mean over the attributes, from 0 to 1.
 

@@ -8,9 +8,9 @@ therefore the k-skyband of (score, end).
 from typing import Any
 
 import numpy as np
-from numba import njit
 
 from shortlist.matching.arrays import Floats, Ints, Longs
+from shortlist.matching.kernels.compiling import kernel
 from shortlist.scoring.combined import UNSET
 from shortlist.selection.bank.offers import NEVER
 from shortlist.selection.kernels.arena import Records, insert, with_room
@@ -22,7 +22,7 @@ ROW = [("score", "f8"), ("end", "i8"), ("publication", "i4"), ("dominators", "i4
 """Best score first, then latest end, then the most recent."""
 
 
-@njit(cache=True)
+@kernel
 def ranked(
     rows: Records,
     heads: Records,
@@ -58,7 +58,7 @@ def ranked(
     return rows, ranks
 
 
-@njit(cache=True)
+@kernel
 def _end(head: Any, now: int, expiry: int, refresh: int) -> int:
     end = min(expiry, NEVER)
     if refresh == UNSET:
@@ -70,7 +70,7 @@ def _end(head: Any, now: int, expiry: int, refresh: int) -> int:
     return end
 
 
-@njit(cache=True)
+@kernel
 def _standing(rows: Records, head: Any, new: Any) -> tuple[int, int, int]:
     """How many rows have a higher score, how many stand before, how many of these dominate."""
     better, at, dominators = 0, 0, 0
@@ -85,7 +85,7 @@ def _standing(rows: Records, head: Any, new: Any) -> tuple[int, int, int]:
     return better, at, dominators
 
 
-@njit(cache=True)
+@kernel
 def _drop_ended(rows: Records, head: Any, now: int) -> None:
     """Whoever dominates a row ends no earlier, so that counts of dominators stay right."""
     kept = 0
@@ -97,7 +97,7 @@ def _drop_ended(rows: Records, head: Any, now: int) -> None:
     _look_ahead(rows, head)
 
 
-@njit(cache=True)
+@kernel
 def _drop_dominated(rows: Records, head: Any, at: int, end: int) -> None:
     """Those behind `at` get one more dominator if they end by then.
 
@@ -113,7 +113,7 @@ def _drop_dominated(rows: Records, head: Any, at: int, end: int) -> None:
     head.length = kept
 
 
-@njit(cache=True)
+@kernel
 def retract(rows: Records, heads: Records, places: Longs, publication: int) -> None:
     """A publication counts no more at some places, which hold it; nor does it dominate there."""
     for place in places:
@@ -130,7 +130,7 @@ def retract(rows: Records, heads: Records, places: Longs, publication: int) -> N
         _look_ahead(rows, head)
 
 
-@njit(cache=True)
+@kernel
 def shorten(rows: Records, heads: Records, place: int) -> None:
     """Lets go of what has enough dominators for a smaller k."""
     head = heads[place]
@@ -138,7 +138,7 @@ def shorten(rows: Records, heads: Records, place: int) -> None:
     _look_ahead(rows, head)
 
 
-@njit(cache=True)
+@kernel
 def _look_ahead(rows: Records, head: Any) -> None:
     """What decides about most arrivals by one comparison."""
     counted = min(head.k, head.length)

@@ -2,13 +2,12 @@
 
 from typing import Any
 
-from numba import njit
-
 from shortlist.matching.arrays import Ints
+from shortlist.matching.kernels.compiling import kernel
 from shortlist.selection.kernels.novelty_memory import Memory, row_of
 
 
-@njit(cache=True)
+@kernel
 def chance_of(memory: Memory, place: int, subscription: int) -> float:
     """Before the present match counts."""
     head, samples = memory.counts.heads[place], memory.samples.heads[place]
@@ -25,7 +24,7 @@ def chance_of(memory: Memory, place: int, subscription: int) -> float:
     return _chance(head, row.matches, span, samples.matching, total)
 
 
-@njit(cache=True)
+@kernel
 def _lazy_chance(head: Any, samples: Any, row: Any) -> float:
     """As it was at the end of the previous period: until a subscription matches again, its counts
     are what they were then."""
@@ -36,7 +35,7 @@ def _lazy_chance(head: Any, samples: Any, row: Any) -> float:
     return _chance(head, row.matches, row.last - row.first, samples.matching_before, ended)
 
 
-@njit(cache=True)
+@kernel
 def _chance(head: Any, matches: int, span: int, matching: int, total: int) -> float:
     if matches < 2:
         return 1.0
@@ -49,7 +48,7 @@ def _chance(head: Any, matches: int, span: int, matching: int, total: int) -> fl
     return min(1.0, share / frequency)
 
 
-@njit(cache=True)
+@kernel
 def count_matches(memory: Memory, place: int, subscriptions: Ints, first: int, end: int) -> None:
     """The present match counts for the subscriptions from `first` to `end`."""
     head, samples = memory.counts.heads[place], memory.samples.heads[place]
@@ -72,7 +71,7 @@ def count_matches(memory: Memory, place: int, subscriptions: Ints, first: int, e
         samples.matching_before = samples.matching
 
 
-@njit(cache=True)
+@kernel
 def _add_pair(memory: Memory, place: int, subscription: int, sample: Any) -> int:
     """Its number among all pairs that there were."""
     head, pairs = memory.counts.heads[place], memory.pairs.heads[place]
@@ -88,7 +87,7 @@ def _add_pair(memory: Memory, place: int, subscription: int, sample: Any) -> int
     return number
 
 
-@njit(cache=True)
+@kernel
 def _drop_old_pairs(memory: Memory, place: int) -> None:
     """Pairs of matches that are not among the last of a period count no longer."""
     head, pairs = memory.counts.heads[place], memory.pairs.heads[place]

@@ -8,9 +8,9 @@ from typing import Any, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
-from numba import njit
 
 from shortlist.matching.arrays import Floats, Longs
+from shortlist.matching.kernels.compiling import kernel
 from shortlist.selection.bank.offers import NEVER, Offers
 from shortlist.selection.kernels.arena import Records
 from shortlist.selection.kernels.largest import keep_largest
@@ -20,7 +20,7 @@ SLOTS = 64
 """The subscriptions that a sweep tells apart; a power of two."""
 
 
-@njit(cache=True)
+@kernel
 def undominated(
     rows: Records, start: int, length: int, k: int, counted: bool, now: int, matches: int
 ) -> int:
@@ -46,7 +46,7 @@ def undominated(
     return packed(rows, start, stays)
 
 
-@njit(cache=True)
+@kernel
 def packed(rows: Records, start: int, stays: npt.NDArray[np.bool_]) -> int:
     """Moves some rows together, in their order; the answer is how many they are."""
     kept = 0
@@ -58,7 +58,7 @@ def packed(rows: Records, start: int, stays: npt.NDArray[np.bool_]) -> int:
     return kept
 
 
-@njit(cache=True)
+@kernel
 def _several_subscriptions(rows: Records, start: int, length: int) -> bool:
     for row in range(start + 1, start + length):
         if rows[row].subscription != rows[start].subscription:
@@ -78,7 +78,7 @@ class Sweep(NamedTuple):
     """A row for each slot: its k best keys, the smallest first."""
 
 
-@njit(cache=True)
+@kernel
 def sweep_for(k: int) -> Sweep:
     return Sweep(
         np.empty(SLOTS, np.int64),
@@ -88,7 +88,7 @@ def sweep_for(k: int) -> Sweep:
     )
 
 
-@njit(cache=True)
+@kernel
 def swept(
     head: Any,
     offers: Offers,

@@ -6,9 +6,9 @@ The rows of a place stand in the order in which they came, and all wait for the 
 from typing import Any, NamedTuple
 
 import numpy as np
-from numba import njit
 
 from shortlist.matching.arrays import Ints, Longs
+from shortlist.matching.kernels.compiling import kernel
 from shortlist.selection.bank.offers import NEVER, Offers
 from shortlist.selection.kernels.arena import OWNED, TAKEN, Records, padded, with_room
 from shortlist.selection.kernels.outbox import NOBODY, Outbox, of_others, put_down, put_out
@@ -37,7 +37,7 @@ class Inbox(NamedTuple):
     """When the earliest of them came, as an array of one."""
 
 
-@njit(cache=True)
+@kernel
 def admit(
     heads: Records, offers: Offers, calendars: Ints, tables: Tables, inbox: Inbox, outbox: Outbox
 ) -> Longs:
@@ -61,7 +61,7 @@ def admit(
     return left[:found]
 
 
-@njit(cache=True)
+@kernel
 def enter_all(heads: Records, rows: Records, tail: Longs, inbox: Inbox) -> Records:
     """Lets the rows of the inbox enter in turn; the answer is the rows, as of `with_room`."""
     for at in range(inbox.made[0]):
@@ -69,7 +69,7 @@ def enter_all(heads: Records, rows: Records, tail: Longs, inbox: Inbox) -> Recor
     return rows
 
 
-@njit(cache=True)
+@kernel
 def merged(heads: Records, rows: Records, tail: Longs, inbox: Inbox) -> Records:
     """The same for very many: all rows in a new array, place by place."""
     places = inbox.places[: inbox.made[0]]
@@ -110,7 +110,7 @@ def merged(heads: Records, rows: Records, tail: Longs, inbox: Inbox) -> Records:
     return made
 
 
-@njit(cache=True)
+@kernel
 def arrive(
     heads: Records,
     rows: Records,
@@ -135,7 +135,7 @@ def arrive(
     return rows
 
 
-@njit(cache=True)
+@kernel
 def _has_to_wait(head: Any, now: int, calendar: int, tables: Tables) -> bool:
     """Whether what comes to a place has to wait; the first one says until when."""
     if head.next_due == NEVER:
@@ -146,7 +146,7 @@ def _has_to_wait(head: Any, now: int, calendar: int, tables: Tables) -> bool:
     return True
 
 
-@njit(cache=True)
+@kernel
 def release_before(
     heads: Records, rows: Records, places: Longs, before: int, outbox: Outbox
 ) -> None:
@@ -156,14 +156,14 @@ def release_before(
             _release(heads, rows, place, heads[place].next_due, outbox)
 
 
-@njit(cache=True)
+@kernel
 def cancel(heads: Records, rows: Records, place: int, subscription: int) -> None:
     """What names a subscription waits no more."""
     head = heads[place]
     _keep(heads, rows, place, of_others(rows, head.start, head.length, subscription))
 
 
-@njit(cache=True)
+@kernel
 def retract(heads: Records, rows: Records, places: Longs, publication: int) -> None:
     """A publication waits no more at some places."""
     for place in places:
@@ -174,7 +174,7 @@ def retract(heads: Records, rows: Records, places: Longs, publication: int) -> N
         _keep(heads, rows, place, stays)
 
 
-@njit(cache=True)
+@kernel
 def _keep(heads: Records, rows: Records, place: int, stays: Records) -> None:
     head = heads[place]
     kept = packed(rows, head.start, stays)
@@ -183,7 +183,7 @@ def _keep(heads: Records, rows: Records, place: int, stays: Records) -> None:
         head.next_due = NEVER
 
 
-@njit(cache=True)
+@kernel
 def _enter(
     heads: Records, rows: Records, tail: Longs, place: int, now: int, fresh: Records, at: int
 ) -> Records:
@@ -201,7 +201,7 @@ def _enter(
     return rows
 
 
-@njit(cache=True)
+@kernel
 def _release(heads: Records, rows: Records, place: int, now: int, outbox: Outbox) -> None:
     head = heads[place]
     best = _best(rows, head.start, head.length, min(head.k, head.length), now)
@@ -213,7 +213,7 @@ def _release(heads: Records, rows: Records, place: int, now: int, outbox: Outbox
     head.next_due = NEVER
 
 
-@njit(cache=True)
+@kernel
 def _best(rows: Records, start: int, length: int, most: int, now: int) -> Longs:
     """The best rows that have not expired, at most so many, the best first."""
     best = np.empty(most, np.int64)
@@ -239,7 +239,7 @@ def _best(rows: Records, start: int, length: int, most: int, now: int) -> Longs:
     return best[:found]
 
 
-@njit(cache=True)
+@kernel
 def _pass_on(offers: Offers, offer: int, outbox: Outbox) -> None:
     put_down(
         outbox,

@@ -3,9 +3,9 @@
 from typing import NamedTuple
 
 import numpy as np
-from numba import njit
 
 from shortlist.matching.arrays import Floats, Longs
+from shortlist.matching.kernels.compiling import kernel
 from shortlist.selection.bank.offers import NEVER
 from shortlist.selection.kernels.arena import Records
 from shortlist.selection.kernels.chances import judge_until
@@ -31,7 +31,7 @@ class Reports(NamedTuple):
     """Keys at which the interest of a place changes, ascending."""
 
 
-@njit(cache=True)
+@kernel
 def fill(
     heads: Records, rows: Records, place: int, now: int, arrival: int, reports: Reports
 ) -> None:
@@ -55,7 +55,7 @@ def fill(
         head.threshold = threshold
 
 
-@njit(cache=True)
+@kernel
 def _crosses(reports: Reports, place: int, old: float, new: float) -> bool:
     if place + 1 >= reports.offsets.size:
         return False
@@ -65,7 +65,7 @@ def _crosses(reports: Reports, place: int, old: float, new: float) -> bool:
     return bool(crossed < stop and breakpoints[crossed] < high)
 
 
-@njit(cache=True)
+@kernel
 def advance_place(heads: Records, rows: Records, place: int, before: int, reports: Reports) -> None:
     """All departures before an instant, and the judgements that fall between them."""
     while heads[place].length > 0 and heads[place].next_due < before:
@@ -75,7 +75,7 @@ def advance_place(heads: Records, rows: Records, place: int, before: int, report
         fill(heads, rows, place, now, NOBODY, reports)
 
 
-@njit(cache=True)
+@kernel
 def advance_places(
     heads: Records, rows: Records, places: Longs, befores: Longs, reports: Reports
 ) -> None:
@@ -84,7 +84,7 @@ def advance_places(
         advance_place(heads, rows, place, before, reports)
 
 
-@njit(cache=True)
+@kernel
 def cancel(
     heads: Records, rows: Records, place: int, subscription: int, time: int, reports: Reports
 ) -> None:
@@ -100,7 +100,7 @@ def cancel(
     fill(heads, rows, place, time, NOBODY, reports)
 
 
-@njit(cache=True)
+@kernel
 def retract(heads: Records, rows: Records, places: Longs, publication: int, time: int) -> None:
     """A publication leaves some places at an instant; all that is due before has happened.
 

@@ -8,10 +8,10 @@ from collections.abc import Callable
 from typing import Any
 
 import numpy as np
-from numba import njit
 from numba.extending import overload
 
 from shortlist.matching.arrays import Floats, Longs
+from shortlist.matching.kernels.compiling import kernel
 from shortlist.matching.kernels.rounding import round9
 from shortlist.selection.bank.offers import NEVER, Offers
 from shortlist.selection.kernels.arena import Records, with_room
@@ -92,13 +92,13 @@ write_push = _chosen_by("push", _write_push, lambda rows, row, push: None)
 write_score = _chosen_by("score", _write_score, lambda rows, row, score, appeared: None)
 
 
-@njit(cache=True)
+@kernel
 def full_life_of(came: int, span: int) -> int:
     """When the window ends the stay of what came at an instant."""
     return NEVER if span == NEVER else came + span
 
 
-@njit(cache=True)
+@kernel
 def write_offer(
     rows: Records, row: int, offers: Offers, offer: int, key: float, full_life: int
 ) -> None:
@@ -114,7 +114,7 @@ def write_offer(
     new.marks = LASTING if offers.expiries[offer] >= full_life else 0
 
 
-@njit(cache=True)
+@kernel
 def write_row(
     head: Any, rows: Records, row: int, offers: Offers, keys: Floats, offer: int, earlier: int
 ) -> None:
@@ -125,14 +125,14 @@ def write_row(
     write_score(rows, row, offers.scores[offer], offers.appeared[offer])
 
 
-@njit(cache=True)
+@kernel
 def outranks(rows: Records, row: int, key: float, publication: int) -> bool:
     """Whether a row is better than a publication with a key."""
     held = rows[row]
     return bool(held.key > key or (held.key == key and held.publication > publication))
 
 
-@njit(cache=True)
+@kernel
 def enter(
     heads: Records,
     rows: Records,
@@ -155,13 +155,13 @@ def enter(
     return rows, row
 
 
-@njit(cache=True)
+@kernel
 def is_there(rows: Records, row: int, now: int, matches: int) -> bool:
     """Whether a row is still in the window at an instant, after so many matches."""
     return bool(rows[row].end > now and push_of(rows, row) > matches)
 
 
-@njit(cache=True)
+@kernel
 def leave(heads: Records, rows: Records, place: int, now: int, matches: int) -> None:
     """Removes rows that have left, so that the first k rows are the k best."""
     head = heads[place]
@@ -179,7 +179,7 @@ def leave(heads: Records, rows: Records, place: int, now: int, matches: int) -> 
             rows[later - (row - kept)] = rows[later]
 
 
-@njit(cache=True)
+@kernel
 def merged_by_rank(rows: Records, fresh: Records) -> Records:
     """Rows in order of rank together with some in any order."""
     merged = np.empty(rows.size + fresh.size, rows.dtype)
@@ -198,7 +198,7 @@ def merged_by_rank(rows: Records, fresh: Records) -> Records:
     return merged
 
 
-@njit(cache=True)
+@kernel
 def in_order(rows: Records, start: int, length: int, by_subscription: bool) -> Longs:
     """Where some rows stand, the best first, or those of one subscription together (Shellsort)."""
     order = np.arange(start, start + length)
@@ -214,7 +214,7 @@ def in_order(rows: Records, start: int, length: int, by_subscription: bool) -> L
     return order
 
 
-@njit(cache=True)
+@kernel
 def _stands_before(rows: Records, row: int, other: int, by_subscription: bool) -> bool:
     if by_subscription and rows[row].subscription != rows[other].subscription:
         return bool(rows[row].subscription < rows[other].subscription)

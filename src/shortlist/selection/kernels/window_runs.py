@@ -7,9 +7,9 @@ offers go through their instants one by one that may be among the k best meanwhi
 from typing import NamedTuple
 
 import numpy as np
-from numba import njit
 
 from shortlist.matching.arrays import Floats, Longs
+from shortlist.matching.kernels.compiling import kernel
 from shortlist.selection.bank.offers import Offers
 from shortlist.selection.kernels.arena import Records, padded, with_room
 from shortlist.selection.kernels.chances import judge, judge_until, stride_of
@@ -41,7 +41,7 @@ class Arrivals(NamedTuple):
     kept: Longs
 
 
-@njit(cache=True)
+@kernel
 def arrive(
     heads: Records,
     rows: Records,
@@ -66,7 +66,7 @@ def arrive(
     return rows
 
 
-@njit(cache=True)
+@kernel
 def run_end(places: Longs, first: int) -> int:
     """Where the offers of another place start; those of one place stand together."""
     low, step = first, 1
@@ -83,7 +83,7 @@ def run_end(places: Longs, first: int) -> int:
     return high
 
 
-@njit(cache=True)
+@kernel
 def play_run(
     heads: Records,
     rows: Records,
@@ -117,7 +117,7 @@ def play_run(
     return rows
 
 
-@njit(cache=True)
+@kernel
 def play_few(
     heads: Records,
     rows: Records,
@@ -148,7 +148,7 @@ def play_few(
     return rows, first
 
 
-@njit(cache=True)
+@kernel
 def _until_judgement(heads: Records, place: int, times: Longs, first: int, stop: int) -> int:
     """Where the offers end that come before the next judgement."""
     head = heads[place]
@@ -160,7 +160,7 @@ def _until_judgement(heads: Records, place: int, times: Longs, first: int, stop:
     return first_not_under(times, first, stop, head.next_judgement)
 
 
-@njit(cache=True)
+@kernel
 def _is_low(floor: float, keys: Floats) -> bool:
     """Whether more than a quarter of the next offers are not under a floor."""
     above = 0
@@ -169,7 +169,7 @@ def _is_low(floor: float, keys: Floats) -> bool:
     return 4 * above > keys.size
 
 
-@njit(cache=True)
+@kernel
 def floor_of(heads: Records, rows: Records, place: int, until: int, matches: int) -> float:
     """The k-th best key of what stays beyond an instant and so many matches, or -inf."""
     head, staying = heads[place], 0
@@ -180,7 +180,7 @@ def floor_of(heads: Records, rows: Records, place: int, until: int, matches: int
     return -np.inf
 
 
-@njit(cache=True)
+@kernel
 def floors(heads: Records, rows: Records, places: Longs, until: int) -> Floats:
     """The floors of some places, -inf where an offer that is left out would be missed."""
     found = np.full(places.size, -np.inf)
@@ -195,7 +195,7 @@ def floors(heads: Records, rows: Records, places: Longs, until: int) -> Floats:
     return found
 
 
-@njit(cache=True)
+@kernel
 def play_piece(
     heads: Records,
     rows: Records,
@@ -254,7 +254,7 @@ def play_piece(
     return rows
 
 
-@njit(cache=True)
+@kernel
 def _matches_at(heads: Records, place: int, times: Longs, first: int, stop: int, now: int) -> int:
     """How many matches a count window has seen when a departure of an instant is filled.
 
@@ -268,14 +268,14 @@ def _matches_at(heads: Records, place: int, times: Longs, first: int, stop: int,
     return int(heads[place].matches + offer - first)
 
 
-@njit(cache=True)
+@kernel
 def prune_if_grown(heads: Records, rows: Records, place: int, now: int, matches: int) -> None:
     head = heads[place]
     if head.length > head.pruned + head.pruned // SLACK + SLACK:
         prune(heads, rows, place, now, matches)
 
 
-@njit(cache=True)
+@kernel
 def prune(heads: Records, rows: Records, place: int, now: int, matches: int) -> None:
     """Lets go what can never come among the k best."""
     head = heads[place]
@@ -283,7 +283,7 @@ def prune(heads: Records, rows: Records, place: int, now: int, matches: int) -> 
     head.pruned = head.length
 
 
-@njit(cache=True)
+@kernel
 def hide(
     heads: Records,
     rows: Records,

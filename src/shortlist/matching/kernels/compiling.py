@@ -1,0 +1,54 @@
+"""How kernels are compiled: once for each kind of arrays, and kept on disk.
+
+numba compiles a function anew for every combination of types that it is called with, which takes
+seconds where much is called from it. It takes a number that is written down (`0`) or of four bytes
+for a type of its own: then what starts at 0 and goes on would be compiled twice.
+"""
+
+from collections.abc import Callable
+from typing import Any, TypeVar, overload
+
+from numba.core import types
+from numba.core.dispatcher import Dispatcher
+from numba.core.registry import CPUDispatcher
+
+Function = TypeVar("Function", bound=Callable[..., Any])
+NARROW = (types.int8, types.int16, types.int32)
+
+
+class Kernel(CPUDispatcher):
+    """A function that other kernels call with whole numbers of eight bytes only."""
+
+    def get_call_template(self, args: Any, kws: Any) -> Any:
+        return super().get_call_template(
+            tuple(widened(each) for each in args),
+            {name: widened(each) for name, each in kws.items()},
+        )
+
+
+def widened(argument: Any) -> Any:
+    """The type that an argument is passed as.
+
+    >>> widened(types.int32), widened(types.literal(0)), widened(types.literal(True))
+    (int64, int64, bool)
+    >>> widened(types.uint32), widened(types.float64)
+    (uint32, float64)
+    """
+    if isinstance(argument, types.IntegerLiteral) or argument in NARROW:
+        return types.int64
+    return types.boolean if isinstance(argument, types.BooleanLiteral) else argument
+
+
+@overload
+def kernel(function: Function) -> "Dispatcher[Function]": ...
+@overload
+def kernel(**options: Any) -> "Callable[[Function], Dispatcher[Function]]": ...
+def kernel(function: Any = None, **options: Any) -> Any:
+    """Compiles a function when it is called first; what numba's `njit` takes can be set, too."""
+    if function is None:
+        return lambda function: kernel(function, **options)
+    # nobody hands kernels to C
+    settings = {"nopython": True, "boundscheck": None, "no_cfunc_wrapper": True, **options}
+    made = Kernel(py_func=function, locals={}, targetoptions=settings)
+    made.enable_caching()
+    return made
