@@ -1,0 +1,19 @@
+"""Threshold by rate with three aging factors."""
+
+from __future__ import annotations
+
+from matplotlib.figure import Figure as Canvas
+
+from experiments.novelty.aging import aged, draw_aged
+from experiments.novelty.as_printed import AgingAsPrinted
+from shortlist.experiments.claims import Measures
+from shortlist.experiments.papers import Figure
+from shortlist.experiments.run import Run
+
+
+def measure(run: Run) -> Measures:
+    return aged(run, AgingAsPrinted, measure="rate")
+
+
+def draw(measures: Measures, canvas: Canvas, figure: Figure) -> None:
+    draw_aged(measures, canvas, figure)

@@ -1,0 +1,65 @@
+"""Subscriptions that cover others: two trees of five, the more general the more popular.
+
+S1 covers S2 and S3, and S2 covers S4 and S5; S6 to S10 likewise. A kind is a leaf of a tree, or
+what none of the subscriptions under an inner one matches. Kinds have numbers so that each
+subscription is a range of them.
+"""
+
+from __future__ import annotations
+
+from math import log2
+from typing import Any
+
+import numpy as np
+from matplotlib.figure import Figure as Canvas
+
+from experiments.novelty.changing import draw_entropies, eight_variants
+from experiments.novelty.measuring import ends_of_stretches, in_all, over_time
+from experiments.novelty.shortlists import EVERYTHING, Got, deliver, subscription_id
+from experiments.novelty.streams import KINDS, Kinds, length, published, zipf_stream
+from shortlist.experiments.claims import Measures
+from shortlist.experiments.papers import Figure
+from shortlist.experiments.run import Run
+from shortlist.measures.buckets import Buckets
+from shortlist.model.subscription import Subscription
+from shortlist.model.vocabulary import Vocabulary
+
+RANGES = ((0, 4), (1, 3), (4, 4), (2, 2), (3, 3), (5, 9), (6, 8), (9, 9), (7, 7), (8, 8))
+"""First and last kind of S1 to S10."""
+WHERES = tuple(f"kind >= {first} and kind <= {last}" for first, last in RANGES)
+BY_POPULARITY = np.array([0, 5, 1, 6, 4, 9, 2, 7, 3, 8])
+"""S1, S6, S2, S7 and so on, as far as only they match."""
+
+
+def measure(run: Run) -> Measures:
+    count = length(run)
+    return {"period": ends_of_stretches(count), **run.point("subsumption", lambda: _found(run))}
+
+
+def _found(run: Run) -> dict[str, Any]:
+    stream = BY_POPULARITY[zipf_stream(run, "subsumption", length(run))]
+    policies = {**eight_variants(), "everything": EVERYTHING}
+    delivered = deliver(run, stream, policies, WHERES)
+    counted = buckets_of_kinds(run)
+    shortlists = {name: Got(got.places, counted[got.kinds]) for name, got in delivered.items()}
+    return {**in_all(shortlists, stream.size), **over_time(shortlists, stream.size)}
+
+
+def buckets_of_kinds(run: Run) -> Kinds:
+    """Where a delivery of each kind is counted: at the most specific subscription that it matches,
+    or at what that one has beside those that it covers."""
+    subscriptions = [
+        {"id": subscription_id("", number), "where": where} for number, where in enumerate(WHERES)
+    ]
+    deliveries = run.rank({"subscriptions": subscriptions}, published(np.arange(KINDS))).deliveries
+    buckets = Buckets((Subscription(**each) for each in subscriptions), Vocabulary())
+    matching: dict[str, list[str]] = {str(kind): [] for kind in range(KINDS)}
+    for each in deliveries.select(["publication", "subscription"]).to_pylist():
+        matching[each["publication"]].append(each["subscription"])
+    found = [buckets.of(names) for names in matching.values()]
+    distinct = sorted(set(found))
+    return np.array([distinct.index(bucket) for bucket in found])
+
+
+def draw(measures: Measures, canvas: Canvas, figure: Figure) -> None:
+    draw_entropies(measures, canvas, figure, best=log2(KINDS), changes=False)
