@@ -7,7 +7,7 @@ from typing import Any
 
 from matplotlib.figure import Figure as Canvas
 
-from experiments.novelty.drawing import draw_series, finish
+from experiments.novelty.drawing import draw_series, finish, last_place
 from experiments.novelty.measuring import (
     ENTROPY,
     STRETCHES,
@@ -75,7 +75,7 @@ def draw_entropies(
         series = {name: f"{ENTROPY}, {algorithm} {name}" for name in VARIANTS}
         draw_series(axes, measures, series)
         axes.set_title(algorithm)
-        end = axes.get_lines()[0].get_xdata()[-1]
+        end = last_place(axes)
         if changes:
             axes.axvline(end / 2, color="grey", linewidth=0.8)
         draw_paper(axes, [end], [best])

@@ -42,7 +42,7 @@ def draw_over_time(
         draw_series(axes, measures, {name: f"{measure}, {name}" for name in shortlists})
         axes.set_ylabel(NAMES[measure])
         if measure in ideal:
-            draw_paper(axes, measures["period"][-1:], [ideal[measure]])
+            draw_paper(axes, [last_place(axes)], [ideal[measure]])
     finish(canvas, figure)
 
 
@@ -50,6 +50,12 @@ def draw_series(axes: Axes, measures: Any, series: Mapping[str, str]) -> None:
     """Lines over time, by what the legend calls them."""
     draw_lines(axes, measures["period"], {label: measures[name] for label, name in series.items()})
     axes.set_xlabel(AXIS)
+
+
+def last_place(axes: Axes) -> float:
+    """Where the lines end."""
+    places: Any = axes.get_lines()[0].get_xdata()
+    return float(places[-1])
 
 
 def finish(canvas: Canvas, figure: Figure, columns: int = 5) -> None:

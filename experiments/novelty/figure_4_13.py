@@ -20,9 +20,8 @@ from experiments.novelty.streams import KINDS, Kinds, length, published, zipf_st
 from shortlist.experiments.claims import Measures
 from shortlist.experiments.papers import Figure
 from shortlist.experiments.run import Run
+from shortlist.intake.files import registry_from_documents
 from shortlist.measures.buckets import Buckets
-from shortlist.model.subscription import Subscription
-from shortlist.model.vocabulary import Vocabulary
 
 RANGES = ((0, 4), (1, 3), (4, 4), (2, 2), (3, 3), (5, 9), (6, 8), (9, 9), (7, 7), (8, 8))
 """First and last kind of S1 to S10."""
@@ -51,8 +50,9 @@ def buckets_of_kinds(run: Run) -> Kinds:
     subscriptions = [
         {"id": subscription_id("", number), "where": where} for number, where in enumerate(WHERES)
     ]
-    deliveries = run.rank({"subscriptions": subscriptions}, published(np.arange(KINDS))).deliveries
-    buckets = Buckets((Subscription(**each) for each in subscriptions), Vocabulary())
+    known = registry_from_documents({"subscriptions": subscriptions})
+    deliveries = run.rank(known, published(np.arange(KINDS))).deliveries
+    buckets = Buckets(known.subscriptions, known.vocabulary)
     matching: dict[str, list[str]] = {str(kind): [] for kind in range(KINDS)}
     for each in deliveries.select(["publication", "subscription"]).to_pylist():
         matching[each["publication"]].append(each["subscription"])

@@ -51,7 +51,7 @@ def _found(run: Run, news: News) -> dict[str, Any]:
 
 
 def zipf_fit(shares: npt.NDArray[np.float64]) -> tuple[float, float]:
-    """The skew of the Zipf distribution next to these shares, in order, and the R² of its logarithm.
+    """The skew of the Zipf distribution next to these shares, and the R² of its logarithm.
 
     >>> zipf_fit(np.array([0.6, 0.3, 0.2, 0.15]))
     (1.0, 1.0)
@@ -74,8 +74,8 @@ def by_period(kinds: npt.NDArray[np.int64], desks: int) -> npt.NDArray[np.int64]
 
 
 def off_the_whole(kinds: npt.NDArray[np.int64], desks: int) -> float:
-    """Which share of a period would have to be of other desks for it to be as the whole, in the mean
-    over periods."""
+    """Which share of a period would have to be of other desks for it to be as the whole, in the
+    mean over periods."""
     shares = by_period(kinds, desks) / PERIOD
     whole = np.bincount(kinds, minlength=desks) / kinds.size
     return float(np.abs(shares - whole).sum(axis=1).mean() / 2)
@@ -91,9 +91,8 @@ def draw(measures: Measures, canvas: Canvas, figure: Figure) -> None:
     activity = np.array(found["activity"]).reshape(-1, len(desks)).T
     image = active.imshow(activity, aspect="auto", cmap="Greys", interpolation="none")
     active.grid(visible=False)
-    active.set_xticks(
-        range(activity.shape[1]), [str(each + 1) for each in range(activity.shape[1])]
-    )
+    periods = range(activity.shape[1])
+    active.set_xticks(periods, [str(each + 1) for each in periods])
     active.set_yticks(range(len(desks)), [""] * len(desks))
     active.set_xlabel(AXIS)
     canvas.colorbar(image, ax=active, label="tweets in the period")

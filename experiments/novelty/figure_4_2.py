@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from functools import partial
+
 from matplotlib.figure import Figure as Canvas
 
 from experiments.novelty.drawing import draw_series, finish
@@ -20,7 +22,7 @@ SCALES = {"rate": "threshold (1 − delivery rate)", "interval": "threshold (mat
 def measure(run: Run) -> Measures:
     stream = zipf_stream(run, "zipf", length(run))
     series = {
-        name: run.point(f"threshold, {name}", lambda policy=policy: thresholds(policy, stream))
+        name: run.point(f"threshold, {name}", partial(thresholds, policy, stream))
         for name, policy in variants("threshold").items()
     }
     return {

@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 from matplotlib.figure import Figure as Canvas
 
-from experiments.novelty.drawing import NAMES, draw_series, finish
+from experiments.novelty.drawing import NAMES, draw_series, finish, last_place
 from experiments.novelty.measuring import (
     ENTROPY,
     MEAN,
@@ -93,10 +93,9 @@ def timeline(stream: Kinds, shortlists: list[str]) -> Iterator[Mapping[str, Any]
 
 
 def draw_halves(measures: Measures, canvas: Canvas, figure: Figure) -> None:
-    periods: Any = measures["period"]
-    end = periods[-1]
     for axes, measure in zip(canvas.subplots(1, 2), BEST, strict=True):
         draw_series(axes, measures, {name: f"{measure}, {name}" for name in VARIANTS})
+        end = last_place(axes)
         axes.axvline(end / 2, color="grey", linewidth=0.8)
         axes.set_ylabel(NAMES[measure])
         draw_paper(axes, [end / 2, end], BEST[measure])
