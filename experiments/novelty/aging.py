@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from itertools import product
 from typing import Any
 
 from matplotlib.figure import Figure as Canvas
@@ -55,13 +56,18 @@ def aged(run: Run, as_printed: type[NoveltySelector], **settings: Any) -> dict[s
 
 
 def _by_factor(measures: dict[str, Any]) -> dict[str, list[float]]:
-    return {
-        f"{measure}{how}, γ from 1 to 0.1": [
-            measures[f"{measure} in all, {named(factor)}{how}"] for factor in FACTORS
-        ]
-        for measure in (ENTROPY, DEVIATION, OF_ALL)
-        for how in ("", " as printed")
-    }
+    """In all, and in the first and the last stretch."""
+    found = {}
+    for measure, how in product((ENTROPY, DEVIATION, OF_ALL), ("", " as printed")):
+        lines = [f"{named(factor)}{how}" for factor in FACTORS]
+        series = [measures[f"{measure}, {line}"] for line in lines]
+        for when, values in {
+            "": [measures[f"{measure} in all, {line}"] for line in lines],
+            " at first": [each[0] for each in series],
+            " at last": [each[-1] for each in series],
+        }.items():
+            found[f"{measure}{when}{how}, γ from 1 to 0.1"] = values
+    return found
 
 
 def draw_aged(measures: Measures, canvas: Canvas, figure: Figure) -> None:

@@ -5,7 +5,7 @@ Each is the plain selector but for the one thing that its name says.
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 
 import numpy as np
 
@@ -28,6 +28,35 @@ class NeverDeliveredAsPrinted(NoveltySelector):
         counts = self._counts[subscription]
         if not counts.deliveries:
             counts.used = 1.0
+
+
+class RatesOfThePeriod(NoveltySelector):
+    """The appendix: rates are of the present period alone, not of the whole history; lazy mode."""
+
+    _before = 0
+
+    def _use(self, subscription: str) -> None:
+        super()._use(subscription)
+        counts, matches = self._counts[subscription], self._t - 1 - self._before
+        counts.used = 1.0 - counts.deliveries / matches if matches else 1.0
+
+    def _end_period(self) -> None:
+        super()._end_period()
+        self._before = self._t
+        for counts in self._counts.values():
+            counts.deliveries = 0
+
+
+class CountedAtTheMostNovel(NoveltySelector):
+    """Section 2.2.1: a delivery counts for the most novel subscription alone."""
+
+    def _record(self, matches: Iterable[ScoredMatch], novelty: float, delivered: bool) -> None:
+        _, *others = sorted(matches, key=self._most_novel_first)
+        counts = [self._counts[match.subscription] for match in others]
+        before = [(each.deliveries, each.last_delivery) for each in counts]
+        super()._record(matches, novelty, delivered)
+        for each, (deliveries, last) in zip(counts, before, strict=True):
+            each.deliveries, each.last_delivery = deliveries, last
 
 
 class AgingAsPrinted(NoveltySelector):
@@ -58,9 +87,15 @@ class AgingOfChances(NoveltySelector):
         }
 
 
-def play(selector: NoveltySelector, stream: Kinds) -> Got:
-    """What a selector delivers of a stream of which every kind matches one subscription."""
-    candidates = [_candidate(kind) for kind in range(int(stream.max()) + 1)]
+def play(
+    selector: NoveltySelector, stream: Kinds, matching: Sequence[Sequence[int]] | None = None
+) -> Got:
+    """What a selector delivers of a stream.
+
+    `matching` has the subscriptions that each kind matches; without it, each matches its own.
+    """
+    kinds = matching or [[kind] for kind in range(int(stream.max()) + 1)]
+    candidates = [_candidate(subscriptions) for subscriptions in kinds]
     delivered = [
         place
         for place, kind in enumerate(stream.tolist())
@@ -69,13 +104,20 @@ def play(selector: NoveltySelector, stream: Kinds) -> Got:
     return got_at(np.array(delivered, np.int64), stream)
 
 
-def printed(kind: type[NoveltySelector], stream: Kinds, settings: Settings) -> Got:
+def printed(
+    kind: type[NoveltySelector],
+    stream: Kinds,
+    settings: Settings,
+    matching: Sequence[Sequence[int]] | None = None,
+) -> Got:
     """What the policy delivers where something is as printed."""
-    return play(kind(Novelty(**settings), SHORTLIST), stream)
+    return play(kind(Novelty(**settings), SHORTLIST), stream, matching)
 
 
-def _candidate(kind: int) -> Candidate:
-    """The selector looks at the match alone."""
-    match = ScoredMatch(subscription_id(SHORTLIST, kind), 1.0, 1.0, 1.0)
+def _candidate(subscriptions: Sequence[int]) -> Candidate:
+    """The selector looks at the matches alone."""
     publication = Publication(id="", source="", time=0, position=0)
-    return Candidate(publication, SHORTLIST, 1.0, match, (match,))
+    matches = tuple(
+        ScoredMatch(subscription_id(SHORTLIST, each), 1.0, 1.0, 1.0) for each in subscriptions
+    )
+    return Candidate(publication, SHORTLIST, 1.0, matches[0], matches)

@@ -18,7 +18,6 @@ from experiments.novelty.measuring import (
 )
 from experiments.novelty.shortlists import Got, deliver, variants
 from experiments.novelty.streams import Kinds
-from experiments.novelty.synthetic import VARIANTS
 from shortlist.experiments.claims import Measures
 from shortlist.experiments.papers import Figure
 from shortlist.experiments.picture import draw_paper
@@ -67,12 +66,17 @@ def lost_entropy(got: Got, count: int) -> float:
 
 
 def draw_entropies(
-    measures: Measures, canvas: Canvas, figure: Figure, best: float, changes: bool = True
+    measures: Measures,
+    canvas: Canvas,
+    figure: Figure,
+    best: float,
+    changes: bool = True,
 ) -> None:
-    """Threshold and sampling beside each other."""
+    """Threshold and sampling beside each other, and whatever else was measured for one of them."""
     panels = canvas.subplots(1, 2, sharey=True)
     for axes, algorithm in zip(panels, ALGORITHMS, strict=True):
-        series = {name: f"{ENTROPY}, {algorithm} {name}" for name in VARIANTS}
+        head = f"{ENTROPY}, {algorithm} "
+        series = {name.removeprefix(head): name for name in measures if name.startswith(head)}
         draw_series(axes, measures, series)
         axes.set_title(algorithm)
         end = last_place(axes)

@@ -37,6 +37,7 @@ def _found(run: Run, news: News) -> dict[str, Any]:
     )["all"]
     desks = len(news.desks)
     shares = np.bincount(got.kinds, minlength=desks) / got.kinds.size
+    activity = by_period(got.kinds, desks)
     skew, fit = zipf_fit(shares)
     shuffled = run.draws("shuffled").permutation(got.kinds)
     return {
@@ -44,7 +45,9 @@ def _found(run: Run, news: News) -> dict[str, Any]:
         "Zipf skew": skew,
         "fit": fit,
         "input entropy": measured(got, got.kinds.size, desks)[ENTROPY],
-        "activity": by_period(got.kinds, desks).ravel().tolist(),
+        "busiest period": (activity.max(axis=0) / activity.mean(axis=0)).tolist(),
+        "quietest period": (activity.min(axis=0) / activity.mean(axis=0)).tolist(),
+        "activity": activity.ravel().tolist(),
         "off the whole": off_the_whole(got.kinds, desks),
         "off the whole, shuffled": off_the_whole(shuffled, desks),
     }

@@ -1,7 +1,7 @@
-"""Threshold with periods of 100 matches, in place of 1000, and L_s as printed beside ours.
+"""Threshold with periods of 100 matches, in place of 1000, and what is printed beside ours.
 
 As printed a subscription that was never delivered has the interval 1, the least there is, so that
-whatever the first short period leaves out stays out.
+whatever the first short period leaves out stays out. The proofs take rates of the present period.
 """
 
 from __future__ import annotations
@@ -10,7 +10,7 @@ from typing import Any
 
 from matplotlib.figure import Figure as Canvas
 
-from experiments.novelty.as_printed import NeverDeliveredAsPrinted, printed
+from experiments.novelty.as_printed import NeverDeliveredAsPrinted, RatesOfThePeriod, printed
 from experiments.novelty.drawing import draw_over_time
 from experiments.novelty.measuring import ENTROPY, MEAN, in_all, over_time
 from experiments.novelty.shortlists import MODES, policy
@@ -22,6 +22,7 @@ from shortlist.experiments.run import Run
 
 SHORT = 100
 AS_PRINTED = tuple(f"{mode} interval as printed" for mode in MODES)
+OF_THE_PERIOD = "lazy rate of the period"
 
 
 def measure(run: Run) -> Measures:
@@ -30,7 +31,7 @@ def measure(run: Run) -> Measures:
         **run.point("as printed", lambda: _as_printed(run)),
     }
     longer = four_variants(run, "threshold")
-    names = [*VARIANTS, *AS_PRINTED]
+    names = [*VARIANTS, *AS_PRINTED, OF_THE_PERIOD]
     return {
         **found,
         **{f"off the ideal mean, {each}": _off(found, each) for each in names},
@@ -49,6 +50,7 @@ def _as_printed(run: Run) -> dict[str, Any]:
         )
         for mode, name in zip(MODES, AS_PRINTED, strict=True)
     }
+    shortlists[OF_THE_PERIOD] = printed(RatesOfThePeriod, stream, policy(period=SHORT))
     return {**in_all(shortlists, stream.size), **over_time(shortlists, stream.size)}
 
 
@@ -57,4 +59,4 @@ def _off(found: dict[str, Any], name: str) -> float:
 
 
 def draw(measures: Measures, canvas: Canvas, figure: Figure) -> None:
-    draw_over_time(measures, canvas, figure, [*VARIANTS, *AS_PRINTED])
+    draw_over_time(measures, canvas, figure, [*VARIANTS, *AS_PRINTED, OF_THE_PERIOD])

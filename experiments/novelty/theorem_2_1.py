@@ -29,14 +29,18 @@ def measure(run: Run) -> Measures:
 def _found(run: Run) -> dict[str, Any]:
     count = length(run)
     found = histories(run)
+    entropies = {name: measured(got, count)[ENTROPY] for name, got in found.items()}
     by_rate, by_interval = (
         set(part(found[f"threshold by {name}"], count // 2, count).places.tolist())
         for name in ("rate", "interval")
     )
     return {
-        **{f"{ENTROPY}, {name}": measured(got, count)[ENTROPY] for name, got in found.items()},
+        **{f"{ENTROPY}, {name}": bits for name, bits in entropies.items()},
         **{f"same order, {name}": same_order(got, count) for name, got in found.items()},
         **{f"interval · rate, {name}": interval_by_rate(got) for name, got in found.items()},
+        "entropy, by rate − by interval": (
+            entropies["threshold by rate"] - entropies["threshold by interval"]
+        ),
         "delivered by both": len(by_rate & by_interval) / len(by_rate | by_interval),
     }
 

@@ -34,33 +34,32 @@ def measure(run: Run) -> Measures:
 def _found(run: Run) -> dict[str, Any]:
     found: dict[str, Any] = {}
     for name, got in histories(run).items():
-        gains, most_novel = tried(got)
+        gains, counts, most_novel = tried(got)
+        by_novelty = np.argsort(counts, axis=1, kind="stable")
+        gains_by_rank = np.take_along_axis(gains, by_novelty, axis=1)
         for novelty in NOVELTIES:
             best = [bool(row[most_novel[novelty][at]] >= row.max()) for at, row in enumerate(gains)]
             found[f"gains most by {novelty}, {name}"] = float(np.mean(best))
-        in_order = np.sort(gains, axis=1)[:, ::-1]
-        found[f"gain, {name}"] = (np.median(in_order, axis=0) * MILLIBITS).tolist()
-        found[f"gain of the most novel, {name}"] = MILLIBITS * float(
-            np.median([row[most] for row, most in zip(gains, most_novel["rate"], strict=True)])
-        )
+        found[f"gain, {name}"] = (gains_by_rank.mean(axis=0) * MILLIBITS).tolist()
     return found
 
 
-def tried(got: Got) -> tuple[np.ndarray, dict[str, list[int]]]:
-    """What each subscription would add, at points of a history, and which one is the most novel by
-    rate and by interval."""
-    gains = []
+def tried(got: Got) -> tuple[np.ndarray, np.ndarray, dict[str, list[int]]]:
+    """What each subscription would add at points of a history, how often each was delivered, and
+    which one is the most novel by rate and by interval."""
+    gains, counted = [], []
     most_novel: dict[str, list[int]] = {novelty: [] for novelty in NOVELTIES}
     for end in np.linspace(got.kinds.size // 10, got.kinds.size, POINTS).astype(int):
         delivered = got.kinds[:end]
         counts = np.bincount(delivered, minlength=KINDS)
         last = np.full(KINDS, -1)
         last[delivered] = np.arange(end)
+        counted.append(counts)
         now = entropy(counts.tolist())
         gains.append([entropy((counts + one).tolist()) - now for one in np.eye(KINDS, dtype=int)])
         most_novel["rate"].append(int(counts.argmin()))
         most_novel["interval"].append(int(last.argmin()))
-    return np.array(gains).round(12), most_novel
+    return np.array(gains).round(12), np.array(counted), most_novel
 
 
 def draw(measures: Measures, canvas: Canvas, figure: Figure) -> None:
