@@ -76,4 +76,4 @@ def draw_aged(measures: Measures, canvas: Canvas, figure: Figure) -> None:
     for axes, measure in zip(canvas.subplots(1, 2), (ENTROPY, DEVIATION), strict=True):
         draw_series(axes, measures, {name: f"{measure}, {name}" for name in lines})
         axes.set_ylabel(NAMES[measure])
-    finish(canvas, figure, columns=3)
+    finish(canvas, figure)

@@ -58,11 +58,12 @@ def last_place(axes: Axes) -> float:
     return float(places[-1])
 
 
-def finish(canvas: Canvas, figure: Figure, columns: int = 5) -> None:
+def finish(canvas: Canvas, figure: Figure) -> None:
     """A caption, and one legend for all panels."""
     canvas.suptitle(figure.title)
     found: dict[str, Any] = {}
     for axes in canvas.axes:
         handles, labels = axes.get_legend_handles_labels()
         found |= dict(zip(labels, handles, strict=True))
+    columns = 5 if len(found) <= 5 else 3
     canvas.legend(found.values(), found.keys(), loc="outside lower center", ncols=columns)

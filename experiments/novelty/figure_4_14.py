@@ -45,8 +45,8 @@ def _found(run: Run, news: News) -> dict[str, Any]:
         "Zipf skew": skew,
         "fit": fit,
         "input entropy": measured(got, got.kinds.size, desks)[ENTROPY],
-        "busiest period": (activity.max(axis=0) / activity.mean(axis=0)).tolist(),
-        "quietest period": (activity.min(axis=0) / activity.mean(axis=0)).tolist(),
+        "busiest period": float((activity / activity.mean(axis=0)).max()),
+        "quietest period": float((activity / activity.mean(axis=0)).min()),
         "activity": activity.ravel().tolist(),
         "off the whole": off_the_whole(got.kinds, desks),
         "off the whole, shuffled": off_the_whole(shuffled, desks),
@@ -91,6 +91,7 @@ def draw(measures: Measures, canvas: Canvas, figure: Figure) -> None:
     draw_bars(popular, desks, {"share": found["popularity"]}, horizontal=True)
     popular.set_xlabel("share of all tweets")
     popular.set_ylabel("news desk")
+    popular.set_ylim(len(desks) - 0.5, -0.5)
     activity = np.array(found["activity"]).reshape(-1, len(desks)).T
     image = active.imshow(activity, aspect="auto", cmap="Greys", interpolation="none")
     active.grid(visible=False)

@@ -21,13 +21,14 @@ from shortlist.experiments.papers import Figure
 from shortlist.experiments.run import Run
 
 SHORT = 100
+STRETCHES = 10
 AS_PRINTED = tuple(f"{mode} interval as printed" for mode in MODES)
 OF_THE_PERIOD = "lazy rate of the period"
 
 
 def measure(run: Run) -> Measures:
     found = {
-        **four_variants(run, "threshold", period=SHORT),
+        **four_variants(run, "threshold", SHORT, STRETCHES),
         **run.point("as printed", lambda: _as_printed(run)),
     }
     longer = four_variants(run, "threshold")
@@ -51,7 +52,10 @@ def _as_printed(run: Run) -> dict[str, Any]:
         for mode, name in zip(MODES, AS_PRINTED, strict=True)
     }
     shortlists[OF_THE_PERIOD] = printed(RatesOfThePeriod, stream, policy(period=SHORT))
-    return {**in_all(shortlists, stream.size), **over_time(shortlists, stream.size)}
+    return {
+        **in_all(shortlists, stream.size),
+        **over_time(shortlists, stream.size, stretches=STRETCHES),
+    }
 
 
 def _off(found: dict[str, Any], name: str) -> float:

@@ -12,6 +12,7 @@ from typing import Any
 import numpy as np
 from matplotlib.figure import Figure as Canvas
 
+from experiments.novelty.drawing import NAMES, finish
 from experiments.novelty.measuring import DELIVERED, ENTROPY, measured
 from experiments.novelty.shortlists import deliver, policy
 from experiments.novelty.streams import KINDS, length, zipf_stream
@@ -64,18 +65,12 @@ def _found(run: Run) -> dict[str, Any]:
 
 def draw(measures: Measures, canvas: Canvas, figure: Figure) -> None:
     found: Any = measures
-    for axes, key, label in zip(
-        canvas.subplots(1, 2),
-        (ENTROPY, DELIVERED),
-        ("output entropy (bits)", "delivered (share of matches)"),
-        strict=True,
-    ):
+    for axes, key in zip(canvas.subplots(1, 2), (ENTROPY, DELIVERED), strict=True):
         draw_lines(axes, RATES, {name: found[f"{key}, {name}"] for name in ALGORITHMS})
         axes.axvline(
             found["largest good rate"], color="black", linewidth=1, label="the paper: largest rate"
         )
         axes.set_xlabel("maximum delivery rate")
-        axes.set_ylabel(label)
+        axes.set_ylabel(NAMES[key])
     canvas.axes[0].axhline(log2(KINDS), color="grey", linewidth=0.8, label="maximum")
-    canvas.axes[0].legend()
-    canvas.suptitle(figure.title)
+    finish(canvas, figure)

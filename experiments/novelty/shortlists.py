@@ -36,14 +36,14 @@ def policy(**settings: Any) -> Settings:
     return {"kind": "novelty", "rate": RATE, "period": PERIOD, **settings}
 
 
-def variants(algorithm: str, **settings: Any) -> dict[str, Settings]:
+def variants(algorithm: str, period: int = PERIOD) -> dict[str, Settings]:
     """Lazy and eager, by rate and by interval.
 
     >>> [*variants("threshold")]
     ['lazy rate', 'lazy interval', 'eager rate', 'eager interval']
     """
     return {
-        f"{mode} {measure}": policy(algorithm=algorithm, mode=mode, measure=measure, **settings)
+        f"{mode} {measure}": policy(algorithm=algorithm, mode=mode, measure=measure, period=period)
         for mode, measure in product(MODES, MEASURES)
     }
 

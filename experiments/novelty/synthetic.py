@@ -4,27 +4,29 @@ from __future__ import annotations
 
 from typing import Any
 
-from experiments.novelty.measuring import ends_of_stretches, in_all, over_time
+from experiments.novelty.measuring import STRETCHES, ends_of_stretches, in_all, over_time
 from experiments.novelty.shortlists import EVERYTHING, deliver, variants
-from experiments.novelty.streams import length, zipf_stream
+from experiments.novelty.streams import PERIOD, length, zipf_stream
 from shortlist.experiments.run import Run
 
 VARIANTS = tuple(variants("threshold"))
 
 
-def four_variants(run: Run, algorithm: str, **settings: Any) -> dict[str, Any]:
+def four_variants(
+    run: Run, algorithm: str, period: int = PERIOD, stretches: int = STRETCHES
+) -> dict[str, Any]:
     """Their measures, in all and over time; beside them what came in."""
 
     def found() -> dict[str, Any]:
-        policies = {**variants(algorithm, **settings), "everything": EVERYTHING}
+        policies = {**variants(algorithm, period=period), "everything": EVERYTHING}
         shortlists = deliver(run, stream, policies)
-        return {**in_all(shortlists, stream.size), **over_time(shortlists, stream.size)}
+        series = over_time(shortlists, stream.size, stretches=stretches)
+        return {**in_all(shortlists, stream.size), **series}
 
     stream = zipf_stream(run, "zipf", length(run))
-    named = ", ".join(f"{name} {value}" for name, value in settings.items())
     return {
-        "period": ends_of_stretches(stream.size),
-        **run.point(f"{algorithm} {named}".strip(), found),
+        "period": ends_of_stretches(stream.size, period, stretches),
+        **run.point(f"{algorithm}, period {period}", found),
     }
 
 

@@ -49,8 +49,8 @@ def same_order(got: Got, count: int) -> float:
     """Which share of pairs of subscriptions both scores put into the same order, of those that they
     put into any; at the ends of periods.
 
-    >>> same_order(Got(np.array([0, 1, 2, 3]), np.array([0, 1, 1, 2])), PERIOD) * 3
-    2.0
+    >>> same_order(Got(np.array([0, 1, 2, 3]), np.array([0, 1, 1, 2])), PERIOD)
+    0.5
     """
     same = ordered = 0
     for end in range(PERIOD, count + 1, PERIOD):
