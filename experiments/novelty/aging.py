@@ -3,9 +3,7 @@
 from __future__ import annotations
 
 from itertools import product
-from typing import Any
-
-from matplotlib.figure import Figure as Canvas
+from typing import TYPE_CHECKING, Any
 
 from experiments.novelty.as_printed import SHORTLIST, printed
 from experiments.novelty.drawing import NAMES, draw_series, finish
@@ -23,6 +21,9 @@ from shortlist.experiments.claims import Measures
 from shortlist.experiments.papers import Figure
 from shortlist.experiments.run import Run
 from shortlist.selection.novelty import NoveltySelector
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure as Canvas
 
 FACTORS = (1.0, 0.5, 0.1)
 

@@ -3,9 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any
-
-from matplotlib.figure import Figure as Canvas
+from typing import TYPE_CHECKING, Any
 
 from experiments.novelty.drawing import draw_series, finish, last_place
 from experiments.novelty.measuring import (
@@ -22,6 +20,9 @@ from shortlist.experiments.claims import Measures
 from shortlist.experiments.papers import Figure
 from shortlist.experiments.picture import draw_paper
 from shortlist.experiments.run import Run
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure as Canvas
 
 ALGORITHMS = ("threshold", "sampling")
 

@@ -4,10 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from math import log2
-from typing import Any
-
-from matplotlib.axes import Axes
-from matplotlib.figure import Figure as Canvas
+from typing import TYPE_CHECKING, Any
 
 from experiments.novelty.measuring import DELIVERED, DEVIATION, ENTROPY, MEAN
 from experiments.novelty.shortlists import RATE
@@ -15,6 +12,10 @@ from experiments.novelty.streams import KINDS
 from shortlist.experiments.claims import Measures
 from shortlist.experiments.papers import Figure
 from shortlist.experiments.picture import draw_lines, draw_paper
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+    from matplotlib.figure import Figure as Canvas
 
 AXIS = "time (periods of matches)"
 NAMES = {

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from matplotlib.figure import Figure as Canvas
+from typing import TYPE_CHECKING
 
 from experiments.novelty.drawing import draw_over_time
 from experiments.novelty.measuring import DELIVERED, ENTROPY
@@ -11,6 +11,9 @@ from experiments.novelty.synthetic import VARIANTS, apart, four_variants
 from shortlist.experiments.claims import Measures
 from shortlist.experiments.papers import Figure
 from shortlist.experiments.run import Run
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure as Canvas
 
 
 def measure(run: Run) -> Measures:

@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
-from matplotlib.figure import Figure as Canvas
+from typing import TYPE_CHECKING
 
 from experiments.novelty.aging import aged, draw_aged
 from experiments.novelty.as_printed import AgingOfChances
 from shortlist.experiments.claims import Measures
 from shortlist.experiments.papers import Figure
 from shortlist.experiments.run import Run
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure as Canvas
 
 
 def measure(run: Run) -> Measures:

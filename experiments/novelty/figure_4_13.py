@@ -8,10 +8,9 @@ subscription is a range of them.
 from __future__ import annotations
 
 from math import log2
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
-from matplotlib.figure import Figure as Canvas
 
 from experiments.novelty.as_printed import CountedAtTheMostNovel, printed
 from experiments.novelty.changing import draw_entropies, eight_variants
@@ -24,6 +23,9 @@ from shortlist.experiments.run import Run
 from shortlist.intake.files import registry_from_documents
 from shortlist.measures.buckets import Bucket, Buckets
 from shortlist.model.registry import Registry
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure as Canvas
 
 RANGES = ((0, 4), (1, 3), (4, 4), (2, 2), (3, 3), (5, 9), (6, 8), (9, 9), (7, 7), (8, 8))
 """First and last kind of S1 to S10."""

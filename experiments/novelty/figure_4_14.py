@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import numpy.typing as npt
-from matplotlib.figure import Figure as Canvas
 
 from experiments.novelty.drawing import AXIS
 from experiments.novelty.measuring import ENTROPY, measured
@@ -17,6 +16,9 @@ from shortlist.experiments.claims import Measures
 from shortlist.experiments.papers import Figure
 from shortlist.experiments.picture import draw_bars
 from shortlist.experiments.run import Run
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure as Canvas
 
 
 def measure(run: Run) -> Measures:

@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
-from matplotlib.figure import Figure as Canvas
+from typing import TYPE_CHECKING
 
 from experiments.novelty.news import draw_news, four_variants_of_news
 from shortlist.experiments.claims import Measures
 from shortlist.experiments.papers import Figure
 from shortlist.experiments.run import Run
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure as Canvas
 
 
 def measure(run: Run) -> Measures:

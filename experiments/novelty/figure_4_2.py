@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 from functools import partial
-
-from matplotlib.figure import Figure as Canvas
+from typing import TYPE_CHECKING
 
 from experiments.novelty.drawing import draw_series, finish
 from experiments.novelty.shortlists import MEASURES, MODES, variants
@@ -13,6 +12,9 @@ from experiments.novelty.thresholds import settled, thresholds
 from shortlist.experiments.claims import Measures
 from shortlist.experiments.papers import Figure
 from shortlist.experiments.run import Run
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure as Canvas
 
 SHOWN = 40
 """Periods: none of them changes much after."""

@@ -6,9 +6,7 @@ whatever the first short period leaves out stays out. The proofs take rates of t
 
 from __future__ import annotations
 
-from typing import Any
-
-from matplotlib.figure import Figure as Canvas
+from typing import TYPE_CHECKING, Any
 
 from experiments.novelty.as_printed import NeverDeliveredAsPrinted, RatesOfThePeriod, printed
 from experiments.novelty.drawing import draw_over_time
@@ -19,6 +17,9 @@ from experiments.novelty.synthetic import VARIANTS, four_variants
 from shortlist.experiments.claims import Measures
 from shortlist.experiments.papers import Figure
 from shortlist.experiments.run import Run
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure as Canvas
 
 SHORT = 100
 STRETCHES = 10

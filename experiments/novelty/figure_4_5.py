@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any
-
-from matplotlib.figure import Figure as Canvas
+from typing import TYPE_CHECKING, Any
 
 from experiments.novelty.drawing import draw_over_time
 from experiments.novelty.measuring import (
@@ -20,6 +18,9 @@ from experiments.novelty.streams import KINDS, length, zipf_stream
 from shortlist.experiments.claims import Measures
 from shortlist.experiments.papers import Figure
 from shortlist.experiments.run import Run
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure as Canvas
 
 ALGORITHMS = ("threshold", "sampling", "random")
 

@@ -3,15 +3,18 @@
 from __future__ import annotations
 
 from math import log2
+from typing import TYPE_CHECKING
 
 import numpy as np
-from matplotlib.figure import Figure as Canvas
 
 from experiments.novelty.changing import draw_entropies, entropies
 from experiments.novelty.streams import KINDS, length, zipf_stream
 from shortlist.experiments.claims import Measures
 from shortlist.experiments.papers import Figure
 from shortlist.experiments.run import Run
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure as Canvas
 
 
 def measure(run: Run) -> Measures:

@@ -7,12 +7,11 @@ from __future__ import annotations
 
 from datetime import UTC, datetime
 from math import log2
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
-from matplotlib.figure import Figure as Canvas
 
 from experiments.novelty.drawing import draw_over_time
 from experiments.novelty.measuring import DEVIATION, ENTROPY, ends_of_stretches, in_all, over_time
@@ -22,6 +21,9 @@ from experiments.novelty.synthetic import VARIANTS
 from shortlist.experiments.claims import Measures
 from shortlist.experiments.papers import Figure
 from shortlist.experiments.run import Run
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure as Canvas
 
 DATA = "health_news_tweets"
 FROM, UNTIL = datetime(2014, 10, 18, tzinfo=UTC), datetime(2014, 12, 24, tzinfo=UTC)

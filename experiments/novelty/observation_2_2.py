@@ -7,10 +7,9 @@ the two examples of section 2.3.
 from __future__ import annotations
 
 from math import log2
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
-from matplotlib.figure import Figure as Canvas
 
 from experiments.novelty.drawing import NAMES, finish
 from experiments.novelty.measuring import DELIVERED, ENTROPY, measured
@@ -21,6 +20,9 @@ from shortlist.experiments.papers import Figure
 from shortlist.experiments.picture import draw_lines
 from shortlist.experiments.run import Run
 from shortlist.measures.spread import entropy, fairness
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure as Canvas
 
 ALGORITHMS = ("threshold", "sampling")
 RATES = (0.05, 0.1, 0.15, 0.2, 0.25, 0.3, 0.4, 0.6, 0.8, 1.0)

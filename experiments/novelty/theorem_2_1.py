@@ -7,10 +7,9 @@ interval t − L_s for its mean, the inverse of the delivery rate: that is measu
 from __future__ import annotations
 
 from itertools import combinations
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
-from matplotlib.figure import Figure as Canvas
 
 from experiments.novelty.histories import POLICIES, histories
 from experiments.novelty.measuring import ENTROPY, measured, part
@@ -20,6 +19,9 @@ from shortlist.experiments.claims import Measures
 from shortlist.experiments.papers import Figure
 from shortlist.experiments.picture import draw_bars, draw_paper
 from shortlist.experiments.run import Run
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure as Canvas
 
 
 def measure(run: Run) -> Measures:

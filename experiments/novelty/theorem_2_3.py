@@ -5,10 +5,9 @@ At many points of a history, each subscription is tried as the next delivery.
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
-from matplotlib.figure import Figure as Canvas
 
 from experiments.novelty.histories import POLICIES, histories
 from experiments.novelty.shortlists import Got
@@ -18,6 +17,9 @@ from shortlist.experiments.papers import Figure
 from shortlist.experiments.picture import draw_lines
 from shortlist.experiments.run import Run
 from shortlist.measures.spread import entropy
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure as Canvas
 
 POINTS = 400
 NOVELTIES = ("rate", "interval")

@@ -8,10 +8,9 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from datetime import UTC, datetime
 from math import log2
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
-from matplotlib.figure import Figure as Canvas
 
 from experiments.novelty.drawing import NAMES, draw_series, finish, last_place
 from experiments.novelty.measuring import (
@@ -36,6 +35,9 @@ from shortlist.experiments.claims import Measures
 from shortlist.experiments.papers import Figure
 from shortlist.experiments.picture import draw_paper
 from shortlist.experiments.run import Run
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure as Canvas
 
 KEPT = tuple(range(0, KINDS, 2))
 CANCELLED = tuple(range(1, KINDS, 2))
