@@ -109,6 +109,7 @@ def test_a_broken_registry_lists_every_problem_and_exits_with_2(tmp_path, public
         (["run", "r", "p", "--out", "o", "--lateness", "soon"], "duration"),
         (["run", "r", "p", "--out", "o", "--advertised", "maybe"], "required"),
         (["run", "r", "p", "--out", "o", "--limit", "size=3"], "NAME=NUMBER"),
+        (["run", "r", "p", "--out", "o", "--limit", "degree_bits=5"], "8, 4, 3 or 2"),
         (["check", "nowhere.yaml"], "nowhere.yaml"),
     ],
 )

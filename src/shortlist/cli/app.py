@@ -6,7 +6,7 @@ from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from dataclasses import fields, replace
 from pathlib import Path
-from typing import Annotated, Literal, NoReturn
+from typing import Annotated, Any, Literal, NoReturn
 
 import typer
 from rich.console import Console
@@ -145,7 +145,11 @@ def settings_of(
 
 
 def limits_of(texts: list[str] | None, default: Limits | None = None) -> Limits:
-    return replace(default or Limits(), **dict(_limit(text) for text in texts or ()))
+    named: dict[str, Any] = dict(_limit(text) for text in texts or ())
+    try:
+        return replace(default or Limits(), **named)
+    except ValueError as error:
+        raise typer.BadParameter(f"--limit: {error}") from None
 
 
 def duration_of(flag: str, text: str) -> int:

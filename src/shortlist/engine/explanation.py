@@ -7,10 +7,11 @@ from typing import Any
 
 from shortlist.engine.plain_matching import PlainMatching
 from shortlist.engine.plain_selecting import PlainSelecting
-from shortlist.language.parser import parse_any_where
+from shortlist.fuzzy.degrees import Degrees
 from shortlist.language.printer import print_where
 from shortlist.language.tree import Predicate
 from shortlist.matching.base import Match
+from shortlist.matching.coarse import asked_at_least, asked_where, told
 from shortlist.matching.conditions import condition, predicates
 from shortlist.matching.predicates import Judgement, judge
 from shortlist.matching.values import Reader
@@ -154,9 +155,11 @@ class Explainer:
     def _subscription(self, name: str, read: Reader) -> Document:
         subscription = self._matching.roster.subscriptions[name]
         vocabulary = self._matching.values.vocabulary
-        where = parse_any_where(subscription.where, vocabulary, self._matching.limits)
-        possibility, necessity = condition(where, vocabulary, subscription.norm)(read)
-        score, reason = self._scored(subscription, possibility, necessity, read)
+        limits = self._matching.limits
+        where = asked_where(subscription.where, vocabulary, limits)
+        degrees = condition(where, vocabulary, subscription.norm)(read)
+        score, reason = self._scored(subscription, degrees, read)
+        possibility, necessity = told(degrees, limits) if degrees.possibility else degrees
         return {
             "id": name,
             "matches": score is not None,
@@ -171,16 +174,18 @@ class Explainer:
         }
 
     def _scored(
-        self, subscription: Subscription, possibility: float, necessity: float, read: Reader
+        self, subscription: Subscription, degrees: Degrees, read: Reader
     ) -> tuple[float | None, str]:
-        least = subscription.at_least
+        limits = self._matching.limits
+        least = asked_at_least(subscription.at_least, limits)
+        possibility, necessity = degrees
         if possibility == 0.0:
             return None, "its condition does not hold"
         if possibility < least.possibility:
             return None, _under("possibility", possibility, least.possibility)
         if necessity < least.necessity:
             return None, _under("necessity", necessity, least.necessity)
-        match = Match(subscription.id, possibility, necessity)
+        match = Match(subscription.id, *told(degrees, limits))
         try:
             return self._matching.scoring.scored(match, read).score, "matches"
         except Uncomputable as error:

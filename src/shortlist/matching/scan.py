@@ -1,8 +1,8 @@
 """The plain matcher: every subscription is asked about every publication."""
 
 from shortlist.fuzzy.degrees import Degrees
-from shortlist.language.parser import parse_any_where
 from shortlist.matching.base import Match
+from shortlist.matching.coarse import asked_at_least, asked_where, told
 from shortlist.matching.conditions import Meets, condition
 from shortlist.matching.values import Reader
 from shortlist.model.settings import Limits
@@ -28,9 +28,10 @@ class Scan:
         self._asked: dict[str, tuple[Meets, AtLeast]] = {}
 
     def add(self, subscription: Subscription) -> None:
-        tree = parse_any_where(subscription.where, self._vocabulary, self._limits)
+        tree = asked_where(subscription.where, self._vocabulary, self._limits)
         meets = condition(tree, self._vocabulary, subscription.norm)
-        self._asked[subscription.id] = meets, subscription.at_least
+        at_least = asked_at_least(subscription.at_least, self._limits)
+        self._asked[subscription.id] = meets, at_least
 
     def remove(self, subscription: str) -> None:
         del self._asked[subscription]
@@ -40,7 +41,7 @@ class Scan:
         for subscription, (meets, at_least) in self._asked.items():
             degrees = meets(read)
             if reaches(at_least, degrees):
-                matches.append(Match(subscription, *degrees))
+                matches.append(Match(subscription, *told(degrees, self._limits)))
         matches.sort()
         return matches
 

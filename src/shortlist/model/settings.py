@@ -2,7 +2,7 @@
 
 import sys
 from dataclasses import dataclass, field, replace
-from typing import Literal
+from typing import Literal, get_args
 
 from shortlist.model.durations import parse_duration
 
@@ -11,9 +11,13 @@ Plan = Literal["replicate", "broadcast", "rendezvous"]
 PlanSetting = Literal["replicate", "broadcast", "rendezvous", "auto"]
 
 
+Bits = Literal[8, 4, 3, 2]
+"""Of a degree that is less than a double."""
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Limits:
-    """What input may be at most; beyond that it is bad input."""
+    """What input may be at most, beyond which it is bad input; and how finely degrees are told."""
 
     expression_length: int = 65_536
     expression_depth: int = 64
@@ -21,6 +25,12 @@ class Limits:
     attributes: int = 1_024
     nesting: int = 32
     payload_bytes: int = 1_048_576
+    degree_bits: Bits | None = None
+    """None is a double."""
+
+    def __post_init__(self) -> None:
+        if self.degree_bits is not None and self.degree_bits not in get_args(Bits):
+            raise ValueError(f"degree_bits: expected 8, 4, 3 or 2, found {self.degree_bits!r}")
 
     def for_what_was_read(self) -> "Limits":
         """For lines that were within the limits once, and may have been written anew since."""

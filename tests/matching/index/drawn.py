@@ -10,6 +10,7 @@ from shortlist.matching.blocks import Block
 from shortlist.matching.index.index import Index
 from shortlist.matching.scan import Scan
 from shortlist.matching.values import Values
+from shortlist.model.settings import Limits
 from shortlist.model.subscription import Subscription
 from shortlist.model.vocabulary import Vocabulary
 from tests.strategies import CRISP, FUZZY, VOCABULARY, publications, seeded, subscription
@@ -77,8 +78,8 @@ def readers(seed: int, count: int) -> list:
     return found
 
 
-def plain(some: list[Subscription]) -> Scan:
-    scan = Scan(vocabulary())
+def plain(some: list[Subscription], limits: Limits | None = None) -> Scan:
+    scan = Scan(vocabulary(), limits)
     for made in some:
         scan.add(made)
     return scan
@@ -94,9 +95,9 @@ def by_publication(index, found, count: int) -> list:
     return [sorted(row) for row in rows]
 
 
-def compiled(some: list[Subscription], **options) -> Index:
+def compiled(some: list[Subscription], limits: Limits | None = None) -> Index:
     """An index that makes masks for every block, however small."""
-    index = Index(vocabulary(), few=0, **options)
+    index = Index(vocabulary(), limits, few=0)
     for made in some:
         index.add(made)
     return index

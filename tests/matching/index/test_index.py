@@ -9,6 +9,7 @@ from shortlist.matching.blocks import Block
 from shortlist.matching.index import index as index_module
 from shortlist.matching.index import masks, segments
 from shortlist.matching.index.index import Index
+from shortlist.model.settings import Limits
 from shortlist.model.subscription import Subscription
 from tests.matching.index.drawn import (
     by_publication,
@@ -115,14 +116,29 @@ def test_rows_beyond_sixteen_bits(monkeypatch):
 
 @pytest.mark.parametrize("bits", [0, 1, 5, 9, "8"])
 def test_other_numbers_of_bits_are_refused(bits):
-    with pytest.raises(ValueError, match="8, 4, 3 or 2 bits"):
-        Index(vocabulary(), degree_bits=bits)
+    with pytest.raises(ValueError, match="expected 8, 4, 3 or 2, found"):
+        Index(vocabulary(), Limits(degree_bits=bits))
+
+
+@pytest.mark.parametrize("bits", [8, 4, 3, 2])
+def test_degrees_in_a_few_bits_are_those_of_the_plain_matcher(bits):
+    some, reads, coarse = subscriptions(bits, 150), readers(bits, 100), Limits(degree_bits=bits)
+    scan = plain(some, coarse)
+    assert matched(compiled(some, coarse), reads) == [scan.match(read) for read in reads]
+
+
+def test_few_pairs_in_a_few_bits():
+    some, reads, coarse = subscriptions(7, 30), readers(7, 8), Limits(degree_bits=3)
+    index = Index(vocabulary(), coarse, few=10**9)
+    for made in some:
+        index.add(made)
+    assert matched(index, reads) == matched(compiled(some, coarse), reads)
 
 
 @pytest.mark.parametrize("bits", [8, 4, 3, 2])
 def test_degrees_in_a_few_bits_miss_nothing(bits):
     some, reads = subscriptions(2, 150), readers(2, 150)
-    exact, coarse = compiled(some), compiled(some, degree_bits=bits)
+    exact, coarse = compiled(some), compiled(some, Limits(degree_bits=bits))
     block = Block.of_readers(reads)
     everything, found = matched(exact, reads), coarse.match_block(block)
     rows = by_publication(coarse, found, len(reads))

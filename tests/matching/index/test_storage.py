@@ -111,7 +111,7 @@ def test_an_index_of_nothing():
 
 
 def test_it_knows_its_terms():
-    index = Index(vocabulary(), Limits(predicates=2), degree_bits=4)
+    index = Index(vocabulary(), Limits(predicates=2, degree_bits=4))
     opened = reopened(index)
     assert opened.terms == index.terms
 

@@ -10,7 +10,7 @@ import numpy as np
 from shortlist.matching.base import Match
 from shortlist.matching.blocks import Block, Ints
 from shortlist.matching.index.masks import MOST
-from shortlist.matching.index.matches import Bits, Matches
+from shortlist.matching.index.matches import Matches
 from shortlist.matching.index.numbering import NOBODY, Numbering, Requests
 from shortlist.matching.index.search import FuzzySearch, Search
 from shortlist.matching.index.segments import FULL, Segment, Shelf
@@ -49,9 +49,8 @@ class Index:
         limits: Limits | None = None,
         *,
         few: int = FEW,
-        degree_bits: Bits | None = None,
     ) -> None:
-        self.terms = Terms(vocabulary, limits or Limits(), degree_bits)
+        self.terms = Terms(vocabulary, limits or Limits())
         self.numbering = Numbering()
         self.requests = Requests(self.terms.request)
         self._shelf = Shelf()
@@ -71,7 +70,7 @@ class Index:
         """
         about, parts = open_parts(Path(folder), verify)
         vocabulary, limits = vocabulary_of(about["vocabulary"]), Limits(**about["limits"])
-        index = cls(vocabulary, limits, few=few, degree_bits=about["degree_bits"])
+        index = cls(vocabulary, limits, few=few)
         index.numbering = Numbering(parts["numbers"])
         index.requests = Requests(index.terms.request, parts["requests"])
         index._shelf = parts["shelf"]
@@ -84,7 +83,6 @@ class Index:
             "subscriptions": len(self.numbering),
             "vocabulary": document_of(self.terms.vocabulary),
             "limits": asdict(self.terms.limits),
-            "degree_bits": self.terms.bits,
         }
         parts = {
             "numbers": self.numbering.saved(),
@@ -147,7 +145,8 @@ class Index:
         Those who have no condition match everything; they may be left aside.
         """
         found = self._exact(block, unconditional)
-        return found.packed(self.terms.bits) if self.terms.bits else found
+        bits = self.terms.limits.degree_bits
+        return found if bits is None else found.packed(bits)
 
     def _exact(self, block: Block, unconditional: bool) -> Matches:
         if block.size * len(self.requests) <= self._few:

@@ -2,44 +2,13 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from typing import Any, Literal
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
-from shortlist.language.tree import And, Is, Or, Where
 from shortlist.matching.blocks import Bools, Floats, Ints, Longs
-
-Bits = Literal[8, 4, 3, 2]
-
-
-def lowered(threshold: float, bits: Bits) -> float:
-    """The start of the cell that a threshold lies in.
-
-    >>> lowered(0.8, 3), lowered(1.0, 2)
-    (0.75, 0.75)
-    """
-    cells = 2**bits
-    return min(cells - 1, int(threshold * cells)) / cells
-
-
-def with_lowered(where: Where, bits: Bits) -> Where:
-    """The condition with every threshold lowered.
-
-    >>> from shortlist.language.parser import parse_where
-    >>> from shortlist.language.printer import print_where
-    >>> print_where(with_lowered(parse_where("x is around(1, 2) (possibility >= 0.8)"), 3))
-    'x is around(1, 2) (possibility >= 0.75)'
-    """
-    if isinstance(where, And | Or):
-        return type(where)(tuple(with_lowered(operand, bits) for operand in where.operands))
-    if not isinstance(where, Is):
-        return where
-    return replace(
-        where,
-        possibility=None if where.possibility is None else lowered(where.possibility, bits),
-        necessity=None if where.necessity is None else lowered(where.necessity, bits),
-    )
+from shortlist.model.settings import Bits
 
 
 @dataclass(frozen=True, slots=True)

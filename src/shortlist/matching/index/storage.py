@@ -119,7 +119,7 @@ def _field_names(described: Any) -> tuple[str, ...]:
 
 
 FILE = "index.arrays"
-VERSION = 3
+VERSION = 4
 LINE = 64
 """Arrays start at multiples of this, as lines of a cache do."""
 END = Struct("<QI16s")

@@ -3,16 +3,15 @@
 import json
 from collections.abc import Iterator
 from dataclasses import dataclass
-from typing import Any, NamedTuple, get_args
+from typing import Any, NamedTuple
 
 from pydantic import TypeAdapter
 
 from shortlist.fuzzy.degrees import FALSE, Degrees
-from shortlist.language.parser import parse_any_where
 from shortlist.language.tree import And, Or, Where
+from shortlist.matching.coarse import asked_at_least, asked_where
 from shortlist.matching.conditions import STRICT, Meets, condition
 from shortlist.matching.index.literals import Literal, compiled
-from shortlist.matching.index.matches import Bits, lowered, with_lowered
 from shortlist.matching.index.texts import stable_hash
 from shortlist.model.paths import format_path, parse_path
 from shortlist.model.settings import Limits
@@ -135,7 +134,7 @@ class Request(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class Terms:
-    """A vocabulary, limits, and the bits of a degree if it has only a few.
+    """A vocabulary and limits.
 
     >>> terms = Terms(Vocabulary(), Limits())
     >>> terms.request(Subscription(id="s1", where="rent < 900"))
@@ -144,22 +143,14 @@ class Terms:
 
     vocabulary: Vocabulary
     limits: Limits
-    bits: Bits | None = None
-
-    def __post_init__(self) -> None:
-        if self.bits is not None and self.bits not in get_args(Bits):
-            raise ValueError(f"a degree has 8, 4, 3 or 2 bits, or is a double: not {self.bits!r}")
 
     def request(self, subscription: Subscription) -> Request:
-        at_least = subscription.at_least
-        least = at_least.possibility, at_least.necessity
-        if self.bits is not None:
-            least = lowered(least[0], self.bits), lowered(least[1], self.bits)
-        return Request(subscription.where, subscription.norm, *least)
+        least = asked_at_least(subscription.at_least, self.limits)
+        return Request(subscription.where, subscription.norm, least.possibility, least.necessity)
 
     def condition(self, request: Request) -> Condition | None:
         """What is compiled, if there is any condition."""
-        tree = self._tree(request.where)
+        tree = asked_where(request.where, self.vocabulary, self.limits)
         if tree is None:
             return None
         least = Degrees(request.possibility, request.necessity)
@@ -167,11 +158,7 @@ class Terms:
 
     def meets(self, where: str | None, norm: Norm) -> Meets:
         """What judges one publication."""
-        return condition(self._tree(where), self.vocabulary, norm)
-
-    def _tree(self, where: str | None) -> Where | None:
-        tree = parse_any_where(where, self.vocabulary, self.limits)
-        return with_lowered(tree, self.bits) if tree is not None and self.bits else tree
+        return condition(asked_where(where, self.vocabulary, self.limits), self.vocabulary, norm)
 
 
 def document_of(vocabulary: Vocabulary) -> dict[str, Any]:

@@ -1,0 +1,82 @@
+"""Degrees in a few bits: what a matcher asks for then, and what it answers.
+
+The degrees from 0 to 1 are divided into cells. A threshold counts from the start of its cell on, so
+that nothing is missed, and a match is told as the middle of the cell that its degree is in.
+"""
+
+from dataclasses import replace
+
+from shortlist.fuzzy.degrees import Degrees
+from shortlist.language.parser import parse_any_where
+from shortlist.language.tree import And, Is, Or, Where
+from shortlist.model.settings import Bits, Limits
+from shortlist.model.subscription import AtLeast
+from shortlist.model.vocabulary import Vocabulary
+
+
+def lowered(threshold: float, bits: Bits) -> float:
+    """The start of the cell that a threshold lies in.
+
+    >>> lowered(0.8, 3), lowered(1.0, 2)
+    (0.75, 0.75)
+    """
+    cells = 2**bits
+    return min(cells - 1, int(threshold * cells)) / cells
+
+
+def middle(degree: float, bits: Bits) -> float:
+    """The middle of the cell that a degree lies in; of the last one, which certainty is in, 1.
+
+    >>> middle(0.8, 3), middle(0.9, 3)
+    (0.8125, 1.0)
+    """
+    start = lowered(degree, bits)
+    return start + 0.5 / 2**bits if start < 1 - 1 / 2**bits else 1.0
+
+
+def asked_where(text: str | None, vocabulary: Vocabulary, limits: Limits) -> Where | None:
+    """The condition that a matcher asks about, with thresholds lowered where degrees are coarse.
+
+    >>> from shortlist.language.printer import print_where
+    >>> coarse = Limits(degree_bits=3)
+    >>> print_where(asked_where("x is around(1, 2) (necessity >= 0.8)", Vocabulary(), coarse))
+    'x is around(1, 2) (necessity >= 0.75)'
+    """
+    where = parse_any_where(text, vocabulary, limits)
+    bits = limits.degree_bits
+    return where if where is None or bits is None else _with_lowered(where, bits)
+
+
+def asked_at_least(at_least: AtLeast, limits: Limits) -> AtLeast:
+    """The same for the thresholds of a whole subscription.
+
+    >>> asked_at_least(AtLeast(possibility=0.5, necessity=0.3), Limits(degree_bits=2))
+    AtLeast(possibility=0.5, necessity=0.25, score=None)
+    """
+    bits = limits.degree_bits
+    if bits is None:
+        return at_least
+    possibility, necessity = at_least.possibility, at_least.necessity
+    return replace(
+        at_least, possibility=lowered(possibility, bits), necessity=lowered(necessity, bits)
+    )
+
+
+def told(degrees: Degrees, limits: Limits) -> Degrees:
+    """The degrees of a match as they are told."""
+    bits = limits.degree_bits
+    if bits is None:
+        return degrees
+    return Degrees(middle(degrees.possibility, bits), middle(degrees.necessity, bits))
+
+
+def _with_lowered(where: Where, bits: Bits) -> Where:
+    if isinstance(where, And | Or):
+        return type(where)(tuple(_with_lowered(operand, bits) for operand in where.operands))
+    if not isinstance(where, Is):
+        return where
+    return replace(
+        where,
+        possibility=None if where.possibility is None else lowered(where.possibility, bits),
+        necessity=None if where.necessity is None else lowered(where.necessity, bits),
+    )
