@@ -5,9 +5,9 @@ from dataclasses import dataclass, field
 from typing import NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
-from shortlist.matching.blocks import Block, Bools, Floats, Ints, Longs
+from shortlist.matching.blocks import Block, Bools, Ints, Longs
+from shortlist.measures.grid_cells import cell_scores
 from shortlist.model.policy import Window
 from shortlist.model.spans import Span
 from shortlist.model.subscription import Subscription
@@ -99,7 +99,7 @@ class Windows:
     def watch(self, points: Points) -> None:
         """Counts changes of grid cells, too."""
         for place, point in enumerate(points):
-            self._bank.watch(place, cell_scores(point))
+            self._bank.watch(place, cell_scores(point, CELLS))
 
     def state(self) -> State:
         """What is kept now."""
@@ -145,20 +145,6 @@ def score_of(point: Sequence[float]) -> str:
     """
     wishes = (f"{axis}: {value:.6f}" for axis, value in zip(AXES, point, strict=True))
     return f"-distance({', '.join(wishes)})"
-
-
-def cell_scores(point: NDArray[np.float64]) -> Floats:
-    """What the nearest points of all cells of a grid score, ascending.
-
-    >>> cell_scores(np.array([0.5, 0.5, 0.5, 0.5]))[[0, -1]]
-    array([-0.8,  0. ])
-    """
-    edges = np.arange(CELLS) / CELLS
-    squares = np.zeros(1)
-    for value in point:
-        away = np.maximum(0.0, np.maximum(edges - value, value - edges - 1 / CELLS))
-        squares = np.add.outer(squares, away**2).ravel()
-    return np.unique(-np.sqrt(squares).round(9)) + 0.0
 
 
 def window_keys(places: Ints, publications: Ints, promoted: Bools) -> Longs:

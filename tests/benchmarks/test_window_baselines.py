@@ -10,7 +10,7 @@ import pytest
 from benchmarks.common.streams import FILE, MEASURED, Stream, clustered, streams, uniform
 from benchmarks.common.window_baselines import best_at_arrival, candidate_list, sorted_list
 from benchmarks.common.window_figures import differences, played
-from benchmarks.common.windows import cell_scores, keys_of
+from benchmarks.common.windows import keys_of
 from shortlist.model.policy import Window
 from shortlist.model.spans import Span
 
@@ -61,11 +61,6 @@ def test_differences():
     count = placed.places.size
     assert differences(placed, placed) == (0, 0)
     assert differences(placed.kept(slice(3, None)), placed.kept(slice(0, count - 2))) == (3, 2)
-
-
-def test_cells_of_a_grid():
-    found = cell_scores(np.array([0.05, 0.05, 0.05, 0.05]))
-    assert found[[0, -2, -1]].tolist() == pytest.approx([-1.7, -0.05, 0.0])
 
 
 def test_sensors_are_left_out_without_their_file(tmp_path: Path) -> None:

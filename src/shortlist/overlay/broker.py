@@ -90,6 +90,11 @@ class Broker(ABC):
         self.next_tick: int | None = None
         """The first instant at which a threshold relaxes by itself."""
 
+    @property
+    def known_elsewhere(self) -> int:
+        """How many subscriptions of other brokers are known here."""
+        return 0
+
     def start(self) -> list[Send]:
         """Tells others what the registry holds."""
         put: list[Proxy] = []

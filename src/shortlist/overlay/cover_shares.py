@@ -52,11 +52,18 @@ def cover_shares(ranges: Boxes, ks: Sequence[int]) -> list[CoverShares]:
     ]
 
 
-def drawn_intervals(count: int, seed: int = 0) -> Boxes:
+def drawn_intervals(
+    count: int, seed: int | np.random.Generator = 0, sizes: tuple[float, float] = (0.3, 0.6)
+) -> Boxes:
     """Intervals as the rank-cover paper draws them: on one attribute, 30 to 60 % of its range wide,
-    uniformly placed."""
+    uniformly placed.
+
+    >>> some = drawn_intervals(100, sizes=(0.1, 0.2))
+    >>> bool((some.highs - some.lows < 0.2).all())
+    True
+    """
     draw = np.random.default_rng(seed)
-    widths = draw.uniform(0.3, 0.6, count)
+    widths = draw.uniform(*sizes, count)
     lows = draw.uniform(0.0, 1.0 - widths)
     return Boxes.closed(lows[:, None], (lows + widths)[:, None])
 

@@ -52,6 +52,8 @@ class Report:
     deliveries: list[Delivery]
     traffic: Traffic
     rejects: list[Reject] = field(default_factory=list)
+    known: dict[str, int] = field(default_factory=dict)
+    """By broker, how many subscriptions of others it knew in the end."""
 
     def recall(self, expected: Iterable[Delivery]) -> float:
         """The share of the expected deliveries that were made."""

@@ -133,6 +133,9 @@ class _Simulation:
         for broker in self._brokers.values():
             self._report.deliveries += broker.settle(END_OF_TIME).deliveries
         self._report.deliveries.sort(key=lambda delivery: delivery.order)
+        self._report.known = {
+            name: broker.known_elsewhere for name, broker in self._brokers.items()
+        }
         self._report.rejects += [
             Reject(refusal.position or 0, refusal.reason) for refusal in self._admitted.refusals
         ]

@@ -45,6 +45,10 @@ class TableBroker(Broker):
         self._table = ProxyTable(registry.vocabulary, options.limits)
         self._kept: list[_Kept] = []
 
+    @property
+    def known_elsewhere(self) -> int:
+        return sum(1 for _ in self._table.proxies(but=self.name))
+
     def tick(self, now: int) -> list[Send]:
         if self._kept:
             longest = self._table.longest_window()

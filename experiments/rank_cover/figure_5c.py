@@ -1,0 +1,63 @@
+"""How many subscriptions AncestorCoverK keeps from the publisher's broker if k is a share of them.
+
+The paper's headline is here: what is left of plain covering where a publisher reaches 1 %.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from shortlist.experiments.picture import draw_lines, draw_paper
+
+from .shares import ANCESTOR, PERCENTS, REGULAR, k_of, percents
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure as Canvas
+
+    from shortlist.experiments.claims import Measures
+    from shortlist.experiments.papers import Figure
+    from shortlist.experiments.run import Run
+
+PAPERS = {0.1: 100 - 94.24, 10: 100 - 33.3}
+"""Forwarded in percent, by the share that a publisher reaches."""
+
+
+def measure(run: Run) -> Measures:
+    counts = run.pick(full=[10_000, 20_000, 30_000, 40_000, 50_000], quick=[2_000, 5_000])
+    measures: dict[str, Any] = {"percent": [*PERCENTS], "subscriptions": counts}
+    forwarded = {}
+    for count in counts:
+        ks = [k_of(percent, count) for percent in PERCENTS]
+        found = run.point(
+            f"{count} subscriptions", lambda count=count, ks=ks: percents(run, count, ks)
+        )
+        forwarded[count] = found[ANCESTOR]
+        measures[f"{count} subscriptions"] = found[ANCESTOR]
+        measures[f"{REGULAR} of {count}"] = found[REGULAR][0]
+    most = counts[-1]
+    first, at_one, last = (PERCENTS.index(percent) for percent in (0.1, 1, 10))
+    measures["covered at 0.1 %"] = [100 - forwarded[count][first] for count in counts]
+    measures["covered at 10 %"] = [100 - forwarded[count][last] for count in counts]
+    kept = (100 - forwarded[most][at_one]) / (100 - measures[f"{REGULAR} of {most}"])
+    measures["benefit kept at 1 %"] = 100 * kept
+    spread = [max(column) - min(column) for column in zip(*forwarded.values(), strict=True)]
+    measures["most that sizes differ"] = max(spread)
+    return measures
+
+
+def draw(measures: Measures, canvas: Canvas, figure: Figure) -> None:
+    canvas.suptitle(figure.title)
+    axes = canvas.subplots()
+    numbers: Any = measures
+    series = {
+        f"{count:,} subscriptions": numbers[f"{count} subscriptions"]
+        for count in numbers["subscriptions"]
+    }
+    draw_lines(axes, numbers["percent"], series)
+    draw_paper(axes, [*PAPERS], [*PAPERS.values()])
+    axes.set_xscale("log")
+    axes.set_xticks(numbers["percent"], [f"{percent:g}" for percent in numbers["percent"]])
+    axes.set_xlabel("k in percent of all subscriptions")
+    axes.set_ylabel("forwarded by AncestorCoverK in percent")
+    axes.set_ylim(0, 100)
+    axes.legend()
