@@ -225,3 +225,23 @@ def test_a_reader_that_does_not_read_slows_nobody(deployment, url):
             eventually(lambda: client.get("/shortlists/flats/content").json()["shows"], bool)
     finally:
         slow.close()
+
+
+def test_a_ticket_lets_in_to_streams_alone_and_for_a_minute(deployment, monkeypatch):
+    you = add_key(deployment.log, Holder("you", "subscriber", "you"))
+    with served(deployment.log) as url:
+        with caller(url, you) as client:
+            ticket = client.post("/tickets").json()["ticket"]
+        with caller(url) as client:
+            events = f"/shortlists/flats/events?ticket={ticket}"
+            with client.stream("GET", events) as stream:
+                assert next(stream.iter_lines()).startswith("id: ")
+            problem(client.get(f"/shortlists/others/events?ticket={ticket}"), 404)
+            problem(client.get(f"/shortlists/flats/content?ticket={ticket}"), 401)
+            problem(client.post(f"/tickets?ticket={ticket}"), 401)
+            for wrong in (ticket[:-2], f"{ticket}x", "", "a.b", ticket.replace(".", "")):
+                problem(client.get(f"/shortlists/flats/events?ticket={wrong}"), 401)
+            monkeypatch.setattr("shortlist.service.tickets.SECONDS", -1)
+            with caller(url, you) as own:
+                over = own.post("/tickets").json()["ticket"]
+            problem(client.get(f"/shortlists/flats/events?ticket={over}"), 401)

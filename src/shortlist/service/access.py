@@ -13,11 +13,14 @@ from shortlist.client.keys import Holder, Role, has_keys, hash_of, known_keys
 from shortlist.intake.roster import Roster
 from shortlist.log.base import Log, LogUnavailable
 from shortlist.service.problems import Refused
+from shortlist.service.tickets import Tickets
 
 REFRESH_SECONDS = 2.0
 """For so long a key that was removed may still work."""
 MOST_CALLERS = 10_000
 """Whose rates are remembered."""
+STREAM = "/events"
+"""What the paths of streams end in."""
 LOOPBACK = ("127.0.0.1", "::1", "localhost")
 EVERYBODY = Holder("everybody", "operator")
 """Whoever calls on loopback before there are keys."""
@@ -65,6 +68,7 @@ class Access:
         self._is_loopback = is_loopback
         self._rates = Rates(per_second)
         self._asks, self._keys = has_keys(log), known_keys(log)
+        self._tickets = Tickets(log)
 
     async def run(self) -> None:
         """Learns of keys that come and go, until it is cancelled."""
@@ -94,18 +98,34 @@ class Access:
         return (self.is_open and holder is EVERYBODY) or holder in self._keys.values()
 
     def _holder(self, request: Request) -> Holder:
-        scheme, _, key = request.headers.get("authorization", "").partition(" ")
         if self.is_open:
             # a page of somebody else's, under a name that leads here, must not get in
             if request.url.hostname not in LOOPBACK:
                 raise Refused(421, f"expected a request to loopback, found {request.url.hostname}")
             return EVERYBODY
+        ticket = request.query_params.get("ticket")
+        if ticket is not None:
+            return self._ticketed(request, ticket)
+        scheme, _, key = request.headers.get("authorization", "").partition(" ")
         if scheme.lower() != "bearer" or not key:
             raise Refused(401, "expected a key: Authorization: Bearer KEY", headers=CHALLENGE)
         found = self._keys.get(hash_of(key.strip()))
         if found is None:
             raise Refused(401, "expected a key that is known, found another", headers=CHALLENGE)
         return found
+
+    def ticket(self, holder: Holder) -> str:
+        """Lets somebody in for a minute, to streams alone."""
+        return self._tickets.ticket(holder.name, time.time())
+
+    def _ticketed(self, request: Request, ticket: str) -> Holder:
+        if request.method != "GET" or not request.url.path.endswith(STREAM):
+            raise Refused(401, "expected a key: tickets are for streams alone", headers=CHALLENGE)
+        name = self._tickets.name(ticket, time.time())
+        for holder in self._keys.values():
+            if holder.name == name:
+                return holder
+        raise Refused(401, "expected a ticket of the last minute, found another", headers=CHALLENGE)
 
 
 CHALLENGE = {"WWW-Authenticate": "Bearer"}

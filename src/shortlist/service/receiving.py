@@ -26,6 +26,7 @@ from shortlist.service.access import check_role, check_shortlist
 from shortlist.service.problems import Refused
 from shortlist.service.registering import Name
 from shortlist.service.state import Body, Caller, Here, Service, body_schema, now, parsed
+from shortlist.service.tickets import SECONDS
 
 router = APIRouter(tags=["subscribers"])
 KINDS = {DELIVERIES: "delivery"}
@@ -78,6 +79,7 @@ async def events(
     caller: Caller,
     after: Annotated[str | None, Query(description="Behind this place, such as 12.7.")] = None,
     last_event_id: Annotated[str | None, Header()] = None,
+    ticket: Annotated[str | None, Query(description="In place of a key.")] = None,
 ) -> StreamingResponse:
     """What comes to a shortlist and what leaves it, as server-sent events.
 
@@ -91,6 +93,14 @@ async def events(
     headers = {"Cache-Control": "no-store", "X-Accel-Buffering": "no"}
     told = _told(service, caller, name, place)
     return StreamingResponse(told, headers=headers, media_type="text/event-stream")
+
+
+@router.post("/tickets")
+def ticket(service: Here, caller: Caller) -> dict[str, Any]:
+    """A ticket for whoever cannot send a key, such as a browser's `EventSource`: for a minute
+    `?ticket=` lets it in to the events that the key could see."""
+    check_role(caller, "subscriber")
+    return {"ticket": service.access.ticket(caller), "seconds": SECONDS}
 
 
 def _start(service: Service, text: str | None) -> Place:
