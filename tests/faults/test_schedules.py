@@ -38,7 +38,7 @@ def check(name, make, seeds, **how):
 
 
 def test_a_deployment_on_a_log():
-    check("SQLite", LogWorld, range(2), every=24, two=6)
+    check("SQLite", LogWorld, range(2), every=32, two=4)
 
 
 def test_a_deployment_whose_output_is_files():
