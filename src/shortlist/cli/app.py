@@ -43,9 +43,9 @@ def errors() -> Iterator[None]:
     except (ShortlistError, OSError) as error:
         fail(str(error).splitlines())
     except Exception as error:
-        if not type(error).__module__.startswith(("pyspark.", "py4j.")):
+        if not _is_of_spark(error):
             raise
-        fail([f"Spark could not do it: {_cause(error)}"])
+        fail([f"Spark could not do it: {cause_of(error)}"])
 
 
 def fail(problems: Iterable[str]) -> NoReturn:
@@ -64,8 +64,14 @@ def say(lines: Iterable[str]) -> None:
         print(line, file=sys.stderr)
 
 
-def _cause(error: Exception) -> str:
-    """The line of Spark's message that says what happened, behind the one that says where."""
+def _is_of_spark(error: BaseException) -> bool:
+    return type(error).__module__.startswith(("pyspark.", "py4j."))
+
+
+def cause_of(error: BaseException) -> str:
+    """What happened: of Spark's messages the line behind the one that says where."""
+    if not _is_of_spark(error):
+        return str(error)
     lines = [line for line in str(error).splitlines() if not line.startswith("An error occurred")]
     return lines[0].lstrip(": ") if lines else type(error).__name__
 

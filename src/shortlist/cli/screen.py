@@ -10,7 +10,7 @@ from contextlib import ExitStack, contextmanager
 import typer
 from prometheus_client import CollectorRegistry
 
-from shortlist.cli.app import OFF, fail, notes, say
+from shortlist.cli.app import OFF, cause_of, fail, notes, say
 from shortlist.client.deployment import read_up_to
 from shortlist.live.driver import Driver, Report
 from shortlist.live.lag import lag
@@ -113,8 +113,9 @@ class Screen:
         )
 
     def failed(self, error: BaseException, pause: float) -> None:
-        tell("failed", error=repr(error), pause=pause)
-        notes.print(f"failed: {error}; trying again in {pause:g} s", markup=False)
+        cause = cause_of(error)
+        tell("failed", error=f"{type(error).__name__}: {cause}", pause=pause)
+        notes.print(f"failed: {cause}; trying again in {pause:g} s", markup=False)
 
     def stopped(self) -> None:
         self._status.stop()

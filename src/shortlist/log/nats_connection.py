@@ -3,6 +3,7 @@
 import asyncio
 import threading
 from collections.abc import Callable, Coroutine
+from contextlib import suppress
 from typing import Any, Concatenate, ParamSpec, TypeVar
 
 import nats
@@ -55,7 +56,8 @@ class NatsConnection:
             running.cancel()  # if the caller was interrupted
 
     def close(self) -> None:
-        asyncio.run_coroutine_threadsafe(self._disconnect(), self._loop).result()
+        with suppress(TimeoutError):  # a server that says nothing keeps nobody
+            asyncio.run_coroutine_threadsafe(self._disconnect(), self._loop).result(self._patience)
         self._loop.call_soon_threadsafe(self._loop.stop)
         self._thread.join()
         self._loop.close()

@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any
 
 import pyarrow as pa
 
+from shortlist.live.poison import TaskFailed
 from shortlist.live.tasks import D, W
 from shortlist.live.worker import settle
 
@@ -80,8 +81,12 @@ class _Task:
         yield pa.record_batch([[self.number], [done]], schema=DONE)
 
 
+WORKER_ENDED = "Python worker exited unexpectedly"
+"""Spark's words: an item that ends its process does so again, and a kill does not."""
+
+
 class Lanes:
-    """A `Run` of the driver's."""
+    """A `Run` of the driver's; raises `TaskFailed` where a worker ends."""
 
     def __init__(self, spark: SparkSession) -> None:
         # each shard is a partition of its own, and must stay one
@@ -94,7 +99,13 @@ class Lanes:
             self._frame(_Task(number, task, work), work.shard) for number, work in enumerate(works)
         ]
         together = reduce(lambda frame, more: frame.union(more), frames)
-        found = together.toArrow().sort_by("number").column("done").to_pylist()
+        try:
+            rows = together.toArrow()
+        except Exception as error:
+            if WORKER_ENDED in str(error):
+                raise TaskFailed("a Python worker has ended") from error
+            raise
+        found = rows.sort_by("number").column("done").to_pylist()
         return [pickle.loads(done) for done in found]
 
     def close(self) -> None:
