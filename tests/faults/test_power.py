@@ -14,10 +14,17 @@ from tests.faults.failing_io import Died, Machine
 REFUSED = table_of([(7, "{}", "expected an id", "unreadable")], REFUSALS)
 
 
+def write_files(folder):
+    files = Files(folder / "state" / "files")
+    files.write("state", b"all")
+    files.write("state", b"more")
+    files.settle()
+
+
 @pytest.mark.parametrize(
     "write",
     [
-        lambda folder: Files(folder / "state" / "files").write("state", b"all"),
+        write_files,
         lambda folder: FolderRegisters(folder / "state" / "registers").put("manifest", b"1", 0),
         lambda folder: FolderOutlet(folder / "out").reject(0, REFUSED),
     ],

@@ -38,7 +38,7 @@ def check(name, make, seeds, **how):
 
 
 def test_a_deployment_on_a_log():
-    check("SQLite", LogWorld, range(2), every=24, two=6)
+    check("SQLite", LogWorld, range(2), every=32, two=4)
 
 
 def test_a_deployment_whose_output_is_files():
@@ -58,9 +58,9 @@ def test_thousands(on_nats, capsys):
     tally = Tally()
     for seed in range(24):
         tally.play("sink", SinkWorld, script(seed), two=80)
-        tally.play("SQLite", LogWorld, script(seed), every=6, two=20)
-        tally.play("folder", FolderWorld, script(seed), every=6, two=10)
-        tally.play("NATS", on_nats, script(seed, by_event=True), every=150, two=1)
+        tally.play("SQLite", LogWorld, script(seed), every=8, two=10)
+        tally.play("folder", FolderWorld, script(seed), every=8, two=8)
+        tally.play("NATS", on_nats, script(seed, by_event=True), every=120, two=1)
     with capsys.disabled():
         print(*map(json.dumps, tally.lines()), sep="\n")
     assert tally.schedules.total() >= 10_000

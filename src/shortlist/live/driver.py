@@ -292,6 +292,8 @@ class Driver:
 
     def _commit(self, manifest: Manifest) -> None:
         """Raises `Moved` where another driver has taken over: then nothing of this happened."""
+        if not {*manifest.files} <= {*self.manifest.files}:
+            self._files.settle()
         self._revision = self._registers.put(MANIFEST, manifest.to_bytes(), self._revision)
         self.manifest = manifest
 
@@ -356,6 +358,7 @@ def begin(
         tzdata=database_version(),
         committed=time.time_ns() // 1000,
     )
+    files.settle()
     registers.put(MANIFEST, manifest.to_bytes(), 0)
 
 

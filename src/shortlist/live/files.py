@@ -59,7 +59,8 @@ class Files:
         return files
 
     def write(self, kind: str, content: bytes) -> str:
-        """The name of a new file; when this returns, its content is durable."""
+        """The name of a new file; when this returns, its content is durable, and with `settle` its
+        name."""
         name = f"{kind}-{self.epoch}-{uuid.uuid4().hex}"
         make_private(self.folder)
         try:
@@ -71,8 +72,12 @@ class Files:
             # a full disk must not get fuller with every attempt
             self.path(name).unlink(missing_ok=True)
             raise
-        make_durable(self.folder)
         return name
+
+    def settle(self) -> None:
+        """The names of what was written so far, by whomever, survive the loss of power: once for
+        all files of a batch, before a manifest names them."""
+        make_durable(self.folder)
 
     def store(self, kind: str, content: bytes) -> Stored:
         """As `write`, for those who keep sizes in mind."""

@@ -47,6 +47,7 @@ def rescale(registers: Registers, files: Files, shards: int, limits: Limits) -> 
             shards=tuple(_rescaled(manifest.shards, files, shards, limits)),
             committed=time.time_ns() // 1000,
         )
+        files.settle()
         registers.put(MANIFEST, manifest.to_bytes(), revision)
     if asked is not None and asked.content == str(shards).encode():
         with suppress(Moved):  # somebody asks for another number just now
@@ -89,6 +90,7 @@ def restore(source: Path, log: Log, files: Files) -> Manifest:
     try:
         for name, content in savepoint.files.items():
             names[name] = files.write(name.partition("-")[0], content)
+        files.settle()
         if there < len(savepoint.unread):
             log.append(INPUT, savepoint.unread[there:], expected_end=there)
     except BaseException:

@@ -84,7 +84,10 @@ class AppendOnce:
         parts = list(_parts(lines))
         intent = begun
         if intent is None or intent.file is None:
-            file = self._files.write("batch", to_bytes(lines)) if len(parts) > 1 else None
+            file = None
+            if len(parts) > 1:
+                file = self._files.write("batch", to_bytes(lines))
+                self._files.settle()
             intent = Intent(query=query, number=number, parts=len(parts), whole=whole, file=file)
         for part in range(done, len(parts)):
             revision = self._append(replace(intent, part=part), parts[part], revision, begun)
