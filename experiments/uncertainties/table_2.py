@@ -71,7 +71,7 @@ def counts(workload: Workload, of_subscriptions: str, of_publications: str) -> l
 
 
 def draw(measures: dict[str, Any], canvas: Canvas, figure: Figure) -> None:
-    given = {str(claim.of): claim.value for claim in figure.claims}
+    given = {str(claim.of): claim.value for claim in figure.claims if claim.value is not None}
     axes = canvas.subplots(1, len(LEVELS))
     for at, (level, one) in enumerate(zip(LEVELS, axes, strict=True)):
         for prefix, shift, words in (
@@ -83,7 +83,7 @@ def draw(measures: dict[str, Any], canvas: Canvas, figure: Figure) -> None:
                 [place + shift for place in range(len(ROWS))],
                 [measures[f"{prefix}{row}"][at] for row in ROWS],
                 [measures[f"{prefix}{row}, deviation of a ten"][at] for row in ROWS],
-                label=f"{words}, ± deviation of ten publications",
+                label=words,
                 linestyle="none",
                 marker=MARKERS[look],
                 color=INKS[look],
@@ -95,6 +95,8 @@ def draw(measures: dict[str, Any], canvas: Canvas, figure: Figure) -> None:
         one.set_xticks(range(len(ROWS)), ROWS, rotation=60)
         one.set_title(f"α = {level:g}", fontsize=9)
         one.set_ylim(bottom=0)
-    axes[0].set_ylabel("matches of 70,000 subscriptions\nand 10 publications")
+    axes[0].set_ylabel(
+        "matches of 70,000 subscriptions and\n10 publications, ± deviation of such tens"
+    )
     handles, labels = axes[0].get_legend_handles_labels()
     canvas.legend(handles, labels, loc="outside lower center", ncols=3)
