@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from shortlist.experiments.picture import draw_lines, draw_paper
@@ -28,7 +29,7 @@ def measure(run: Run) -> Measures:
     at = PERCENTS.index(5)
     for low, high in SIZES:
         sizes = (low / 100, high / 100)
-        found = run.point(f"{low}-{high}", lambda sizes=sizes: percents(run, count, ks, sizes))
+        found = run.point(f"{low}-{high}", partial(percents, run, count, ks, sizes))
         name = f"{low}-{high} %"
         measures[name] = found[ANCESTOR]
         measures[f"{name}, {REGULAR}"] = found[REGULAR][0]

@@ -7,6 +7,7 @@ broker with the shares that the other figures are made of.
 
 from __future__ import annotations
 
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -46,7 +47,7 @@ PAPERS = {"RegularK": 100.0, "RegularCover": 1.47, "RankCoverK": 84.71, "Ancesto
 def measure(run: Run) -> Measures:
     measures: dict[str, Any] = {"rules": [*RULES.values()]}
     found = {
-        name: run.point(name, lambda strategy=strategy: _simulated(run, strategy))
+        name: run.point(name, partial(_simulated, run, strategy))
         for strategy, name in RULES.items()
     }
     for fact in ("reached", "computed", "delivered", "missing", "wrong", "messages"):

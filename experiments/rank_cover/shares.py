@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import partial
 from statistics import mean
 from typing import TYPE_CHECKING, Any
 
@@ -57,9 +58,7 @@ def low_k_measures(run: Run, full: int, quick: int) -> dict[str, Any]:
     count = run.pick(full=full, quick=quick)
     ks = [*range(1, 201)]
     drawn = [
-        run.point(
-            f"{count} subscriptions, {draw}", lambda draw=draw: percents(run, count, ks, draw=draw)
-        )
+        run.point(f"{count} subscriptions, {draw}", partial(percents, run, count, ks, draw=draw))
         for draw in range(DRAWS)
     ]
     measures: dict[str, Any] = {"k": LOW_KS, "subscriptions": count}
