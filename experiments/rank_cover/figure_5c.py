@@ -25,7 +25,7 @@ PAPERS = {0.1: 100 - 94.24, 10: 100 - 33.3}
 
 
 def measure(run: Run) -> Measures:
-    counts = run.pick(full=[10_000, 20_000, 30_000, 40_000, 50_000], quick=[2_000, 5_000])
+    counts = run.pick(full=[10_000, 20_000, 30_000, 40_000, 50_000], quick=[10_000, 20_000])
     measures: dict[str, Any] = {"percent": [*PERCENTS], "subscriptions": counts}
     forwarded, apart = {}, []
     for count in counts:
@@ -35,7 +35,7 @@ def measure(run: Run) -> Measures:
                 f"{count} subscriptions, {draw}",
                 partial(percents, run, count, ks, draw=draw),
             )
-            for draw in range(DRAWS)
+            for draw in range(run.pick(full=DRAWS, quick=1))
         ]
         at_each = [*zip(*(each[ANCESTOR] for each in found), strict=True)]
         forwarded[count] = [mean(some) for some in at_each]

@@ -23,7 +23,7 @@ PAPERS = {5: (40.33, 82.05, 69.59)}
 
 
 def measure(run: Run) -> Measures:
-    count = run.pick(full=10_000, quick=2_000)
+    count = 10_000
     ks = [k_of(percent, count) for percent in PERCENTS]
     measures: dict[str, Any] = {"percent": [*PERCENTS]}
     at = PERCENTS.index(5)

@@ -91,6 +91,6 @@ def draw(measures: Measures, canvas: Canvas, figure: Figure) -> None:
         draw_lines(axes, numbers[over], {name: numbers[f"{name} over {over}"] for name in DATA})
         draw_paper(axes, [paper], [PAPERS])
         axes.set_xlabel(label)
-        axes.set_ylim(bottom=0)
     over_k.set_ylabel("average distance of the k-th best")
+    over_k.set_ylim(bottom=0)
     over_k.legend()

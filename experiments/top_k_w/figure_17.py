@@ -136,4 +136,5 @@ def draw(measures: Measures, canvas: Canvas, figure: Figure) -> None:
     of_boolean.set_yscale("log")
     of_boolean.set_xlabel("threshold (distance)")
     of_boolean.set_title("Boolean")
-    over_minutes.legend(fontsize=8)
+    known = over_minutes.get_legend_handles_labels()
+    canvas.legend(*known, loc="outside lower center", ncols=5)
