@@ -23,7 +23,7 @@ PAPERS = {1: 0.69, 10: 60.53}
 
 
 def measure(run: Run) -> Measures:
-    return low_k_measures(run, full=50_000, quick=50_000)
+    return low_k_measures(run, count=50_000)
 
 
 def draw(measures: Measures, canvas: Canvas, figure: Figure) -> None:

@@ -117,4 +117,3 @@ def draw(measures: Measures, canvas: Canvas, figure: Figure) -> None:
     messages.set_ylabel("messages between 60 brokers")
     for axes in (reached, messages):
         axes.set_xticks(range(len(names)), names, rotation=20, ha="right")
-        axes.set_axisbelow(True)

@@ -51,12 +51,11 @@ def k_of(percent: float, count: int) -> int:
     return max(1, round(percent * count / 100))
 
 
-def low_k_measures(run: Run, full: int, quick: int) -> dict[str, Any]:
+def low_k_measures(run: Run, count: int) -> dict[str, Any]:
     """Figures 5 (a) and (b): every rule for k from 1 to 10, and from where all is forwarded.
 
     Depth in a tree depends on who comes first, so these are means of several draws.
     """
-    count = run.pick(full=full, quick=quick)
     ks = [*range(1, 201)]
     drawn = [
         run.point(f"{count} subscriptions, {draw}", partial(percents, run, count, ks, draw=draw))

@@ -132,5 +132,3 @@ def draw(measures: Measures, canvas: Canvas, figure: Figure) -> None:
     labels = ["most,\nexact", "mean,\nexact", "mean,\nerror 0.001"]
     draw_bars(kept, labels, {"kept": [numbers[name] for name in names]})
     kept.set_ylabel("publications that a window keeps")
-    for axes in (delivered, kept):
-        axes.set_axisbelow(True)

@@ -139,6 +139,5 @@ def draw(measures: Measures, canvas: Canvas, figure: Figure) -> None:
     for axes in (by_formula, simulated):
         axes.set_yscale("log")
         axes.set_xticks(range(len(labels)), labels, rotation=30, ha="right")
-        axes.set_axisbelow(True)
         axes.set_ylim(top=5 * axes.get_ylim()[1])
         axes.legend(ncols=2, fontsize=8)

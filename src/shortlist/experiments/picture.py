@@ -44,6 +44,7 @@ def canvas(*saved: Path, size: tuple[float, float] = (7.5, 4.2)) -> Iterator[Can
         "axes.spines.top": False,
         "axes.spines.right": False,
         "axes.grid": True,
+        "axes.axisbelow": True,
         "grid.color": "#dddddd",
         "grid.linewidth": 0.6,
         "legend.frameon": False,
