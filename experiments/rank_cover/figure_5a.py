@@ -23,9 +23,9 @@ PAPERS = {1: 1.47, 10: 84.71}
 
 
 def measure(run: Run) -> Measures:
-    return low_k_measures(run, full=10_000, quick=2_000)
+    return low_k_measures(run, count=10_000)
 
 
 def draw(measures: Measures, canvas: Canvas, figure: Figure) -> None:
     canvas.suptitle(figure.title)
-    draw_low_k(measures, canvas.subplots(), PAPERS)
+    draw_low_k(measures, canvas, PAPERS)

@@ -23,9 +23,9 @@ PAPERS = {1: 0.69, 10: 60.53}
 
 
 def measure(run: Run) -> Measures:
-    return low_k_measures(run, full=50_000, quick=5_000)
+    return low_k_measures(run, count=50_000)
 
 
 def draw(measures: Measures, canvas: Canvas, figure: Figure) -> None:
     canvas.suptitle(figure.title)
-    draw_low_k(measures, canvas.subplots(), PAPERS)
+    draw_low_k(measures, canvas, PAPERS)

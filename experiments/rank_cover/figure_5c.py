@@ -5,11 +5,13 @@ The paper's headline is here: what is left of plain covering where a publisher r
 
 from __future__ import annotations
 
+from functools import partial
+from statistics import mean
 from typing import TYPE_CHECKING, Any
 
 from shortlist.experiments.picture import draw_lines, draw_paper
 
-from .shares import ANCESTOR, PERCENTS, REGULAR, k_of, percents
+from .shares import ANCESTOR, DRAWS, PERCENTS, REGULAR, k_of, percents
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure as Canvas
@@ -23,17 +25,23 @@ PAPERS = {0.1: 100 - 94.24, 10: 100 - 33.3}
 
 
 def measure(run: Run) -> Measures:
-    counts = run.pick(full=[10_000, 20_000, 30_000, 40_000, 50_000], quick=[2_000, 5_000])
+    counts = run.pick(full=[10_000, 20_000, 30_000, 40_000, 50_000], quick=[10_000, 20_000])
     measures: dict[str, Any] = {"percent": [*PERCENTS], "subscriptions": counts}
-    forwarded = {}
+    forwarded, apart = {}, []
     for count in counts:
         ks = [k_of(percent, count) for percent in PERCENTS]
-        found = run.point(
-            f"{count} subscriptions", lambda count=count, ks=ks: percents(run, count, ks)
-        )
-        forwarded[count] = found[ANCESTOR]
-        measures[f"{count} subscriptions"] = found[ANCESTOR]
-        measures[f"{REGULAR} of {count}"] = found[REGULAR][0]
+        found = [
+            run.point(
+                f"{count} subscriptions, {draw}",
+                partial(percents, run, count, ks, draw=draw),
+            )
+            for draw in range(run.pick(full=DRAWS, quick=1))
+        ]
+        at_each = [*zip(*(each[ANCESTOR] for each in found), strict=True)]
+        forwarded[count] = [mean(some) for some in at_each]
+        apart += [max(some) - min(some) for some in at_each]
+        measures[f"{count} subscriptions"] = forwarded[count]
+        measures[f"{REGULAR} of {count}"] = mean(each[REGULAR][0] for each in found)
     most = counts[-1]
     first, at_one, last = (PERCENTS.index(percent) for percent in (0.1, 1, 10))
     measures["covered at 0.1 %"] = [100 - forwarded[count][first] for count in counts]
@@ -42,6 +50,7 @@ def measure(run: Run) -> Measures:
     measures["benefit kept at 1 %"] = 100 * kept
     spread = [max(column) - min(column) for column in zip(*forwarded.values(), strict=True)]
     measures["most that sizes differ"] = max(spread)
+    measures["most that draws of a size differ"] = max(apart)
     return measures
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from shortlist.experiments.picture import draw_lines, draw_paper
@@ -22,13 +23,13 @@ PAPERS = {5: (40.33, 82.05, 69.59)}
 
 
 def measure(run: Run) -> Measures:
-    count = run.pick(full=10_000, quick=2_000)
+    count = 10_000
     ks = [k_of(percent, count) for percent in PERCENTS]
     measures: dict[str, Any] = {"percent": [*PERCENTS]}
     at = PERCENTS.index(5)
     for low, high in SIZES:
         sizes = (low / 100, high / 100)
-        found = run.point(f"{low}-{high}", lambda sizes=sizes: percents(run, count, ks, sizes))
+        found = run.point(f"{low}-{high}", partial(percents, run, count, ks, sizes))
         name = f"{low}-{high} %"
         measures[name] = found[ANCESTOR]
         measures[f"{name}, {REGULAR}"] = found[REGULAR][0]

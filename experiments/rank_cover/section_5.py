@@ -7,6 +7,7 @@ broker with the shares that the other figures are made of.
 
 from __future__ import annotations
 
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -46,7 +47,7 @@ PAPERS = {"RegularK": 100.0, "RegularCover": 1.47, "RankCoverK": 84.71, "Ancesto
 def measure(run: Run) -> Measures:
     measures: dict[str, Any] = {"rules": [*RULES.values()]}
     found = {
-        name: run.point(name, lambda strategy=strategy: _simulated(run, strategy))
+        name: run.point(name, partial(_simulated, run, strategy))
         for strategy, name in RULES.items()
     }
     for fact in ("reached", "computed", "delivered", "missing", "wrong", "messages"):
@@ -111,9 +112,8 @@ def draw(measures: Measures, canvas: Canvas, figure: Figure) -> None:
     draw_bars(reached, names, series)
     draw_paper(reached, [*range(len(names))], [PAPERS[name] for name in names])
     reached.set_ylabel("subscriptions in percent")
-    reached.legend()
+    reached.legend(loc="upper right", bbox_to_anchor=(0.68, 1.0))
     draw_bars(messages, names, {"messages": numbers["messages"]})
     messages.set_ylabel("messages between 60 brokers")
-    messages.set_yscale("log")
     for axes in (reached, messages):
-        axes.tick_params(axis="x", labelsize=7)
+        axes.set_xticks(range(len(names)), names, rotation=20, ha="right")

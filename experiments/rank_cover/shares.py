@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import partial
 from statistics import mean
 from typing import TYPE_CHECKING, Any
 
@@ -9,7 +10,7 @@ from shortlist.experiments.picture import draw_lines, draw_paper
 from shortlist.overlay.cover_shares import cover_shares, drawn_intervals
 
 if TYPE_CHECKING:
-    from matplotlib.axes import Axes
+    from matplotlib.figure import Figure as Canvas
 
     from shortlist.experiments.run import Run
 
@@ -28,6 +29,7 @@ RULES = {
 }
 LOW_KS = [*range(1, 11)]
 DRAWS = 5
+"""Of as many subscriptions; a quick look has one."""
 PERCENTS = (0.1, 0.5, 1, 2, 5, 10)
 """Of all subscriptions: how many a publisher reaches."""
 
@@ -49,18 +51,15 @@ def k_of(percent: float, count: int) -> int:
     return max(1, round(percent * count / 100))
 
 
-def low_k_measures(run: Run, full: int, quick: int) -> dict[str, Any]:
+def low_k_measures(run: Run, count: int) -> dict[str, Any]:
     """Figures 5 (a) and (b): every rule for k from 1 to 10, and from where all is forwarded.
 
     Depth in a tree depends on who comes first, so these are means of several draws.
     """
-    count = run.pick(full=full, quick=quick)
     ks = [*range(1, 201)]
     drawn = [
-        run.point(
-            f"{count} subscriptions, {draw}", lambda draw=draw: percents(run, count, ks, draw=draw)
-        )
-        for draw in range(DRAWS)
+        run.point(f"{count} subscriptions, {draw}", partial(percents, run, count, ks, draw=draw))
+        for draw in range(run.pick(full=DRAWS, quick=1))
     ]
     measures: dict[str, Any] = {"k": LOW_KS, "subscriptions": count}
     for name in RULES:
@@ -76,10 +75,11 @@ def low_k_measures(run: Run, full: int, quick: int) -> dict[str, Any]:
     return measures
 
 
-def draw_low_k(measures: Any, axes: Axes, papers: dict[int, float]) -> None:
+def draw_low_k(measures: Any, canvas: Canvas, papers: dict[int, float]) -> None:
+    axes = canvas.subplots()
     draw_lines(axes, measures["k"], {name: measures[name] for name in RULES})
     draw_paper(axes, [*papers], [*papers.values()])
     axes.set_xlabel("k of the publisher")
     axes.set_ylabel(f"forwarded of {measures['subscriptions']:,} subscriptions in percent")
     axes.set_ylim(bottom=0)
-    axes.legend(fontsize=8)
+    canvas.legend(loc="outside right center")

@@ -5,7 +5,8 @@ All windows of a data set are watched in one run of the engine, and asked when a
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from functools import partial
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -40,10 +41,10 @@ PAPERS = 0.09
 
 
 def measure(run: Run) -> Measures:
-    found: dict[str, float | list[float] | list[str]] = {"k": [*KS], "minutes": [*WINDOWS]}
+    found: dict[str, Any] = {"k": [*KS], "minutes": [*WINDOWS]}
     shapes = {}
     for name in DATA:
-        scores = run.point(name, lambda name=name: _average_scores(run, name))
+        scores = run.point(name, partial(_average_scores, run, name))
         found[f"{name} over k"] = scores[: len(KS)]
         found[f"{name} over minutes"] = scores[len(KS) :]
         default = scores[KS.index(K)]
@@ -81,14 +82,15 @@ def _average_scores(run: Run, name: str) -> list[float]:
 
 def draw(measures: Measures, canvas: Canvas, figure: Figure) -> None:
     canvas.suptitle(figure.title)
+    numbers: Any = measures
     over_k, over_minutes = canvas.subplots(1, 2, sharey=True)
     for axes, over, label, paper in (
         (over_k, "k", "k (window of 40 minutes)", 9),
         (over_minutes, "minutes", "window in minutes (k = 9)", 40),
     ):
-        draw_lines(axes, measures[over], {name: measures[f"{name} over {over}"] for name in DATA})
+        draw_lines(axes, numbers[over], {name: numbers[f"{name} over {over}"] for name in DATA})
         draw_paper(axes, [paper], [PAPERS])
         axes.set_xlabel(label)
-        axes.set_ylim(bottom=0)
     over_k.set_ylabel("average distance of the k-th best")
+    over_k.set_ylim(bottom=0)
     over_k.legend()

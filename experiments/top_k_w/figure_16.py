@@ -6,7 +6,8 @@ one job.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from functools import partial
+from typing import TYPE_CHECKING, Any
 
 import pyarrow.compute as pc
 
@@ -36,7 +37,7 @@ PAPERS = 385
 
 def measure(run: Run) -> Measures:
     rates = run.pick(full=[250, 500, 1_000, 2_000], quick=[50, 100, 200])
-    pairs = [run.point(f"{rate} a minute", lambda rate=rate: _counts(run, rate)) for rate in rates]
+    pairs = [run.point(f"{rate} a minute", partial(_counts, run, rate)) for rate in rates]
     of_windows, of_boolean = map(list, zip(*pairs, strict=True))
     per_rate = [count / rate for count, rate in zip(of_boolean, rates, strict=True)]
     return {
@@ -64,12 +65,13 @@ def _counts(run: Run, rate: int) -> tuple[float, float]:
 
 def draw(measures: Measures, canvas: Canvas, figure: Figure) -> None:
     canvas.suptitle(figure.title)
+    numbers: Any = measures
     axes = canvas.subplots()
     series = {
-        "Boolean, within 0.09": measures["boolean"],
-        "window, k = 9, 40 minutes": measures["windows"],
+        "Boolean, within 0.09": numbers["boolean"],
+        "window, k = 9, 40 minutes": numbers["windows"],
     }
-    draw_lines(axes, measures["a minute"], series)
+    draw_lines(axes, numbers["a minute"], series)
     draw_paper(axes, [1_000], [PAPERS])
     axes.set_xlabel("publications a minute")
     axes.set_ylabel("deliveries of a subscription in 1,000 minutes")

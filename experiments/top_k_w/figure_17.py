@@ -8,6 +8,7 @@ then scores drift, which none of the paper's data sets does.
 
 from __future__ import annotations
 
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 import pyarrow as pa
@@ -51,15 +52,15 @@ def measure(run: Run) -> Measures:
     found: dict[str, Any] = {"k": [*KS], "minutes": [*WINDOWS], "threshold": [*THRESHOLDS]}
     defaults, of_boolean = [], []
     for name in DATA:
-        counts = run.point(f"windows, {name}", lambda name=name: _of_windows(run, name))
+        counts = run.point(f"windows, {name}", partial(_of_windows, run, name))
         found[f"{name} over k"] = counts[: len(KS)]
         found[f"{name} over minutes"] = counts[len(KS) :]
         found[f"{name} by default"] = counts[KS.index(K)]
         defaults.append(counts[KS.index(K)])
-        counts = run.point(f"Boolean, {name}", lambda name=name: _of_boolean(run, name))
+        counts = run.point(f"Boolean, {name}", partial(_of_boolean, run, name))
         found[f"{name}, Boolean"] = counts
         of_boolean.append(counts[THRESHOLDS.index(0.09)])
-    found[IN_ORDER] = run.point(IN_ORDER, lambda: _in_order(run))
+    found[IN_ORDER] = run.point(IN_ORDER, partial(_in_order, run))
     found["windows, most over least data set"] = max(defaults) / min(defaults)
     found["Boolean, most over least data set"] = max(of_boolean) / min(of_boolean)
     found["uniform, Boolean at 0.09"] = of_boolean[0]
@@ -113,25 +114,27 @@ def _in_time(run: Run, subscriptions: list[dict[str, object]], table: pa.Table) 
 
 def draw(measures: Measures, canvas: Canvas, figure: Figure) -> None:
     canvas.suptitle(figure.title)
+    numbers: Any = measures
     over_k, over_minutes, of_boolean = canvas.subplots(1, 3)
     for axes, over, label, paper in (
         (over_k, "k", "k (window of 40 minutes)", 9),
         (over_minutes, "minutes", "window in minutes (k = 9)", 40),
     ):
-        draw_lines(axes, measures[over], {name: measures[f"{name} over {over}"] for name in DATA})
+        draw_lines(axes, numbers[over], {name: numbers[f"{name} over {over}"] for name in DATA})
         draw_paper(axes, [paper], [PAPERS])
         axes.set_xlabel(label)
         axes.set_ylim(bottom=0)
     over_minutes.plot(
-        [40], [measures[IN_ORDER]], label=IN_ORDER, linestyle="none", marker="*", color="#3a7d44"
+        [40], [numbers[IN_ORDER]], label=IN_ORDER, linestyle="none", marker="*", color="#3a7d44"
     )
     over_k.set_ylabel("deliveries of a subscription")
     over_k.set_title("windows")
     over_minutes.set_title("windows")
-    series = {name: measures[f"{name}, Boolean"] for name in DATA}
-    draw_lines(of_boolean, measures["threshold"], series)
+    series = {name: numbers[f"{name}, Boolean"] for name in DATA}
+    draw_lines(of_boolean, numbers["threshold"], series)
     draw_paper(of_boolean, [0.09], [PAPERS])
     of_boolean.set_yscale("log")
     of_boolean.set_xlabel("threshold (distance)")
     of_boolean.set_title("Boolean")
-    over_minutes.legend(fontsize=8)
+    known = over_minutes.get_legend_handles_labels()
+    canvas.legend(*known, loc="outside lower center", ncols=5)

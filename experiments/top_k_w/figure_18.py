@@ -4,9 +4,9 @@ moves into other cells of a grid.
 A threshold is three things here, all of them kept by the engine:
 
 - strict filter (SASF): the k-th best of the 2,000 last publications, a window of that many;
-- probabilistic (PA): what is less likely than the error to be ever delivered scores less. As
-  printed it is the worst candidate, seen whenever the engine judges candidates; the engine has a
-  bar, which stays where it is as long as that is true;
+- probabilistic (PA): the bar, under which everything is less likely than the error to be ever
+  delivered; it is looked at 16 times while a window passes, and stays where it is as long as that
+  is true;
 - this system's brokers: the k-th best of the window, since they withhold what scores less.
 
 The grid has 4 cells on each of 4 axes: one for each of the 256 brokers of Table 2.
@@ -53,8 +53,8 @@ BUFFER = 2_000
 JUDGEMENTS = 16
 """In each window, of what is likely."""
 PAPERS = 10_000
-STRICT, PRINTED, BAR, BROKERS = "SASF", "PA as printed", "PA by a bar", "brokers"
-KINDS = (STRICT, PRINTED, BAR, BROKERS)
+STRICT, BAR, BROKERS = "SASF", "PA", "brokers"
+KINDS = (STRICT, BAR, BROKERS)
 
 
 def measure(run: Run) -> Measures:
@@ -74,7 +74,7 @@ def measure(run: Run) -> Measures:
             counted[f"{_name(kind, K, WINDOW)}, {what}"] for what in ("thresholds", "cells")
         )
         found[f"{kind}, thresholds"], found[f"{kind}, cells"] = thresholds, cells
-        found[f"{kind}, cells of each threshold"] = cells / thresholds
+        found[f"{kind}, cells of each threshold"] = cells / max(thresholds, 1)
     return found
 
 
@@ -123,13 +123,12 @@ def _updates(run: Run) -> dict[str, float]:
     }
     places = {name: slice(at * each, (at + 1) * each) for at, name in enumerate(subscriptions)}
     judged = [name for name in places if name.startswith(BAR)]
-    bars, worst = ({name: _Moves(scores) for name in judged} for _ in range(2))
+    bars = {name: _Moves(scores) for name in judged}
     found: dict[str, int] = {}
 
     def tell(states: WindowStates) -> None:
         for name in judged:
             bars[name].see(states.bars[places[name]])
-            worst[name].see(states.worst[places[name]])
         for name, here in places.items():
             found[f"{name}, thresholds"] = int(states.threshold_changes[here].sum())
             found[f"{name}, cells"] = int(states.cell_changes[here].sum())
@@ -137,10 +136,9 @@ def _updates(run: Run) -> dict[str, float]:
     table = publications(uniform(run, MINUTES * a_minute, "publications"), a_minute)
     every = [subscription for some in subscriptions.values() for subscription in some]
     watch(every, table, tell, min(WINDOWS) * a_minute // JUDGEMENTS, breakpoints)
-    for name in judged:
-        for kind, moves in ((BAR, bars[name]), (PRINTED, worst[name])):
-            found[f"{name.replace(BAR, kind)}, thresholds"] = moves.changes
-            found[f"{name.replace(BAR, kind)}, cells"] = moves.cell_changes
+    for name, moves in bars.items():
+        found[f"{name}, thresholds"] = moves.changes
+        found[f"{name}, cells"] = moves.cell_changes
     return {name: count / each * PAPERS_SUBSCRIPTIONS for name, count in found.items()}
 
 

@@ -127,7 +127,7 @@ def draw(measures: Measures, canvas: Canvas, figure: Figure) -> None:
     draw_paper(delivered, [0], [PAPERS])
     delivered.set_ylabel("deliveries of a subscription")
     delivered.set_ylim(top=600)
-    delivered.legend(ncols=3)
+    delivered.legend(ncols=3, fontsize=8)
     names = ["most kept", "kept on average", "kept on average, with an error"]
     labels = ["most,\nexact", "mean,\nexact", "mean,\nerror 0.001"]
     draw_bars(kept, labels, {"kept": [numbers[name] for name in names]})

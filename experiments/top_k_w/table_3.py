@@ -115,7 +115,7 @@ def draw(measures: Measures, canvas: Canvas, figure: Figure) -> None:
     canvas.suptitle(figure.title)
     numbers: Any = measures
     by_formula, simulated = canvas.subplots(1, 2)
-    labels = [name.replace("-", "\n") for name in numbers["strategies"]]
+    labels = [name.replace("-", " ") for name in numbers["strategies"]]
     draw_bars(
         by_formula,
         labels,
@@ -138,5 +138,6 @@ def draw(measures: Measures, canvas: Canvas, figure: Figure) -> None:
     simulated.set_title("simulated, with fewer of everything")
     for axes in (by_formula, simulated):
         axes.set_yscale("log")
-        axes.tick_params(axis="x", labelsize=6.5)
-        axes.legend(fontsize=8)
+        axes.set_xticks(range(len(labels)), labels, rotation=30, ha="right")
+        axes.set_ylim(top=5 * axes.get_ylim()[1])
+        axes.legend(ncols=2, fontsize=8)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
+from functools import lru_cache
 from typing import Any
 
 import numpy as np
@@ -59,6 +60,7 @@ def sensors(run: Run, count: int, *names: object) -> Points:
     return known[run.draws("sensors", *names).integers(0, len(known), count)]
 
 
+@lru_cache(maxsize=1)
 def measured(run: Run) -> Points:
     """What stations measured, in order of time; each attribute from 0 to 1."""
     rows = run.data(SENSORS).select([*MEASURED]).to_pandas().dropna()

@@ -52,7 +52,11 @@ def test_one_that_covers_all_is_the_only_one_to_travel():
     known = registry({"id": "all"}, *({"id": f"s{n}", "where": f"x = {n}"} for n in range(9)))
     homes = dict.fromkeys(["all", *(f"s{n}" for n in range(9))], "b2")
     network = Topology(TREE.brokers, TREE.links, {"p": "b1"}, homes)
-    assert simulate(network, known, [], STRATEGIES["covering"]).traffic.of("subscribe") == 14
+    covered = simulate(network, known, [], STRATEGIES["covering"])
+    assert covered.traffic.of("subscribe") == 14
+    assert covered.known == {name: int(name != "b2") for name in TREE.brokers}
+    flooded = simulate(network, known, [], STRATEGIES["subscription-flooding"])
+    assert flooded.known == {name: 10 * (name != "b2") for name in TREE.brokers}
 
 
 def test_merging_takes_fewer_proxies():

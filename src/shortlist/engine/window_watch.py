@@ -25,8 +25,6 @@ class WindowStates(NamedTuple):
     threshold_changes: Longs
     cell_changes: Longs
     """How often a threshold moved across some of the breakpoints."""
-    worst: Floats
-    """The lowest score that is kept, or -inf."""
     bars: Floats
     """Of windows with an error: what scores less is dropped when it comes, if it is not -inf."""
 
@@ -96,19 +94,13 @@ class WindowWatch(Unobserved):
 
     def _states(self, time: int) -> WindowStates:
         heads = np.empty(len(self._banks), self._banks[0].arenas[0].heads.dtype)
-        worst = np.full(len(self._banks), -np.inf)
         for at, (bank, place) in enumerate(zip(self._banks, self._places, strict=True)):
-            arena = bank.arenas[0]
-            heads[at] = arena.heads[place]
-            rows = arena.rows_of(place)
-            if rows.size:
-                worst[at] = rows["key"][-1]
+            heads[at] = bank.arenas[0].heads[place]
         return WindowStates(
             time,
             heads["length"].astype(np.int64),
             heads["threshold"],
             heads["threshold_changes"].astype(np.int64),
             heads["cell_changes"].astype(np.int64),
-            worst,
             heads["bar"],
         )
