@@ -43,9 +43,9 @@ if TYPE_CHECKING:
 LEVELS = {"7 servers": 3, "15 servers": 4}
 """Of a hierarchy in which each server has two below it."""
 PUBLISHERS = 4
-PROBES = 5
+PROBES: dict[str, int | None] = {"5 servers probed": 5, "all servers probed": None}
 MESSAGES_OF_A_PROBE = 2
-CRITERIA: tuple[Criterion, ...] = ("random", "both")
+BY_CHANCE = "by chance"
 
 
 def measure(run: Run) -> Measures:
@@ -59,64 +59,68 @@ def measure(run: Run) -> Measures:
         for place in places
         for number in rounds
     }
-    without = [_saved(found[(*place, number)], False) for place in places for number in rounds]
-    saved = [mean(_saved(found[(*place, number)]) for number in rounds) for place in places]
-    return {
+    measures: dict[str, float | list[float] | list[str]] = {
         "network": [f"{distribution},\n{servers}" for distribution, servers in places],
-        "saved": saved,
-        "saved by each": [_saved(each) for each in found.values()],
-        "saved on average": mean(saved),
-        "saved without probes": mean(without),
         "messages by chance": [
-            mean(found[(*place, number)]["random"] for number in rounds) for place in places
+            mean(found[(*place, number)][BY_CHANCE] for number in rounds) for place in places
         ],
     }
+    for probed in PROBES:
+        each = {key: _saved(totals, probed) for key, totals in found.items()}
+        measures[f"saved, {probed}"] = [
+            mean(each[(*place, number)] for number in rounds) for place in places
+        ]
+        measures[f"saved by each, {probed}"] = [*each.values()]
+        measures[f"saved on average, {probed}"] = mean(each.values())
+    return measures
 
 
 def draw(measures: Mapping[str, Any], canvas: Canvas, figure: Figure) -> None:
     canvas.suptitle(figure.title, fontsize=10)
     axes = canvas.subplots()
     networks = measures["network"]
-    draw_bars(axes, networks, {"mean of rounds": [100 * each for each in measures["saved"]]})
-    each = np.reshape(measures["saved by each"], (len(networks), -1))
-    for place, shares in enumerate(each):
-        label = None if place else "each round"
-        across = np.linspace(-0.15, 0.15, len(shares)) if len(shares) > 1 else [0.0]
-        axes.plot(
-            place + np.array(across), 100 * shares, "o", color="white", mec="black", label=label
-        )
+    saved = {name: [100 * each for each in measures[f"saved, {name}"]] for name in PROBES}
+    draw_bars(axes, networks, saved)
+    for middle, name in zip((-0.2, 0.2), PROBES, strict=True):
+        rounds = 100 * np.reshape(measures[f"saved by each, {name}"], (len(networks), -1))
+        for place, shares in enumerate(rounds):
+            across = place + middle + np.linspace(-0.1, 0.1, len(shares))
+            label = None if place or middle > 0 else "each round"
+            axes.plot(across, shares, "o", color="white", mec="black", ms=4, label=label)
     axes.axhline(27, color="black", linestyle="--", label="the paper: 27 % on average")
-    axes.axhline(
-        100 * measures["saved on average"], color="#c1440e", linestyle=":", label="average here"
-    )
+    axes.axhline(0, color="black", lw=0.8)
     axes.set_ylabel("messages saved by placement\n(% of those between servers)")
     axes.set_xlabel("subscriptions, network")
     canvas.legend(ncols=4, loc="outside lower center")
 
 
-def _saved(totals: Mapping[str, int], with_probes: bool = True) -> float:
-    probes = totals["probes"] if with_probes else 0
-    return traffic_saved(totals["random"], totals["both"] + probes)
+def _saved(totals: Mapping[str, int], probed: str) -> float:
+    return traffic_saved(totals[BY_CHANCE], totals[probed])
 
 
 def _totals(
     run: Run, movies: Movies, distribution: Distribution, servers: str, number: int
 ) -> dict[str, int]:
-    """Messages between servers by how subscribers choose, and those of their probes."""
+    """Messages between servers, those of probes included, by how subscribers choose."""
     draws = run.draws(distribution, servers, number)
     tree = hierarchy(LEVELS[servers], 2)
-    count = run.pick(full=30, quick=8)
+    count = run.pick(full=20, quick=8)
     subscribers = [Subscriber(f"u{n}", movies.interests(draws, distribution)) for n in range(count)]
     known = registry_from_documents(registry(subscribers))
     chosen = draws.choice(len(movies.data), run.pick(full=1000, quick=500), replace=False)
     news = [_publication(movies, place, int(movie)) for place, movie in enumerate(chosen)]
     publishers = {f"cinema{n}": str(draws.choice(tree.brokers)) for n in range(PUBLISHERS)}
     seed = int(draws.integers(2**31))
-    totals = {"probes": count * min(PROBES, len(tree.brokers)) * MESSAGES_OF_A_PROBE}
-    for criterion in CRITERIA:
-        homes = placed(known, tree.brokers, criterion, probes=PROBES, seed=seed)
+
+    def messages(criterion: Criterion, probes: int | None) -> int:
+        homes = placed(known, tree.brokers, criterion, probes=probes, seed=seed)
         network = Topology(tree.brokers, tree.links, publishers, homes)
-        totals[criterion] = simulate(network, known, news, STRATEGIES["covering"]).traffic.total
+        return simulate(network, known, news, STRATEGIES["covering"]).traffic.total
+
+    totals = {BY_CHANCE: messages("random", None)}
+    for name, probes in PROBES.items():
+        asked = count * min(probes or len(tree.brokers), len(tree.brokers))
+        totals[name] = messages("both", probes) + MESSAGES_OF_A_PROBE * asked
     return totals
 
 
