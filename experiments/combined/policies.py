@@ -16,7 +16,8 @@ from experiments.combined.picture import draw_marks, draw_table
 from experiments.combined.quality import Judge, Quality
 from shortlist.experiments.claims import Measures
 from shortlist.experiments.papers import Figure
-from shortlist.experiments.run import Ranked, Run
+from shortlist.experiments.ranking import Ranked
+from shortlist.experiments.run import Run
 from shortlist.measures.traffic import traffic_saved
 
 if TYPE_CHECKING:

@@ -9,7 +9,7 @@ import numpy as np
 import pyarrow as pa
 
 from experiments.combined.films import Films
-from shortlist.experiments.run import Ranked
+from shortlist.experiments.ranking import Ranked
 from shortlist.measures.spread import entropy
 
 FAVOURITE = 4.5

@@ -19,7 +19,8 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from shortlist.experiments.run import Ranked, Run
+from shortlist.experiments.ranking import Ranked
+from shortlist.experiments.run import Run
 
 Distribution = Literal["uniform", "zipf"]
 DISTRIBUTIONS: tuple[Distribution, ...] = ("uniform", "zipf")
