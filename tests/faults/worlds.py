@@ -151,7 +151,7 @@ class LogWorld(World):
             shards=None,
             plan=self.script.plan,
             with_departures=self.script.with_departures,
-            at_most=5,
+            at_most=40,
             heartbeat=1,
         )
 
