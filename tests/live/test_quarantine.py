@@ -193,6 +193,11 @@ def test_what_is_tried_again_arrives_anew(poison):
         "quarantined: ArithmeticError: 2 is poison",
         "duplicate",
     ]
+    counts = judged.deployment.driver.manifest.counts
+    assert {name: counts[name] for name in ("published", "commands")} == {
+        "published": 2,
+        "commands": 1,
+    }
     judged.check()
 
 

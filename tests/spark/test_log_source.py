@@ -27,6 +27,17 @@ def test_offsets_follow_the_limit_and_the_log(url, log):
     reader.stop()
 
 
+def test_a_micro_batch_has_so_many_bytes_at_most(url, log):
+    """But for its last entry, which may be larger by itself."""
+    log.append("input", [b"four"] * 7 + [b"x" * 100, b"one"])
+    reader = LogStreamReader({"log": url, "most_bytes": "10"})
+    ends = [0]
+    while ends[-1] < 9:
+        ends.append(reader.latestOffset({"offset": ends[-1]}, ReadAllAvailable())["offset"])
+    assert ends == [0, 3, 6, 8, 9]
+    reader.stop()
+
+
 def test_a_log_that_lost_entries_is_reported(url, log):
     log.append("input", [b"one"])
     reader = LogStreamReader({"log": url})

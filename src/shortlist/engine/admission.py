@@ -233,8 +233,8 @@ class Admission:
                 self._refuse_all(decided.items.between(at, at + 1), [reason], "refused", found)
                 return
             found.released.append(item.position)
-            found.counts["commands"] += 1
             if not is_again:
+                found.counts["commands"] += 1
                 return
             decided.items = self._read_again(item, position, time, decided.items, at)
             command = self._command_at(decided.items, at, {})
@@ -255,7 +255,7 @@ class Admission:
                 decided.is_in[at] = True
                 decided.shortlists[at] = self.roster.shortlist_of(command)
                 found.commands[position] = command
-                found.counts["commands"] += not is_again
+                found.counts["commands"] += 1
                 self.follow(command)
                 decided.items = with_wanted(decided.items, self.wanted)
 
