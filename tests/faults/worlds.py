@@ -138,7 +138,8 @@ class LogWorld(World):
         self._moving = None
         """What an operator is just doing."""
         self._shards = None
-        self._idle = 0
+        self._rounds = 0
+        """Since all steps were taken."""
 
     def _settle(self):
         place = self._places[len(self._logs)]
@@ -151,7 +152,7 @@ class LogWorld(World):
             shards=None,
             plan=self.script.plan,
             with_departures=self.script.with_departures,
-            at_most=5,
+            at_most=40,
             heartbeat=1,
         )
 
@@ -202,10 +203,10 @@ class LogWorld(World):
             self._steps.pop(0)
             if step[0] in ("restart", "move"):
                 ground.running.stop()
-        had_any = stream.run_batch()
-        self._idle = 0 if had_any or self._steps else self._idle + 1
-        if self._idle > ATTEMPTS:
-            raise Stuck(f"it does not read on at {committed(self.log)[1].position}")
+        stream.run_batch()
+        self._rounds += not self._steps
+        if self._rounds > 10 * ATTEMPTS:
+            raise Stuck(f"it does not come to the end from {committed(self.log)[1].position}")
         if ground.rounds is not None:
             ground.rounds -= 1
         if ground.rounds == 0 or self.is_done():
