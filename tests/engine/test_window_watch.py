@@ -58,10 +58,17 @@ def test_cells_change_where_a_breakpoint_is_crossed() -> None:
     assert none.cell_changes.tolist() == [1, 0]
 
 
-def test_other_policies_are_refused() -> None:
-    registry = registry_from_documents(
-        {"subscriptions": [{"id": "a", "policy": {"kind": "top-k", "k": 1}}]}
-    )
+@pytest.mark.parametrize(
+    "policy",
+    [
+        {"kind": "everything"},
+        {"kind": "top-k", "k": 1},
+        {"kind": "fresh", "k": 1, "window": "1h", "half_life": "1h"},
+        [{**POLICY, "window": "1h"}, {"kind": "cap", "most": 1, "per": "day"}],
+    ],
+)
+def test_other_policies_are_refused(policy: object) -> None:
+    registry = registry_from_documents({"subscriptions": [{"id": "a", "policy": policy}]})
     shard = Engine(registry).shard
     with pytest.raises(ValueError, match="'a': expected a window and no other policy"):
         WindowWatch(shard, ["a"], print)

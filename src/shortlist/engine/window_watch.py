@@ -10,6 +10,7 @@ from shortlist.engine.steps import BLOCK
 from shortlist.matching.blocks import Floats, Longs
 from shortlist.model.command import Command
 from shortlist.model.items import Items
+from shortlist.model.policy import Window
 from shortlist.selection.bank.offers import Placements
 from shortlist.selection.bank.window import WindowBank
 
@@ -84,12 +85,13 @@ class WindowWatch(Unobserved):
         banks, places = [], []
         for name in shortlists:
             number = self._shard.matching.shortlists.number(name)
-            stage, *others = self._shard.selecting.stages[number]
-            bank = self._shard.selecting.levels[0].banks[stage.kind]
-            if others or not isinstance(bank, WindowBank):
+            stages = self._shard.selecting.stages[number]
+            if [stage.policy for stage in stages] != [Window]:
                 raise ValueError(f"shortlist {name!r}: expected a window and no other policy")
+            bank = self._shard.selecting.levels[0].banks[stages[0].kind]
+            assert isinstance(bank, WindowBank)
             banks.append(bank)
-            places.append(stage.place)
+            places.append(stages[0].place)
         return banks, places
 
     def _states(self, time: int) -> WindowStates:
