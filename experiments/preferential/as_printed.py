@@ -58,7 +58,7 @@ def misjudged(
     >>> misjudged(matched, [3, 9, 9, 9], 2, [0, 1, 2, 3])
     Misjudged(withheld=0, forwarded=1)
     >>> misjudged(matched, [3, 9, 9, 9], 2, [0, 2])
-    Misjudged(withheld=1, forwarded=0)
+    Misjudged(withheld=2, forwarded=0)
     """
     received: list[tuple[float, int]] = []
     came = {*delivered}
