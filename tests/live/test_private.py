@@ -1,6 +1,8 @@
 """What nobody else is to see: files of logs and states, and passwords of addresses."""
 
 import os
+import subprocess
+import sys
 from pathlib import Path
 
 import pytest
@@ -12,6 +14,7 @@ from shortlist.live.running import Wanted
 from shortlist.live.savepoint import export
 from shortlist.log.nats import NatsNames
 from shortlist.log.opening import open_log
+from shortlist.log.sqlite import SqliteLog
 from tests.cli.programs import Deployment, flat, shortlist
 
 MISTYPED = [
@@ -70,3 +73,20 @@ def test_passwords_are_not_in_what_is_shown_of_objects(tmp_path):
     assert "SECRET" not in repr(NatsNames.of_url(url))
     assert "SECRET" not in repr(Wanted(log=url, folder=Path(tmp_path)))
     assert "SECRET" not in repr(open_log(url))
+
+
+def test_locks_on_a_log_stay_when_it_is_opened_again(tmp_path):
+    """Of a process: to close a file lets go of all locks that the process has on it, and the next
+    one that closes the log would take away the file that both write to."""
+    log = SqliteLog(tmp_path / "city.log")
+    log.append("input", [b"one"])
+    SqliteLog(tmp_path / "city.log")
+    code = "import sys; from shortlist.log.sqlite import SqliteLog; SqliteLog(sys.argv[1]).close()"
+    subprocess.run([sys.executable, "-c", code, tmp_path / "city.log"], check=True)
+    log.append("input", [b"two"])
+    assert SqliteLog(tmp_path / "city.log").end("input") == 2
+    code = (
+        "import sys; from shortlist.log.sqlite import *; print(SqliteLog(sys.argv[1]).end('input'))"
+    )
+    words = [sys.executable, "-c", code, tmp_path / "city.log"]
+    assert subprocess.run(words, check=True, capture_output=True).stdout.strip() == b"2"

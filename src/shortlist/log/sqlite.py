@@ -206,7 +206,8 @@ class SqliteLog:
 
     def _opened(self) -> sqlite3.Connection:
         with suppress(OSError):  # SQLite says what is wrong
-            os.close(open_private(self.path, os.O_RDWR | os.O_CREAT))
+            # only a new file: to close one that is there would let go of SQLite's locks on it
+            os.close(open_private(self.path, os.O_RDWR | os.O_CREAT | os.O_EXCL))
         connection = sqlite3.connect(
             self.path, timeout=self.patience, isolation_level=None, check_same_thread=False
         )
