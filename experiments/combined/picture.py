@@ -54,7 +54,7 @@ def draw_marks(measures: Mapping[str, Any], axes: Axes, chains: Collection[str])
         axes.scatter([], [], 60, color=ink, marker=marker, label=said)
     axes.plot([], [], color=PLAIN, alpha=0.5, label="95 % interval")
     axes.scatter([], [], 120, color="white", ec="#777777", label="larger: more varied genres")
-    axes.legend(loc="upper left")
+    axes.legend(loc="center left")
 
 
 def draw_table(measures: Mapping[str, Any], axes: Axes, chains: Collection[str]) -> None:
@@ -70,7 +70,8 @@ def draw_table(measures: Mapping[str, Any], axes: Axes, chains: Collection[str])
     for row, name in enumerate(measures["policy"]):
         axes.text(0.02, -row - 0.6, name, color=_ink(name, chains), va="center")
         for end, (_, column, form) in zip(ends, COLUMNS, strict=True):
-            said = form.format(measures[column][row]).replace("-", "−")
+            number = round(measures[column][row], 4) + 0.0  # a zero without a sign
+            said = form.format(number).replace("-", "−")
             axes.text(end, -row - 0.6, said, ha="right", va="center")
 
 
