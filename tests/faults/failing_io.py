@@ -283,6 +283,10 @@ class WatchedLog:
     def register(self, name):
         return self._operate("register", name)
 
+    @property
+    def longest(self):
+        return self._log.longest
+
     def close(self):
         pass
 
