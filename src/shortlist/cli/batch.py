@@ -31,6 +31,7 @@ from shortlist.cli.app import (
     warn,
 )
 from shortlist.cli.grounds import ground_of
+from shortlist.cli.program import without_spark
 from shortlist.intake.input_files import input_files, is_table
 from shortlist.model.settings import PlanSetting, Settings
 from shortlist.model.wording import choice_of
@@ -99,6 +100,8 @@ def run(
     """Rank a finite input and write the deliveries."""
     source = _source(publications, timeline)
     check_place(on, master)
+    if on == "process":
+        without_spark()
     if stream and explain is not None:
         raise typer.BadParameter("--explain: expected a run without --stream, found one with it")
     if changes is not None and not stream:

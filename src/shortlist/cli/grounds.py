@@ -5,7 +5,6 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from shortlist.cli.app import Place
-from shortlist.cli.program import without_spark
 
 if TYPE_CHECKING:
     from shortlist.jobs.job import Ground
@@ -14,7 +13,6 @@ if TYPE_CHECKING:
 def ground_of(on: Place, master: str | None = None) -> Ground:
     """Only what is asked for is imported."""
     if on == "process":
-        without_spark()
         from shortlist.jobs.process import InProcess
 
         return InProcess()

@@ -13,6 +13,7 @@ from rich.table import Table
 
 from shortlist.cli.app import RESEARCH, AsJson, On, app, errors, notes
 from shortlist.cli.grounds import ground_of
+from shortlist.cli.program import without_spark
 from shortlist.model.wording import shown
 from shortlist.progress import Steps
 
@@ -59,6 +60,8 @@ def experiment(
     Each takes the place of the policies of all shortlists. Beside them stand what Boolean matching
     delivers, and the registry as it is written.
     """
+    if on == "process":
+        without_spark()
     from shortlist.experiments.comparing import Comparison, compared, read_policies
     from shortlist.experiments.ranking import Ranking
     from shortlist.intake.files import read_registry
