@@ -1,8 +1,6 @@
 """The workload of preferential publish/subscribe, and Algorithm 1 beside the system."""
 
 import gzip
-import json
-from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
@@ -20,12 +18,12 @@ from experiments.preferential.workload import (
     by_shortlist,
     registry,
 )
-from shortlist.experiments.claims import Claim
+from shortlist.experiments.papers import Experiments
 from shortlist.experiments.run import Run
 from shortlist.jobs.process import InProcess
 from shortlist.progress import Steps
 
-PAPER = Path(__file__).parents[2] / "experiments" / "preferential"
+EXPERIMENTS = Path(__file__).parents[2] / "experiments"
 
 
 @pytest.fixture
@@ -96,7 +94,7 @@ def test_frequent_values_are_asked_for_more_often_by_zipf(run: Run) -> None:
 
 def test_john_gets_what_the_paper_says(run: Run) -> None:
     measures = figures_5_and_6.measure(run)
-    for claim in _claims("figures_5_and_6"):
+    for claim in Experiments(EXPERIMENTS).figure("preferential", "figures_5_and_6").claims:
         assert claim.judge(measures).agrees
 
 
@@ -106,18 +104,3 @@ def test_placement_counts_what_probing_takes(run: Run, monkeypatch: pytest.Monke
     totals = placement._totals(run, Movies.of(run), "uniform", "3 servers", 0)
     assert totals[placement.BY_CHANCE] > 0
     assert all(totals[name] >= 8 * 3 * placement.MESSAGES_OF_A_PROBE for name in placement.PROBES)
-
-
-def test_results_are_judged_by_claims_about_what_was_measured() -> None:
-    for file in (PAPER / "results").glob("*.json"):
-        document = json.loads(file.read_bytes())
-        assert document["size"] == "full"
-        verdicts = [claim.judge(document["measures"]) for claim in _claims(file.stem)]
-        assert [each["agrees"] for each in document["verdicts"]] == [
-            each.agrees for each in verdicts
-        ]
-
-
-def _claims(figure: str) -> list[Claim]:
-    expected: Mapping[str, Any] = json.loads((PAPER / "expected.json").read_bytes())
-    return [Claim.model_validate(each) for each in expected["figures"][figure]["claims"]]

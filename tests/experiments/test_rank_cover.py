@@ -7,8 +7,6 @@ from rich.console import Console
 
 from experiments.rank_cover.section_5 import _simulated
 from experiments.rank_cover.shares import ANCESTOR, CHAIN, REGULAR, RULES, percents
-from shortlist.experiments.papers import Experiments
-from shortlist.experiments.reproducing import stored
 from shortlist.experiments.run import Run
 from shortlist.jobs.process import InProcess
 from shortlist.progress import Steps
@@ -37,19 +35,3 @@ def test_brokers_deliver_what_one_engine_delivers(tmp_path: Path) -> None:
     assert (found["missing"], found["wrong"]) == (0, 0)
     assert found["delivered"] > 0
     assert found["reached"] == pytest.approx(found["computed"], abs=1)
-
-
-def test_every_claim_is_about_something_that_was_measured() -> None:
-    experiments = Experiments(EXPERIMENTS)
-    outcomes = {
-        name: each for (paper, name), each in stored(experiments).items() if paper == "rank_cover"
-    }
-    assert outcomes.keys() <= experiments.papers["rank_cover"].figures.keys()
-    for outcome in outcomes.values():
-        assert len(outcome.verdicts) == len(outcome.figure.claims)
-        unexplained = [
-            claim.says
-            for claim, verdict in outcome.verdicts
-            if not verdict.agrees and not claim.because
-        ]
-        assert not unexplained

@@ -17,8 +17,6 @@ from experiments.top_k_w.workloads import (
     uniform,
     windows,
 )
-from shortlist.experiments.papers import Experiments
-from shortlist.experiments.reproducing import stored
 from shortlist.experiments.run import Run
 from shortlist.jobs.process import InProcess
 from shortlist.progress import Steps
@@ -65,19 +63,3 @@ def test_formulas_give_the_papers_totals(tmp_path: Path, monkeypatch: pytest.Mon
     found = table_3.measure(run_of(tmp_path))
     papers = [total for _, total in table_3.PAPERS.values()]
     assert found["windows, millions"] == pytest.approx(papers, abs=0.01)
-
-
-def test_every_claim_is_about_something_that_was_measured() -> None:
-    experiments = Experiments(EXPERIMENTS)
-    outcomes = {
-        name: each for (paper, name), each in stored(experiments).items() if paper == "top_k_w"
-    }
-    assert outcomes.keys() <= experiments.papers["top_k_w"].figures.keys()
-    for outcome in outcomes.values():
-        assert len(outcome.verdicts) == len(outcome.figure.claims)
-        unexplained = [
-            claim.says
-            for claim, verdict in outcome.verdicts
-            if not verdict.agrees and not claim.because
-        ]
-        assert not unexplained

@@ -1,7 +1,5 @@
 """The paper on uncertainties: its workload, and its algorithm beside the system's own matchers."""
 
-from pathlib import Path
-
 import numpy as np
 import pytest
 from rich.console import Console
@@ -11,8 +9,6 @@ from experiments.uncertainties.figure_5 import printed_necessity
 from experiments.uncertainties.matching import index_of
 from experiments.uncertainties.two_stage import TwoStage
 from experiments.uncertainties.workload import Workload
-from shortlist.experiments.papers import Experiments
-from shortlist.experiments.reproducing import stored
 from shortlist.experiments.run import Run
 from shortlist.jobs.process import InProcess
 from shortlist.matching.scan import Scan
@@ -20,10 +16,7 @@ from shortlist.model.registry import Registry
 from shortlist.model.subscription import AtLeast
 from shortlist.progress import Steps
 
-FOLDER = Path(__file__).parents[2] / "experiments"
 CUTS = ("pessi", "middle", "optim")
-RESULTS = stored(Experiments(FOLDER))
-FIGURES = Experiments(FOLDER).papers["uncertainties"].figures
 
 
 def run(tmp_path, seed=0):
@@ -101,19 +94,6 @@ def test_costs_are_told_for_every_size(workload):
     assert 0 < costs["loading"][0] < costs["loading"][1]
     assert (len(costs["matching"]), costs["matching one by one"]) == (2, [])
     assert costs["bytes"] == {"lists": 600 * 2 * 4, "degrees": pytest.approx(600 * 16, rel=0.3)}
-
-
-@pytest.mark.parametrize("name", [name for paper, name in RESULTS if paper == "uncertainties"])
-def test_results_are_those_of_a_full_run_and_can_be_judged_and_drawn(name):
-    from matplotlib.figure import Figure as Canvas
-
-    experiments = Experiments(FOLDER)
-    outcome, canvas = RESULTS["uncertainties", name], Canvas()
-    assert not outcome.quick
-    assert len(outcome.verdicts) == len(FIGURES[name].claims)
-    assert all(verdict.agrees or claim.because for claim, verdict in outcome.verdicts)
-    experiments.entry("uncertainties", name).draw(outcome.measures, canvas, outcome.figure)
-    assert all(axes.get_xlabel() or axes.get_title() for axes in canvas.axes)
 
 
 def test_another_seed_gives_other_numbers(tmp_path):
