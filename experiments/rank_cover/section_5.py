@@ -112,8 +112,8 @@ def draw(measures: Measures, canvas: Canvas, figure: Figure) -> None:
     draw_bars(reached, names, series)
     draw_paper(reached, [*range(len(names))], [PAPERS[name] for name in names])
     reached.set_ylabel("subscriptions in percent")
-    reached.legend(loc="upper right", bbox_to_anchor=(0.68, 1.0))
     draw_bars(messages, names, {"messages": numbers["messages"]})
     messages.set_ylabel("messages between 60 brokers")
     for axes in (reached, messages):
         axes.set_xticks(range(len(names)), names, rotation=20, ha="right")
+    canvas.legend(*reached.get_legend_handles_labels(), ncols=3, loc="outside lower center")

@@ -142,6 +142,12 @@ def reproduce(
     save: Annotated[
         bool, typer.Option(help="Put results beside the experiments, and make the gallery anew.")
     ] = False,
+    as_stored: Annotated[
+        bool,
+        typer.Option(
+            "--stored", help="Run nothing: judge and draw what is there anew, and the gallery."
+        ),
+    ] = False,
     again: Annotated[bool, typer.Option(help="Forget what was computed before.")] = False,
     out: Annotated[Path, typer.Option(help="Where points, results and pictures go.")] = Path(
         "build/reproduced"
@@ -157,8 +163,9 @@ def reproduce(
     """
     from shortlist.experiments.gallery import gallery
     from shortlist.experiments.papers import Experiments
-    from shortlist.experiments.reproducing import Reproduction
+    from shortlist.experiments.reproducing import Reproduction, stored
 
+    save = save or as_stored
     if save and quick:
         raise typer.BadParameter("--save: expected a run in full, found --quick")
     with errors():
@@ -166,7 +173,10 @@ def reproduce(
         ground = ground_of(on)
         steps = Steps(notes, quiet=as_json)
         reproduction = Reproduction(known, ground, steps, out, quick, seed, data, again)
-        for outcome in reproduction.run(paper, figure):
+        there = stored(known)
+        chosen = known.chosen(paper, figure)
+        before = (there[each] for each in chosen if each in there)
+        for outcome in before if as_stored else reproduction.run(paper, figure):
             if outcome.skipped is None:
                 beside = known.results(outcome.paper) if save else out / outcome.paper
                 reproduction.save(outcome, beside)
