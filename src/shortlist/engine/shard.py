@@ -113,12 +113,8 @@ class Shard:
 
     @property
     def work(self) -> dict[str, Any]:
-        """What was done so far: matches, deliveries by cause, values of another type, and changes
-        of what a publication needs to be among the k best of a window."""
-        work: dict[str, Any] = {**self.counts}
-        if self.selecting.threshold_changes:
-            work["threshold_changes"] = self.selecting.threshold_changes
-        return {**work, "other_type": dict(self.matching.census.mismatches)}
+        """What was done so far: matches, deliveries by cause, values of another type."""
+        return {**self.counts, "other_type": dict(self.matching.census.mismatches)}
 
     @property
     def tallies(self) -> Counter[str]:

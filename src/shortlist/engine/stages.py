@@ -322,7 +322,7 @@ class Select:
         items, commands = pending.rest()
         yield from self._run(shard, _admitted(items), commands, {}, END_OF_TIME)
         if not self.explain:
-            yield from batches([_note(json.dumps({"counts": shard.work}))], RESULTS)
+            yield from batches([_note(json.dumps({"counts": _counts(shard)}))], RESULTS)
 
     def _shard(self) -> Shard | PlainShard:
         share = self.share
@@ -366,6 +366,12 @@ def _chosen_of(batch: pa.RecordBatch) -> dict[int, list[str]]:
         return {}
     pairs = zip(batch.column("position").to_pylist(), column.to_pylist(), strict=True)
     return {position: names for position, names in pairs if names is not None}
+
+
+def _counts(shard: Shard | PlainShard) -> dict[str, Any]:
+    """Of a whole batch, in which thresholds of windows have changed so often."""
+    changes = shard.selecting.threshold_changes if isinstance(shard, Shard) else 0
+    return {**shard.work, "threshold_changes": changes} if changes else shard.work
 
 
 def _note(text: str) -> tuple[Any, ...]:
