@@ -194,8 +194,10 @@ def test_without_verifying_the_document_and_the_end_are_looked_at(folder):
 
 
 def test_another_version_is_refused(folder, monkeypatch):
-    monkeypatch.setattr(storage, "VERSION", 4)
-    with pytest.raises(UnusableIndex, match="is of version 3, not 4: save the index again"):
+    saved, known = storage.VERSION, storage.VERSION + 1
+    monkeypatch.setattr(storage, "VERSION", known)
+    said = f"is of version {saved}, not {known}: save the index again"
+    with pytest.raises(UnusableIndex, match=said):
         Index.open(folder)
 
 
