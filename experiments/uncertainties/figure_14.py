@@ -88,8 +88,8 @@ def _with_norms(
 def f_measure(returned: Pairs, right: Pairs) -> float:
     """Of two sets.
 
-    >>> f_measure(np.array([1, 2, 3]), np.array([2, 3, 4, 5]))
-    0.5714285714285714
+    >>> round(f_measure(np.array([1, 2, 3]), np.array([2, 3, 4, 5])), 4)
+    0.5714
     """
     both = np.intersect1d(returned, right).size
     if not both:

@@ -48,10 +48,9 @@ def words_of(error: BaseException) -> str:
     """What was raised, on a line that every file can hold.
 
     >>> words_of(OverflowError("too\\nlarge \\ud800"))
-    'OverflowError: too\\\\nlarge ?'
+    'OverflowError: too\\\\nlarge \\\\ud800'
     """
-    text = one_line(f"{type(error).__name__}: {error}")[:LONGEST]
-    return text.encode(errors="replace").decode()
+    return one_line(f"{type(error).__name__}: {error}")[:LONGEST]
 
 
 @contextmanager
