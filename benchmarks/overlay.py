@@ -12,24 +12,22 @@ from functools import partial
 from math import log
 from random import Random
 
-import numpy as np
 from common.report import Report
 from common.timing import timed
 
-from shortlist.model.advertisement import Advertisement
 from shortlist.model.policy import Window
 from shortlist.model.publication import Publication
 from shortlist.model.registry import Registry
 from shortlist.model.spans import Span
 from shortlist.model.subscription import Subscription
 from shortlist.overlay.central import central
-from shortlist.overlay.cover_shares import cover_shares, drawn_intervals
+from shortlist.overlay.cover_shares import cover_shares, drawn_intervals, interval_network
 from shortlist.overlay.message_model import Setting
 from shortlist.overlay.orders import cover_counts, depth_readings
 from shortlist.overlay.placement import CRITERIA, placed
 from shortlist.overlay.simulator import Network, simulate
 from shortlist.overlay.strategies import STRATEGIES
-from shortlist.overlay.topology import Topology, chain, hierarchy
+from shortlist.overlay.topology import Topology, hierarchy
 
 K = 10
 SECOND = 1_000_000
@@ -147,18 +145,7 @@ def report_placement(publications: int) -> None:
 
 
 def paper_network(count: int) -> tuple[Topology, Registry]:
-    plain = chain()
-    edges = plain.edges
-    ranges = drawn_intervals(count)
-    ends = np.hstack([ranges.lows, ranges.highs]).tolist()
-    subscriptions = tuple(
-        Subscription(id=f"s{n}", where=f"x between {low!r} and {high!r}")
-        for n, (low, high) in enumerate(ends)
-    )
-    homes = {each.id: edges[n % len(edges)] for n, each in enumerate(subscriptions)}
-    network = Topology(plain.brokers, plain.links, {"p": edges[0]}, homes)
-    widest = Advertisement(id="widest", source="p", k=K, score="subscription.volume")
-    return network, Registry(subscriptions=subscriptions, advertisements=(widest,))
+    return interval_network(drawn_intervals(count), K)
 
 
 def interval(name: str, chance: Random, width: float) -> Subscription:

@@ -10,19 +10,13 @@ from __future__ import annotations
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
-import numpy as np
-
 from shortlist.experiments.picture import draw_bars, draw_paper
-from shortlist.model.advertisement import Advertisement
 from shortlist.model.delivery import Delivery
 from shortlist.model.publication import Publication
-from shortlist.model.registry import Registry
-from shortlist.model.subscription import Subscription
 from shortlist.overlay.central import central
-from shortlist.overlay.cover_shares import cover_shares, drawn_intervals
+from shortlist.overlay.cover_shares import cover_shares, drawn_intervals, interval_network
 from shortlist.overlay.simulator import simulate
 from shortlist.overlay.strategies import STRATEGIES
-from shortlist.overlay.topology import Topology, chain
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure as Canvas
@@ -62,18 +56,8 @@ def measure(run: Run) -> Measures:
 
 def _simulated(run: Run, strategy: str) -> dict[str, float]:
     count, published = run.pick(full=(10_000, 30), quick=(500, 30))
-    plain = chain()
-    edges = plain.edges
     ranges = drawn_intervals(count, run.draws("intervals"))
-    ends = np.hstack([ranges.lows, ranges.highs]).tolist()
-    subscriptions = tuple(
-        Subscription(id=f"s{n}", where=f"x between {low!r} and {high!r}")
-        for n, (low, high) in enumerate(ends)
-    )
-    homes = {each.id: edges[n % len(edges)] for n, each in enumerate(subscriptions)}
-    network = Topology(plain.brokers, plain.links, {"p": edges[0]}, homes)
-    widest = Advertisement(id="widest", source="p", k=K, score="subscription.volume")
-    registry = Registry(subscriptions=subscriptions, advertisements=(widest,))
+    network, registry = interval_network(ranges, K)
     news = [
         Publication(id=str(n), source="p", time=n * BETWEEN, position=n, data={"x": x})
         for n, x in enumerate(run.draws("publications").random(published).tolist())
@@ -88,9 +72,10 @@ def _simulated(run: Run, strategy: str) -> dict[str, float]:
         "rank-cover-k": shares.rank_cover,
         "ancestor-cover-k": shares.ancestor_cover,
     }
-    elsewhere = sum(home != edges[0] for home in homes.values())
+    publishers = network.publishers["p"]
+    elsewhere = sum(home != publishers for home in network.subscribers.values())
     return {
-        "reached": 100 * report.known[edges[0]] / elsewhere,
+        "reached": 100 * report.known[publishers] / elsewhere,
         "computed": 100 * computed[strategy],
         "delivered": len(made),
         "missing": len(expected - made),

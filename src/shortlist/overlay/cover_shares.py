@@ -7,10 +7,13 @@ import numpy as np
 
 from shortlist.covering.condition_graph import Boxes, boxes
 from shortlist.language.parser import parse_any_where
+from shortlist.model.advertisement import Advertisement
 from shortlist.model.problem import ShortlistError
 from shortlist.model.registry import Registry
 from shortlist.model.settings import Limits
+from shortlist.model.subscription import Subscription
 from shortlist.overlay.orders import cover_counts, depth_readings
+from shortlist.overlay.topology import Topology, chain
 
 
 class NotRanges(ShortlistError):
@@ -66,6 +69,27 @@ def drawn_intervals(
     widths = draw.uniform(*sizes, count)
     lows = draw.uniform(0.0, 1.0 - widths)
     return Boxes.closed(lows[:, None], (lows + widths)[:, None])
+
+
+def interval_network(ranges: Boxes, k: int) -> tuple[Topology, Registry]:
+    """The rank-cover paper's network: intervals of one attribute `x` spread over the edges of a
+    chain of brokers, and a publisher `p` at the first edge that wants the k widest.
+
+    >>> network, registry = interval_network(drawn_intervals(100), k=10)
+    >>> len(network.brokers), registry.advertisements[0].k
+    (60, 10)
+    """
+    plain = chain()
+    ends = np.hstack([ranges.lows, ranges.highs]).tolist()
+    subscriptions = tuple(
+        Subscription(id=f"s{n}", where=f"x between {low!r} and {high!r}")
+        for n, (low, high) in enumerate(ends)
+    )
+    edges = plain.edges
+    homes = {each.id: edges[n % len(edges)] for n, each in enumerate(subscriptions)}
+    network = Topology(plain.brokers, plain.links, {"p": edges[0]}, homes)
+    widest = Advertisement(id="widest", source="p", k=k, score="subscription.volume")
+    return network, Registry(subscriptions=subscriptions, advertisements=(widest,))
 
 
 def registry_ranges(registry: Registry, limits: Limits) -> Boxes:

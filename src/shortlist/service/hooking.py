@@ -4,10 +4,9 @@ from __future__ import annotations
 
 import asyncio
 import json
-from itertools import islice
-from typing import Annotated, Any
+from typing import Any
 
-from fastapi import APIRouter, Query, Response
+from fastapi import APIRouter, Response
 
 from shortlist.client.keys import Holder
 from shortlist.client.webhooks import (
@@ -20,6 +19,7 @@ from shortlist.client.webhooks import (
 )
 from shortlist.model.wording import shown
 from shortlist.service.access import check_role
+from shortlist.service.paging import After, Most, read_page
 from shortlist.service.problems import Refused
 from shortlist.service.receiving import check_seen
 from shortlist.service.registering import Name
@@ -44,13 +44,12 @@ def dead_letters(
     name: Name,
     service: Here,
     caller: Caller,
-    after: Annotated[int, Query(ge=0, lt=2**63, description="Behind this offset.")] = 0,
-    limit: Annotated[int, Query(ge=1, le=1000)] = 100,
+    after: After = 0,
+    limit: Most = 100,
 ) -> dict[str, Any]:
     """What could not be sent, with the reason; `next` is where the following page begins."""
     webhook = _seen(service, caller, name)
-    entries = [*islice(service.log.read(DEAD_LETTERS, after, key=webhook.serial), limit)]
-    following = entries[-1].offset if len(entries) == limit else None
+    entries, following = read_page(service.log, DEAD_LETTERS, webhook.serial, after, limit)
     items = [{"number": entry.offset, **json.loads(entry.content)} for entry in entries]
     return {"items": items, "next": following}
 

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import AsyncIterator
-from itertools import islice
 from typing import Annotated, Any
 
 from fastapi import APIRouter, Header, Query
@@ -23,6 +22,7 @@ from shortlist.model.subscription import Subscription
 from shortlist.model.times import format_time
 from shortlist.model.wording import shown
 from shortlist.service.access import check_role, check_shortlist
+from shortlist.service.paging import After, Most, read_page
 from shortlist.service.problems import Refused
 from shortlist.service.registering import Name
 from shortlist.service.state import Body, Caller, Here, Service, body_schema, now, parsed
@@ -57,13 +57,12 @@ def deliveries(
     name: Name,
     service: Here,
     caller: Caller,
-    after: Annotated[int, Query(ge=0, lt=2**63, description="Behind this offset.")] = 0,
-    limit: Annotated[int, Query(ge=1, le=1000)] = 100,
+    after: After = 0,
+    limit: Most = 100,
 ) -> dict[str, Any]:
     """What came to a shortlist, from the first on; `next` is where the following page begins."""
     check_seen(service, caller, name)
-    entries = [*islice(service.log.read(DELIVERIES, after, key=name), limit)]
-    following = entries[-1].offset if len(entries) == limit else None
+    entries, following = read_page(service.log, DELIVERIES, name, after, limit)
     items = [{"offset": entry.offset, "delivery": parsed(entry.content)} for entry in entries]
     return {"items": items, "next": following}
 
