@@ -8,7 +8,7 @@ from benchmarks.common.mixes import MIXES, draw_conditions
 from benchmarks.common.movies import VOCABULARY, Movies, generated_movies
 from benchmarks.common.numpy_scan import NumpyScan
 from shortlist.language.parser import parse_where
-from shortlist.matching.conditions import predicates
+from shortlist.language.tree import predicates
 
 
 @pytest.fixture(scope="module")

@@ -8,11 +8,10 @@ import pytest
 
 from shortlist.intake.files import registry_from_documents
 from shortlist.language.conditions import read_condition
-from shortlist.language.tree import Exists, Is, NamedTerm
+from shortlist.language.tree import Exists, Is, NamedTerm, predicates
 from shortlist.matching import census
 from shortlist.matching.blocks import Block
 from shortlist.matching.census import TypeCensus
-from shortlist.matching.conditions import predicates
 from shortlist.matching.predicates import literal
 from shortlist.matching.values import Many, Values
 from shortlist.model.publication import Publication

@@ -10,9 +10,8 @@ from dataclasses import dataclass
 from shortlist.covering.conjunctions import Conjunction, cases
 from shortlist.language.parser import parse_any_score, parse_any_where
 from shortlist.language.printer import print_where
-from shortlist.language.tree import And, Is, Or, Score, Where
+from shortlist.language.tree import And, Is, Or, Score, Where, predicates
 from shortlist.matching.computable import computable_with, uses_degrees
-from shortlist.matching.conditions import predicates
 from shortlist.model.settings import Limits
 from shortlist.model.subscription import Norm, Subscription
 from shortlist.model.vocabulary import Vocabulary

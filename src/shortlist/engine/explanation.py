@@ -9,10 +9,10 @@ from shortlist.engine.plain_matching import PlainMatching
 from shortlist.engine.plain_selecting import PlainSelecting
 from shortlist.fuzzy.degrees import Degrees
 from shortlist.language.printer import print_where
-from shortlist.language.tree import Predicate
+from shortlist.language.tree import Predicate, predicates
 from shortlist.matching.base import Match
 from shortlist.matching.coarse import asked_at_least, asked_where, told
-from shortlist.matching.conditions import condition, predicates
+from shortlist.matching.conditions import condition
 from shortlist.matching.predicates import Judgement, judge
 from shortlist.matching.values import Reader
 from shortlist.model.delivery import Delivery

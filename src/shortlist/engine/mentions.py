@@ -8,10 +8,9 @@ from functools import reduce
 from shortlist.intake.roster import Changes, Roster, registry_commands
 from shortlist.language.errors import LanguageError
 from shortlist.language.parser import parse_any_score, parse_audience_score, parse_where
-from shortlist.language.reader import shape
-from shortlist.language.tree import Number, Score
+from shortlist.language.reader import parted
+from shortlist.language.tree import Number, Score, predicates
 from shortlist.matching.computable import needs
-from shortlist.matching.conditions import predicates
 from shortlist.model.advertisement import Advertisement
 from shortlist.model.command import (
     Advertise,
@@ -158,7 +157,7 @@ class Mentions:
 
     def _once(self, kind: str, text: str, read: Callable[[], Paths]) -> Paths:
         """Texts that differ only in their literals mention the same attributes."""
-        key = kind, shape(text)
+        key = kind, parted(text)[0]
         if key not in self._known:
             if len(self._known) >= KEPT:
                 self._known.clear()

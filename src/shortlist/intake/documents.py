@@ -2,7 +2,7 @@
 
 import sys
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
-from functools import partial
+from functools import lru_cache, partial
 from typing import Any, Literal, TypeVar, get_args
 
 from pydantic import TypeAdapter, ValidationError
@@ -10,8 +10,9 @@ from pydantic import TypeAdapter, ValidationError
 from shortlist.fuzzy.sets import Graded, Trapezoid, term_set
 from shortlist.intake.shapes import readable_part, shape_problems
 from shortlist.language.errors import LanguageError
-from shortlist.language.parser import parse_any_score, parse_any_where, parse_audience_score
+from shortlist.language.parser import parse_any_score, parse_audience_score
 from shortlist.language.permissive import any_attribute, any_vocabulary
+from shortlist.language.templates import KEPT, Templates
 from shortlist.language.tree import And, Or, Where
 from shortlist.model.advertisement import Advertisement
 from shortlist.model.paths import CONTEXT, EVENT_TIME, Path, parse_path
@@ -54,16 +55,57 @@ def _check_term(field: str, term: Term, kind: str | None) -> Iterator[Problem]:
         yield Problem(field=field, message=f"expected {form} for the type {kind}")
 
 
-def check_noun(noun: object, vocabulary: Vocabulary, limits: Limits) -> Iterator[Problem]:
-    """What is wrong with a noun beyond its shape."""
-    match noun:
-        case Shortlist():
-            return _check_shortlist(noun)
-        case Subscription():
-            return _check_subscription(noun, vocabulary, limits)
-        case Advertisement():
-            return _check_advertisement(noun, vocabulary, limits)
-    raise TypeError(f"expected a noun of a registry, found {shown(noun)}")
+class Expressions:
+    """Reads what nouns say in the language, each condition of one shape and each score once."""
+
+    def __init__(self, vocabulary: Vocabulary, limits: Limits) -> None:
+        self._templates = Templates(vocabulary, limits)
+        self._score = lru_cache(KEPT)(partial(parse_any_score, limits=limits))
+        self._audience_score = partial(parse_audience_score, limits=limits)
+
+    def check(self, noun: object) -> Iterator[Problem]:
+        """What is wrong with a noun beyond its shape."""
+        match noun:
+            case Shortlist():
+                return _check_shortlist(noun)
+            case Subscription():
+                return self._check_subscription(noun)
+            case Advertisement():
+                return self._check_advertisement(noun)
+        raise TypeError(f"expected a noun of a registry, found {shown(noun)}")
+
+    def _check_subscription(self, subscription: Subscription) -> Iterator[Problem]:
+        """Do its expressions parse, and do its fields go together?"""
+        yield from _check_own_fields(subscription)
+        try:
+            where = self._outline(subscription.where)
+        except LanguageError as error:
+            yield _pointed("where", error)
+        else:
+            yield from _check_weights(subscription, where)
+        try:
+            interest = plain_number(self._score(subscription.score))
+        except LanguageError as error:
+            yield _pointed("score", error)
+        else:
+            if interest is not None and not 0.0 <= interest <= 1.0:
+                expected = "expected an expression, or a plain number from 0 to 1"
+                yield Problem(field="score", message=f"{expected}, found {interest:g}")
+
+    def _check_advertisement(self, advertisement: Advertisement) -> Iterator[Problem]:
+        """Do its expressions parse?"""
+        try:
+            self._outline(advertisement.where)
+        except LanguageError as error:
+            yield _pointed("where", error)
+        if isinstance(advertisement.score, str):
+            try:
+                self._audience_score(advertisement.score)
+            except LanguageError as error:
+                yield _pointed("score", error)
+
+    def _outline(self, where: str | None) -> Where | None:
+        return None if where is None else self._templates.outline(where)
 
 
 def _check_shortlist(shortlist: Shortlist) -> Iterator[Problem]:
@@ -72,42 +114,6 @@ def _check_shortlist(shortlist: Shortlist) -> Iterator[Problem]:
     if cycle is not None:
         found = " > ".join(map(shown, cycle))
         yield Problem(field="prefers", message=f"expected no cycle, found {found}")
-
-
-def _check_subscription(
-    subscription: Subscription, vocabulary: Vocabulary, limits: Limits
-) -> Iterator[Problem]:
-    """Do its expressions parse, and do its fields go together?"""
-    yield from _check_own_fields(subscription)
-    try:
-        where = parse_any_where(subscription.where, vocabulary, limits)
-    except LanguageError as error:
-        yield _pointed("where", error)
-    else:
-        yield from _check_weights(subscription, where)
-    try:
-        interest = plain_number(parse_any_score(subscription.score, limits))
-    except LanguageError as error:
-        yield _pointed("score", error)
-    else:
-        if interest is not None and not 0.0 <= interest <= 1.0:
-            message = f"expected an expression, or a plain number from 0 to 1, found {interest:g}"
-            yield Problem(field="score", message=message)
-
-
-def _check_advertisement(
-    advertisement: Advertisement, vocabulary: Vocabulary, limits: Limits
-) -> Iterator[Problem]:
-    """Do its expressions parse?"""
-    try:
-        parse_any_where(advertisement.where, vocabulary, limits)
-    except LanguageError as error:
-        yield _pointed("where", error)
-    if isinstance(advertisement.score, str):
-        try:
-            parse_audience_score(advertisement.score, limits)
-        except LanguageError as error:
-            yield _pointed("score", error)
 
 
 def _pointed(field: str, error: LanguageError) -> Problem:
@@ -195,11 +201,21 @@ class Documents:
     """
 
     def __init__(self, vocabulary: Vocabulary | None = None, limits: Limits | None = None) -> None:
-        self.vocabulary = vocabulary or Vocabulary()
+        self._vocabulary = vocabulary or Vocabulary()
+        self._expressions: Expressions | None = None
         self.limits = limits or Limits()
         self.problems: list[Problem] = []
         self._policies: dict[str, Any] = {}
         """Those that were read, by their text."""
+
+    @property
+    def vocabulary(self) -> Vocabulary:
+        """What documents are read under."""
+        return self._vocabulary
+
+    @vocabulary.setter
+    def vocabulary(self, vocabulary: Vocabulary) -> None:
+        self._vocabulary, self._expressions = vocabulary, None
 
     def declare(self, document: object) -> None:
         """Takes a vocabulary."""
@@ -242,7 +258,9 @@ class Documents:
         return _benefit_of_doubt(declared) if attribute is None else attribute
 
     def _check(self, noun: object) -> Iterable[Problem]:
-        return check_noun(noun, self.vocabulary, self.limits)
+        if self._expressions is None:
+            self._expressions = Expressions(self.vocabulary, self.limits)
+        return self._expressions.check(noun)
 
     def _share(self, document: dict[str, Any]) -> None:
         """Equal parts of many documents become one object: less memory, and a policy is read once.

@@ -22,8 +22,8 @@ PATH = rf"{NAME}(?:\.{NAME})*+"
 SIGNED = rf"(?P<sign>[+-])\s*+)?+(?P<number>{NUMBER})|(?P<lonely>[+-]"
 """A number and the sign before it, or a sign that no number follows."""
 
-LITERAL = re.compile(rf"({STRING}|(?<![\w.]){NUMBER})|{QUOTED_NAME}")
-"""A literal, or a name that may look as if it held one."""
+LITERALS = re.compile(rf"({STRING}|(?<![\w.]){NUMBER})|({QUOTED_NAME})")
+"""Literals, and names that may look as if they held one."""
 
 FOUND = re.compile(
     rf"""(?P<string>{STRING})
@@ -67,17 +67,21 @@ OPEN, CLOSE, MORE = token(open=r"\("), token(close=r"\)"), token(more=",", close
 END = token(end=r"\Z")
 
 
-def shape(text: str) -> str:
-    """A text with 0 for each number and '' for each string; texts alike mention the same things.
+def parted(text: str) -> tuple[str, list[str]]:
+    """A text's shape, with 1 for each number and '' for each string, and these literals. Texts of
+    one shape mention the same things.
 
-    >>> shape("rent between 5 and 1e3 or title = 'it''s'")
-    "rent between 0 and 0 or title = ''"
-    >>> shape('"5 rooms".x2 > 5')
-    '"5 rooms".x2 > 0'
+    >>> parted("rent between 5 and 1e3 or title = 'it''s'")
+    ("rent between  1  and  1  or title =  '' ", ['5', '1e3', "'it''s'"])
+    >>> parted('"5 rooms".x2 > 5')[0]
+    '"5 rooms".x2 >  1 '
     """
-    return LITERAL.sub(
-        lambda found: found[0] if found[1] is None else "''" if found[1][0] == "'" else "0", text
-    )
+    parts = LITERALS.split(text)
+    found, names = parts[1::3], parts[2::3]
+    # with spaces, so that no literal of the shape takes in what stands beside one of the text
+    parts[1::3] = ["" if one is None else " '' " if one[0] == "'" else " 1 " for one in found]
+    parts[2::3] = [name or "" for name in names]
+    return "".join(parts), [one for one in found if one is not None]
 
 
 class Reader:

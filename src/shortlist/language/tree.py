@@ -1,5 +1,6 @@
 """The trees of the language. Negation stands at predicates only: the parser pushes it down."""
 
+from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Literal
 
@@ -103,6 +104,15 @@ class Or:
 
 
 Where = Predicate | And | Or
+
+
+def predicates(where: Where | None) -> Iterator[Predicate]:
+    """Every predicate of a condition, from left to right."""
+    if isinstance(where, And | Or):
+        for operand in where.operands:
+            yield from predicates(operand)
+    elif where is not None:
+        yield where
 
 
 @dataclass(frozen=True, slots=True)

@@ -6,10 +6,9 @@ import numpy as np
 
 from shortlist.fuzzy.sets import Graded, Trapezoid
 from shortlist.language.parser import parse_where
-from shortlist.language.reader import shape
-from shortlist.language.tree import Exists, Is
+from shortlist.language.reader import parted
+from shortlist.language.tree import Exists, Is, predicates
 from shortlist.matching.blocks import Block, Bools, Column, Special
-from shortlist.matching.conditions import predicates
 from shortlist.matching.predicates import fuzzy_set, literal
 from shortlist.matching.values import Many
 from shortlist.model.paths import Path
@@ -64,7 +63,7 @@ class TypeCensus:
         """Conditions that differ only in their literals ask for the same types."""
         if subscription.where is None:
             return []
-        alike = shape(subscription.where)
+        alike, _ = parted(subscription.where)
         if alike not in self._by_shape:
             if len(self._by_shape) >= KEPT:
                 self._by_shape.clear()

@@ -1,9 +1,9 @@
 """A whole condition, ready to be judged: predicates' degrees combined under a norm."""
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 
 from shortlist.fuzzy.degrees import FALSE, TRUE, Degrees, conjunction, disjunction
-from shortlist.language.tree import And, Or, Predicate, Where
+from shortlist.language.tree import And, Or, Where
 from shortlist.matching.predicates import (
     FAILS,
     HOLDS,
@@ -47,15 +47,6 @@ def condition(where: Where | None, vocabulary: Vocabulary, norm: Norm = "min") -
         return Degrees(rounded(possibility), rounded(necessity))
 
     return meets
-
-
-def predicates(where: Where | None) -> Iterator[Predicate]:
-    """Every predicate of a condition, from left to right."""
-    if isinstance(where, And | Or):
-        for operand in where.operands:
-            yield from predicates(operand)
-    elif where is not None:
-        yield where
 
 
 def _evaluation(where: Where, vocabulary: Vocabulary, norm: Norm) -> Evaluate:

@@ -1,0 +1,156 @@
+"""Conditions that differ only in their numbers and strings: one of them is read, all are known."""
+
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass, replace
+from math import inf
+
+from shortlist.language.parser import parse_where
+from shortlist.language.reader import parted, text_of
+from shortlist.language.tree import (
+    And,
+    Between,
+    Comparison,
+    Exists,
+    In,
+    Is,
+    Or,
+    Predicate,
+    Scalar,
+    TextMatch,
+    Where,
+    predicates,
+)
+from shortlist.model.settings import Limits
+from shortlist.model.times import Instant
+from shortlist.model.vocabulary import Vocabulary
+
+KEPT = 4_096
+"""Shapes whose templates are remembered."""
+
+Literal = float | str
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Template:
+    """What some conditions have in common.
+
+    >>> template = Template(parse_where("rent < 1 and city = ''"))
+    >>> template.filled([900.0, "Oslo"]) == parse_where("rent < 900 and city = 'Oslo'")
+    True
+    """
+
+    where: Where
+    """With 1 for each number, or -1 where it has that sign, and an empty text for each string."""
+
+    def filled(self, literals: Iterable[Literal]) -> Where:
+        """The condition with these numbers, without their signs, and texts."""
+        return _filled(self.where, iter(literals))
+
+    def signs(self) -> Iterator[float]:
+        """Of each literal that is a number, 1 or -1; of a text, 0."""
+        for predicate in predicates(self.where):
+            for value in values_of(predicate):
+                if not isinstance(value, bool):
+                    yield value if isinstance(value, float) else 0.0
+
+
+class Templates:
+    """Reads conditions under one vocabulary, each shape once.
+
+    >>> templates = Templates(Vocabulary(), Limits())
+    >>> first, some = templates.read("rent < 900")
+    >>> second, others = templates.read("rent < 800")
+    >>> first is second, some, others
+    (True, [900.0], [800.0])
+    """
+
+    def __init__(self, vocabulary: Vocabulary, limits: Limits) -> None:
+        self._vocabulary = vocabulary
+        self._limits = limits
+        self._known: dict[str, Template | None] = {}
+
+    def read(self, text: str) -> tuple[Template, list[Literal]] | Where:
+        """A condition as a template and what fills it; or all of it, where what is right depends on
+        its literals. A `LanguageError` says what is wrong with it."""
+        shape, found = parted(text)
+        if shape not in self._known:
+            where = parse_where(text, self._vocabulary, self._limits)
+            self._remember(shape, where)
+            if self._known[shape] is None:
+                return where
+        template = self._known[shape]
+        literals = [text_of(one) if one[0] == "'" else float(one) for one in found]
+        if template is None or len(text) > self._limits.expression_length or inf in literals:
+            return parse_where(text, self._vocabulary, self._limits)
+        return template, literals
+
+    def outline(self, text: str) -> Where:
+        """A condition that asks for the same attributes and types, in the same order, though its
+        literals may be others."""
+        read = self.read(text)
+        return read[0].where if isinstance(read, tuple) else read
+
+    def _remember(self, shape: str, where: Where) -> None:
+        if len(self._known) >= KEPT:
+            self._known.clear()
+        has_holes = all(map(_has_holes, predicates(where)))
+        limits = replace(self._limits, expression_length=max(len(shape), 1))
+        outline = parse_where(shape, self._vocabulary, limits) if has_holes else None
+        self._known[shape] = None if outline is None else Template(outline)
+
+
+def values_of(predicate: Predicate) -> Sequence[Scalar]:
+    """The literals of a predicate that is not fuzzy.
+
+    >>> values_of(parse_where("rent between 500 and 900"))
+    (500.0, 900.0)
+    """
+    match predicate:
+        case Comparison(value=value):
+            return (value,)
+        case In(values=values):
+            return values
+        case Between(low=low, high=high):
+            return low, high
+        case TextMatch(text=text):
+            return (text,)
+    return ()
+
+
+def _has_holes(predicate: Predicate) -> bool:
+    """Whether every number or text may stand where it has one: terms have their own rules, and a
+    text may be no time."""
+    is_timed = any(isinstance(value, Instant) for value in values_of(predicate))
+    return not isinstance(predicate, Is) and not is_timed
+
+
+def _filled(where: Where, literals: Iterator[Literal]) -> Where:
+    match where:
+        case And(operands) | Or(operands):
+            return type(where)(tuple(_filled(operand, literals) for operand in operands))
+        case Is() | Exists():
+            return where
+    return with_values(where, [_with_sign(value, literals) for value in values_of(where)])
+
+
+def with_values(predicate: Predicate, values: Sequence[Scalar]) -> Predicate:
+    """The predicate with other literals, as many as it has."""
+    match predicate:
+        case Comparison(path, operator, _, negated):
+            return Comparison(path, operator, values[0], negated)
+        case In(path, _, negated):
+            return In(path, tuple(values), negated)
+        case Between(path, _, _, negated):
+            return Between(path, values[0], values[1], negated)
+        case TextMatch(path, operator, _, negated):
+            return TextMatch(path, operator, str(values[0]), negated)
+    return predicate
+
+
+def _with_sign(outlined: Scalar, literals: Iterator[Literal]) -> Scalar:
+    if isinstance(outlined, bool):
+        return outlined
+    literal = next(literals)
+    if isinstance(literal, float) and outlined == -1.0:
+        return 0.0 - literal
+    return literal
