@@ -1,6 +1,7 @@
 """The live registry, and all that follows from it alone."""
 
 from abc import ABC, abstractmethod
+from collections.abc import Iterable, Iterator
 from typing import Protocol, TypeVar
 
 from shortlist.intake.roster import Roster, Updated
@@ -115,6 +116,18 @@ class Shortlists(Protocol[T_co]):
         ...
 
     def retract(self, source: str, publication: str, time: int) -> T_co: ...
+
+
+def opened_by(commands: Iterable[Command]) -> Iterator[Shortlist]:
+    """The shortlists that begin with commands."""
+    for command in commands:
+        match command:
+            case Open(shortlist=shortlist):
+                yield shortlist
+            case Subscribe(subscription=subscription):
+                own = subscription.own_shortlist()
+                if own is not None:
+                    yield own
 
 
 def tell(shortlists: Shortlists[T], command: Command, roster: Roster) -> T | None:

@@ -1,7 +1,7 @@
 """A shard: admitted items in order in, deliveries out. It matches, scores, combines and selects."""
 
 from collections import Counter
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from itertools import pairwise
 from typing import Any, Protocol
 
@@ -11,7 +11,7 @@ import pyarrow as pa
 from shortlist.engine.delivering import Published, Receiving, delivery_batch
 from shortlist.engine.delivery_ids import shortlist_texts
 from shortlist.engine.kernels.sha256 import Texts
-from shortlist.engine.live_registry import tell
+from shortlist.engine.live_registry import opened_by, tell
 from shortlist.engine.matching import Chosen, Matching, inducements
 from shortlist.engine.names import NameColumn
 from shortlist.engine.steps import BLOCK, CommandReader, steps
@@ -107,8 +107,9 @@ class Shard:
         """The shortlists that the last publications came to."""
         self.changes = 0
         """How many commands have changed the registry."""
-        for command in registry_commands(registry):
-            tell(self, command, self.matching.roster)
+        commands = [*registry_commands(registry)]
+        self._open_all([*opened_by(commands)])
+        for command in commands:
             self.matching.apply(command)
 
     @property
@@ -160,8 +161,13 @@ class Shard:
         return self._counted(self.selecting.advance(before))
 
     def open(self, shortlist: Shortlist) -> None:
-        self._note(shortlist)
-        self.selecting.open(self.matching.shortlists.number(shortlist.id), shortlist)
+        self._open_all([shortlist])
+
+    def _open_all(self, shortlists: Sequence[Shortlist]) -> None:
+        numbers = self.matching.shortlists
+        numbered = {numbers.number(shortlist.id): shortlist for shortlist in shortlists}
+        self._note(numbered)
+        self.selecting.open_all(numbered)
 
     def close(self, shortlist: str, time: int) -> Placements:
         return self.selecting.close(self.matching.shortlists.number(shortlist), time)
@@ -182,7 +188,7 @@ class Shard:
             settled = self.selecting.settle(number, time)
             return Placements.joined([settled, self.selecting.change(number, shortlist, time)])
         settled = self.selecting.close(number, time)
-        self.selecting.open(number, shortlist)
+        self.selecting.open_all({number: shortlist})
         return settled
 
     def retract(self, source: str, publication: str, time: int) -> Placements:
@@ -253,18 +259,20 @@ class Shard:
         if not isinstance(command, Retract | Heartbeat):
             self.changes += 1
         if isinstance(command, Update) and name is not None:
-            self._note(self.matching.roster.shortlists[name])
+            number = self.matching.shortlists.number(name)
+            self._note({number: self.matching.roster.shortlists[name]})
 
-    def _note(self, shortlist: Shortlist) -> None:
-        """Keeps who a shortlist is, by number."""
-        number = self.matching.shortlists.number(shortlist.id)
-        if number == len(self._shortlists):
-            self._shortlists.append(None)
-        self._shortlists[number] = shortlist
-        self.names.put(number, shortlist.id)
-        self._subscribers.put(number, shortlist.subscriber)
+    def _note(self, shortlists: Mapping[int, Shortlist]) -> None:
+        """Keeps who shortlists are, by number."""
+        for number, shortlist in shortlists.items():
+            if number == len(self._shortlists):
+                self._shortlists.append(None)
+            self._shortlists[number] = shortlist
+            self.names.put(number, shortlist.id)
+            self._subscribers.put(number, shortlist.subscriber)
         self._hashed = None
-        self._kinds.put(number, kind=KINDS.index(_kind(shortlist.policy)))
+        kinds = [KINDS.index(_kind(shortlist.policy)) for shortlist in shortlists.values()]
+        self._kinds.put_all(np.fromiter(shortlists, np.int64), kind=kinds)
 
     def _publish(
         self, items: Items, chosen: Chosen | None, found: FoundMatches | None

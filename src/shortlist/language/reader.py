@@ -67,12 +67,13 @@ OPEN, CLOSE, MORE = token(open=r"\("), token(close=r"\)"), token(more=",", close
 END = token(end=r"\Z")
 
 
-def parted(text: str) -> tuple[str, list[str]]:
+@lru_cache(1_024)
+def parted(text: str) -> tuple[str, tuple[str, ...]]:
     """A text's shape, with 1 for each number and '' for each string, and these literals. Texts of
     one shape mention the same things.
 
     >>> parted("rent between 5 and 1e3 or title = 'it''s'")
-    ("rent between  1  and  1  or title =  '' ", ['5', '1e3', "'it''s'"])
+    ("rent between  1  and  1  or title =  '' ", ('5', '1e3', "'it''s'"))
     >>> parted('"5 rooms".x2 > 5')[0]
     '"5 rooms".x2 >  1 '
     """
@@ -81,7 +82,7 @@ def parted(text: str) -> tuple[str, list[str]]:
     # with spaces, so that no literal of the shape takes in what stands beside one of the text
     parts[1::3] = ["" if one is None else " '' " if one[0] == "'" else " 1 " for one in found]
     parts[2::3] = [name or "" for name in names]
-    return "".join(parts), [one for one in found if one is not None]
+    return "".join(parts), tuple([one for one in found if one is not None])
 
 
 class Reader:

@@ -43,8 +43,12 @@ def asked_where(text: str | None, vocabulary: Vocabulary, limits: Limits) -> Whe
     'x is around(1, 2) (necessity >= 0.75)'
     """
     where = parse_any_where(text, vocabulary, limits)
-    bits = limits.degree_bits
-    return where if where is None or bits is None else _with_lowered(where, bits)
+    return None if where is None else with_lowered(where, limits)
+
+
+def with_lowered(where: Where, limits: Limits) -> Where:
+    """A condition as a matcher asks about it."""
+    return where if limits.degree_bits is None else _with_lowered(where, limits.degree_bits)
 
 
 def asked_at_least(at_least: AtLeast, limits: Limits) -> AtLeast:

@@ -90,6 +90,7 @@ class AtLeast:
 
 
 NO_THRESHOLD = AtLeast()
+EVERYTHING = Everything()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -127,6 +128,6 @@ class Subscription:
         return Shortlist(
             id=self.id,
             subscriber=self.subscriber or self.id,
-            policy=self.policy or Everything(),
+            policy=self.policy or EVERYTHING,
             combine=self.combine or "max",
         )

@@ -6,6 +6,7 @@ Scores of one shape share a template: the same steps, each score with parameters
 import math
 from collections.abc import Iterator
 from dataclasses import dataclass
+from functools import lru_cache
 from itertools import chain
 from typing import NamedTuple
 
@@ -52,6 +53,8 @@ FUNCTIONS = {
     "max": Operation.MAXIMUM,
 }
 DEGREES = {"possibility": Operation.POSSIBILITY, "necessity": Operation.NECESSITY}
+KEPT = 4_096
+"""Different scores that are not read again."""
 NEAREST = {"distance": Kind.NEAREST, "max_distance": Kind.NEAREST_AT_WORST}
 
 
@@ -217,6 +220,8 @@ class Postings:
 
     def expect(self, terms: int) -> None:
         """Numbers of terms are under this one, whether any subscription is listed there or not."""
+        if terms <= self._rooms.size:
+            return
         self._rooms = with_length(self._rooms, terms)
         self.arrays = self.arrays._replace(
             starts=with_length(self.arrays.starts, terms),
@@ -291,6 +296,7 @@ class StoredScores:
             code=np.zeros((1, 4), np.int64),
         )
         self._rows, self._code = Spans(), Spans()
+        self._templated = lru_cache(KEPT)(self._read)
 
     @property
     def introduced(self) -> int:
@@ -303,13 +309,14 @@ class StoredScores:
         return np.flatnonzero(np.bincount(self.arrays.templates[subscriptions])).tolist()
 
     def add(self, number: int, subscription: Subscription) -> None:
-        score = parse_any_score(subscription.score, self._limits)
-        template, parameters = templated(score, self.vocabulary)
+        template, parameters = self._templated(subscription.score)
         row = [self.terms.take(item) if isinstance(item, Term) else item for item in parameters]
         self.postings.expect(len(self.terms))
         start = self._rows.take(len(row))
-        self._make_room(templates=number + 1, starts=number + 1, least=number + 1)
-        self._make_room(parameters=self._rows.end)
+        if number >= self.arrays.templates.size:
+            self._make_room(templates=number + 1, starts=number + 1, least=number + 1)
+        if self._rows.end > self.arrays.parameters.size:
+            self._make_room(parameters=self._rows.end)
         least = subscription.at_least.score
         self.arrays.templates[number] = self._template(template)
         self.arrays.starts[number] = start
@@ -329,6 +336,9 @@ class StoredScores:
             self.terms.release(term)
         self._rows.give_back(start, template.width)
         self._release(int(self.arrays.templates[number]), template)
+
+    def _read(self, score: str | float | None) -> tuple[Template, tuple[Parameter, ...]]:
+        return templated(parse_any_score(score, self._limits), self.vocabulary)
 
     def _template(self, template: Template) -> int:
         is_new = self.templates.find(template) is None

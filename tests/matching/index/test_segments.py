@@ -5,17 +5,27 @@ from random import Random
 import numpy as np
 import pytest
 
+from shortlist.fuzzy.degrees import Degrees
+from shortlist.matching.coarse import asked_where
 from shortlist.matching.index.segments import Segment
-from shortlist.matching.index.terms import Terms
+from shortlist.matching.index.terms import Terms, compiled_condition
 from shortlist.model.settings import Limits
 from tests.matching.index.drawn import subscriptions, vocabulary
 
 TERMS = Terms(vocabulary(), Limits())
 
 
+def conditions_of(seed):
+    for each in subscriptions(seed, 12):
+        request = TERMS.request(each)
+        where = asked_where(request.where, TERMS.vocabulary, TERMS.limits)
+        if where is not None:
+            least = Degrees(request.possibility, request.necessity)
+            yield compiled_condition(where, TERMS.vocabulary, request.norm, least)
+
+
 def drawn_conditions(seed):
-    made = [TERMS.condition(TERMS.request(each)) for each in subscriptions(seed, 12)]
-    return [condition for condition in made if condition is not None]
+    return [*conditions_of(seed)]
 
 
 def slots_of(segment):

@@ -12,6 +12,7 @@ import numpy as np
 
 from shortlist.language.errors import LanguageError
 from shortlist.matching.blocks import Ints
+from shortlist.matching.index.compiling import Compiling
 from shortlist.matching.index.index import Index
 from shortlist.matching.index.numbering import NOBODY
 from shortlist.matching.index.segments import FULL, Segment
@@ -114,19 +115,19 @@ class _Wrong(Exception):
     """The message and the column of a `LanguageError`, which cannot travel itself."""
 
 
-_terms: Terms
-"""What a process of the pool was told to begin with."""
+_compiling: Compiling
+"""Of a process of the pool, under what it was told to begin with."""
 
 
 def _agree(terms: Terms) -> None:
-    global _terms  # noqa: PLW0603
-    _terms = terms
+    global _compiling  # noqa: PLW0603
+    _compiling = Compiling(terms)
     gc.disable()  # trees and conditions have no cycles, and are many
 
 
 def _compiled(requests: list[Request]) -> tuple[Segment, Ints]:
     try:
-        conditions = [_terms.condition(request) for request in requests]
+        conditions = [_compiling.read(request) for request in requests]
     except LanguageError as error:
         raise _Wrong(error.message, error.column) from None
-    return Segment.of(filter(None, conditions))
+    return _compiling.segment(filter(None, conditions))

@@ -9,13 +9,14 @@ import numpy as np
 
 from shortlist.matching.base import Match
 from shortlist.matching.blocks import Block, Ints
+from shortlist.matching.index.compiling import Compiling, Read
 from shortlist.matching.index.masks import MOST
 from shortlist.matching.index.matches import Matches
 from shortlist.matching.index.numbering import NOBODY, Numbering, Requests
 from shortlist.matching.index.search import FuzzySearch, Search
 from shortlist.matching.index.segments import FULL, Segment, Shelf
 from shortlist.matching.index.storage import bytes_of, open_parts, save_parts
-from shortlist.matching.index.terms import Condition, Terms, document_of, vocabulary_of
+from shortlist.matching.index.terms import Terms, document_of, vocabulary_of
 from shortlist.matching.scan import reaches
 from shortlist.matching.values import Reader
 from shortlist.model.settings import Limits
@@ -55,7 +56,8 @@ class Index:
         self.requests = Requests(self.terms.request)
         self._shelf = Shelf()
         self._few = few
-        self._waiting: dict[int, Condition] = {}
+        self._compiling = Compiling(self.terms)
+        self._waiting: dict[int, Read] = {}
         self._room = 4096
         self._meets = lru_cache(REMEMBERED)(self.terms.meets)
 
@@ -102,7 +104,7 @@ class Index:
         sharer = self.requests.find(request)
         made = self._waiting.get(sharer)
         if sharer == NOBODY:
-            made = self.terms.condition(request)
+            made = self._compiling.read(request)
         number = self.enter(subscription, sharer)
         if made is None:
             self.share(number, sharer)
@@ -212,6 +214,6 @@ class Index:
         """Shelves what waits."""
         if self._waiting:
             numbers = np.fromiter(self._waiting, np.int32)
-            segment, places = Segment.of(self._waiting.values())
+            segment, places = self._compiling.segment(self._waiting.values())
             self.shelve(segment, numbers, places)
             self._waiting.clear()

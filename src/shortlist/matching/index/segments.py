@@ -9,8 +9,10 @@ from typing import NamedTuple
 import numpy as np
 import numpy.typing as npt
 
+from shortlist.language.templates import Literal
 from shortlist.matching.arrays import Ints, joined, offsets_of, picked, with_length
 from shortlist.matching.blocks import Bools, Floats
+from shortlist.matching.index.columns import Columns
 from shortlist.matching.index.grades import Grades
 from shortlist.matching.index.literals import Grade, Slot
 from shortlist.matching.index.numbering import NOBODY, Sharers
@@ -191,6 +193,10 @@ def _weights(condition: Condition) -> Sequence[float]:
     return weights
 
 
+Alike = tuple[Columns, Sequence[Sequence[Literal]]]
+"""Plain conditions of one template: what they have in common, and the literals of each."""
+
+
 @dataclass(frozen=True, slots=True)
 class Segment:
     """Conditions by number: plain conjunctions, other conjunctions, and all the rest.
@@ -218,8 +224,13 @@ class Segment:
         return publications, conditions - np.int32(self.crisp.size)
 
     @classmethod
-    def of(cls, conditions: Iterable[Condition]) -> tuple["Segment", Ints]:
-        """A segment that has equal conditions once, and the place of each there."""
+    def of(
+        cls, conditions: Iterable[Condition], alike: Iterable[Alike] = ()
+    ) -> tuple["Segment", Ints]:
+        """A segment, and the place of each condition there, those that are alike behind the others.
+
+        Others that are equal are there once.
+        """
         slots = SlotNumbers()
         known: dict[Condition, int] = {}
         which = [known.setdefault(condition, len(known)) for condition in conditions]
@@ -228,9 +239,18 @@ class Segment:
         crisp, others = np.flatnonzero(is_plain), np.flatnonzero(np.logical_not(is_plain))
         plain = [distinct[place] for place in crisp.tolist()]
         literals = [literal for each in plain for literal in each.literals]
-        plus = np.array([slots.number(literal.plus) for literal in literals], np.int32)
-        minus = np.array([slots.number(literal.minus) for literal in literals], np.int32)
-        offsets = offsets_of([len(each.literals) for each in plain])
+        plus = [np.array([slots.number(literal.plus) for literal in literals], np.int32)]
+        minus = [np.array([slots.number(literal.minus) for literal in literals], np.int32)]
+        lengths = [len(each.literals) for each in plain]
+        for columns, rows in alike:
+            more_plus, more_minus = columns.numbered(rows, slots)
+            plus.append(more_plus.ravel())
+            minus.append(more_minus.ravel())
+            lengths += [more_plus.shape[1]] * len(rows)
+        first = len(distinct)
+        total = first + len(lengths) - len(plain)
+        which += range(first, total)
+        crisp = np.append(crisp, np.arange(first, total))
         grades: dict[Grade | None, int] = {None: -1}
 
         def grade(one: Grade | None) -> int:
@@ -238,9 +258,10 @@ class Segment:
 
         programs = Programs.of([distinct[place] for place in others.tolist()], slots.number, grade)
         graded = Grades.of([one for one in grades if one is not None])
-        segment, order = _arranged(slots, (offsets, plus, minus), programs, graded)
-        places = np.empty(len(distinct), np.int32)
-        places[np.append(crisp, others)[order]] = np.arange(len(distinct))
+        conjunctions = offsets_of(lengths), np.concatenate(plus), np.concatenate(minus)
+        segment, order = _arranged(slots, conjunctions, programs, graded)
+        places = np.empty(total, np.int32)
+        places[np.append(crisp, others)[order]] = np.arange(total)
         return segment, places[which]
 
     @classmethod

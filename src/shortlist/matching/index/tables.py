@@ -261,11 +261,21 @@ class SlotNumbers:
                 here = slice(each.first, each.first + each.keys.size)
                 used = np.flatnonzero(is_used[here])
                 kind = Below if isinstance(each, Ends) else Equal
-                new[each.first + used] = self._more(kind, each.attribute, each.keys[used])
+                new[each.first + used] = self.more(kind, each.attribute, each.keys[used])
                 is_left[here] = False
         left = np.flatnonzero(is_left).astype(np.int32)
         new[left] = [self.number(slot) for slot in table.slots(left)]
         return new
+
+    def more(self, kind: type[Slot], attribute: Attribute, keys: Longs) -> range:
+        """Numbers for many slots of one attribute, which is not one of texts."""
+        first = self._count
+        self._count += keys.size
+        if keys.size:
+            keyed = self._of(kind, attribute)
+            keyed.keys.extend(keys.tolist())
+            keyed.numbers.extend(range(first, self._count))
+        return range(first, self._count)
 
     def table(self) -> tuple[SlotTable, Ints]:
         """The slots in order, and the new number of each old one."""
@@ -277,15 +287,6 @@ class SlotNumbers:
         if keyed is None:
             keyed = self._keyed[kind, attribute] = _Keyed([], [])
         return keyed
-
-    def _more(self, kind: type[Slot], attribute: Attribute, keys: Longs) -> range:
-        first = self._count
-        self._count += keys.size
-        if keys.size:
-            keyed = self._of(kind, attribute)
-            keyed.keys.extend(keys.tolist())
-            keyed.numbers.extend(range(first, self._count))
-        return range(first, self._count)
 
 
 class _Layout:

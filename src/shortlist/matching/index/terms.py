@@ -3,6 +3,7 @@
 import json
 from collections.abc import Iterator
 from dataclasses import dataclass
+from functools import lru_cache
 from typing import Any, NamedTuple
 
 from pydantic import TypeAdapter
@@ -125,11 +126,18 @@ class Request(NamedTuple):
     @property
     def hash(self) -> int:
         """The same for equal requests, in every process."""
-        return stable_hash(f"{self.possibility} {self.necessity} {self.norm} {self.where}")
+        return _hash(self)
 
     @property
     def at_least(self) -> AtLeast:
         return AtLeast(possibility=self.possibility, necessity=self.necessity)
+
+
+@lru_cache(64)
+def _hash(request: Request) -> int:
+    """Whoever looks for a request enters it next."""
+    where, norm, possibility, necessity = request
+    return stable_hash(f"{possibility} {necessity} {norm} {where}")
 
 
 @dataclass(frozen=True, slots=True)
@@ -147,14 +155,6 @@ class Terms:
     def request(self, subscription: Subscription) -> Request:
         least = asked_at_least(subscription.at_least, self.limits)
         return Request(subscription.where, subscription.norm, least.possibility, least.necessity)
-
-    def condition(self, request: Request) -> Condition | None:
-        """What is compiled, if there is any condition."""
-        tree = asked_where(request.where, self.vocabulary, self.limits)
-        if tree is None:
-            return None
-        least = Degrees(request.possibility, request.necessity)
-        return compiled_condition(tree, self.vocabulary, request.norm, least)
 
     def meets(self, where: str | None, norm: Norm) -> Meets:
         """What judges one publication."""

@@ -34,16 +34,25 @@ class Arena:
 
     def open(self, **settings: Any) -> int:
         """A place without rows, and these fields of its head; the others are 0."""
-        if self._free:
-            place = self._free.pop()
-        else:
-            place = self._opened
-            self.reserve(place)
-        self.heads[place] = 0
+        return int(self.open_all(1, **settings)[0])
+
+    def open_all(self, count: int, /, **settings: Any) -> Longs:
+        """So many places, each with these fields; one may be given as a column.
+
+        >>> arena = Arena(head=[("k", "i4"), ("seed", "i8")], row=[])
+        >>> places = arena.open_all(2, k=3, seed=[7, 8])
+        >>> arena.heads["k"][places], arena.heads["seed"][places]
+        (array([3, 3], dtype=int32), array([7, 8]))
+        """
+        used_again = [self._free.pop() for _ in range(min(count, len(self._free)))]
+        end = self._opened + count - len(used_again)
+        places = np.array([*used_again, *range(self._opened, end)], np.int64)
+        self.reserve(end - 1)
+        self.heads[places] = 0
         for name, value in settings.items():
-            self.heads[name][place] = value
-        self.heads["is_open"][place] = 1
-        return place
+            self.heads[name][places] = value
+        self.heads["is_open"][places] = 1
+        return places
 
     def reserve(self, place: int) -> None:
         """Lets places up to this one have heads."""

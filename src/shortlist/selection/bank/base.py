@@ -1,5 +1,6 @@
 """The protocol of banks: many shortlists of one kind of policy, each at a place of its own."""
 
+from abc import ABC, abstractmethod
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, NamedTuple, Protocol, runtime_checkable
 
@@ -48,8 +49,8 @@ class Bank(Protocol):
         """All of its state."""
         ...
 
-    def open(self, shortlist: str, policy: Any) -> int:
-        """The place of a shortlist that has seen nothing yet."""
+    def open_all(self, shortlists: Sequence[str], policy: Any) -> Longs:
+        """The places of shortlists that have seen nothing yet."""
         ...
 
     def arrive(self, offers: Offers, sets: MatchSets) -> Placements:
@@ -86,7 +87,18 @@ class Bank(Protocol):
         ...
 
 
-class ArrivalBank:
+class OpeningBank(ABC):
+    """What banks share: one shortlist is opened as many are."""
+
+    @abstractmethod
+    def open_all(self, shortlists: Sequence[str], policy: Any) -> Longs: ...
+
+    def open(self, shortlist: str, policy: Any) -> int:
+        """The place of a shortlist that has seen nothing yet."""
+        return int(self.open_all([shortlist], policy)[0])
+
+
+class ArrivalBank(OpeningBank):
     """What banks share that place a publication at its arrival or never."""
 
     def advance(self, before: int) -> Placements:

@@ -4,6 +4,7 @@ from collections.abc import Sequence
 
 import numpy as np
 
+from shortlist.matching.blocks import Longs
 from shortlist.model.policy import Cap
 from shortlist.scoring.match_sets import MatchSets
 from shortlist.selection.bank.arena import Arena
@@ -27,10 +28,11 @@ class CapBank(ArrivalBank):
     def arenas(self) -> Sequence[Arena]:
         return [self._arena]
 
-    def open(self, shortlist: str, policy: Cap) -> int:
-        place = self._arena.open(most=min(policy.most, NEVER), end=-NEVER)
-        self._calendars.put(place, calendar=self._timetables.number(calendar_of(policy)))
-        return place
+    def open_all(self, shortlists: Sequence[str], policy: Cap) -> Longs:
+        most = min(policy.most, NEVER)
+        places = self._arena.open_all(len(shortlists), most=most, end=-NEVER)
+        self._calendars.put_all(places, calendar=self._timetables.number(calendar_of(policy)))
+        return places
 
     def arrive(self, offers: Offers, sets: MatchSets) -> Placements:
         if not offers.places.size:

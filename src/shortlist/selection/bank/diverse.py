@@ -40,9 +40,10 @@ class DiverseBank(SlidingBank):
         self._tables: list[PointTable] = []
         self._settings = Table([("space", "i4")])
 
-    def open(self, shortlist: str, policy: Diverse) -> int:
+    def open_all(self, shortlists: Sequence[str], policy: Diverse) -> Longs:
         window = policy.window
-        place = self._arena.open(
+        places = self._arena.open_all(
+            len(shortlists),
             k=min(policy.k, MOST),
             weight=policy.weight,
             span=min(window.micros, NEVER) if isinstance(window, Span) else NEVER,
@@ -50,8 +51,8 @@ class DiverseBank(SlidingBank):
             next_due=NEVER,
             next_push=NEVER,
         )
-        self._settings.put(place, space=self._space(policy.over))
-        return place
+        self._settings.put_all(places, space=self._space(policy.over))
+        return places
 
     def arrive(self, offers: Offers, sets: MatchSets) -> Placements:
         arena, placed = self._arena, [NO_PLACEMENTS]

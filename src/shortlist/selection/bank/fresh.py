@@ -1,10 +1,11 @@
 """Fresh scores in bulk: windows whose scores halve with each half-life."""
 
+from collections.abc import Sequence
 from typing import Any, ClassVar
 
 import numpy as np
 
-from shortlist.matching.blocks import Floats
+from shortlist.matching.blocks import Floats, Longs
 from shortlist.scoring.match_sets import MatchSets
 from shortlist.selection.bank.arena import Fields
 from shortlist.selection.bank.base import Expectations
@@ -27,9 +28,9 @@ class FreshBank(WindowBank):
     head: ClassVar[Fields] = [*FADING_HEAD, *WINDOW_HEAD]
     row: ClassVar[Fields] = [*FADING, *WINDOW_ROW]
 
-    def open(self, shortlist: str, policy: Any) -> int:
-        settings = window_settings(policy)
-        return self._arena.open(**settings, half_life=half_life_of(policy), base=2.0)
+    def open_all(self, shortlists: Sequence[str], policy: Any) -> Longs:
+        settings = {**window_settings(policy), "half_life": half_life_of(policy), "base": 2.0}
+        return self._arena.open_all(len(shortlists), **settings)
 
     def arrive(self, offers: Offers, sets: MatchSets) -> Placements:
         """What has no score above 0 does not enter, but time runs on to its instant."""

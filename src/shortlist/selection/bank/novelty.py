@@ -5,6 +5,7 @@ from decimal import Decimal
 
 import numpy as np
 
+from shortlist.matching.blocks import Longs
 from shortlist.model.policy import Novelty
 from shortlist.scoring.match_sets import ALONE, MatchSets
 from shortlist.selection.bank.arena import Arena
@@ -55,8 +56,9 @@ class NoveltyBank(ArrivalBank):
     def _others(self) -> list[Arena]:
         return [self._samples, self._highest, self._recent, self._deliveries, self._pairs]
 
-    def open(self, shortlist: str, policy: Novelty) -> int:
-        place = self._counts.open(
+    def open_all(self, shortlists: Sequence[str], policy: Novelty) -> Longs:
+        places = self._counts.open_all(
+            len(shortlists),
             is_eager=policy.mode == "eager",
             is_interval=policy.measure == "interval",
             algorithm=ALGORITHMS[policy.algorithm],
@@ -64,11 +66,11 @@ class NoveltyBank(ArrivalBank):
             aging=policy.aging,
             period=min(policy.period, MOST),
             quota=_quota(policy),
-            draws=stream(policy.seed, shortlist),
+            draws=[stream(policy.seed, shortlist) for shortlist in shortlists],
         )
         for arena in self._others:
-            arena.reserve(place)
-        return place
+            arena.reserve(int(places.max()))
+        return places
 
     def arrive(self, offers: Offers, sets: MatchSets) -> Placements:
         arrivals = _arrivals(offers, sets)

@@ -14,6 +14,7 @@ from shortlist.scoring.combine import ScoredMatch
 from shortlist.scoring.combined import UNSET
 from shortlist.scoring.match_sets import ALONE, MatchSets
 from shortlist.selection.bank.arena import Arena
+from shortlist.selection.bank.base import OpeningBank
 from shortlist.selection.bank.offers import NEVER, NO_PLACEMENTS, Offers, Placements
 from shortlist.selection.bank.shown import NO_CONTENTS, Contents
 from shortlist.selection.bank.world import World
@@ -44,7 +45,7 @@ class _Seat(NamedTuple):
     known: dict[Key, _Known]
 
 
-class PlainBank:
+class PlainBank(OpeningBank):
     """As selectors, since it is made of them; so it runs any policy, at a selector's pace.
 
     Arenas have the last word: a selector is made from what they hold when it is first needed, and
@@ -69,11 +70,12 @@ class PlainBank:
         self._seats.clear()
         return [self._held, self._texts]
 
-    def open(self, shortlist: str, policy: SinglePolicy) -> int:
-        place = self._held.open(next_due=NEVER)
-        self._texts.reserve(place)
-        self._settings[place] = shortlist, policy
-        return place
+    def open_all(self, shortlists: Sequence[str], policy: SinglePolicy) -> Longs:
+        places = self._held.open_all(len(shortlists), next_due=NEVER)
+        self._texts.reserve(int(places.max()))
+        for place, shortlist in zip(places.tolist(), shortlists, strict=True):
+            self._settings[place] = shortlist, policy
+        return places
 
     def arrive(self, offers: Offers, sets: MatchSets) -> Placements:
         # only those of chains are there later on

@@ -28,8 +28,9 @@ class PreferentialBank(ArrivalBank):
     def arenas(self) -> Sequence[Arena]:
         return [self._arena]
 
-    def open(self, shortlist: str, policy: TopK) -> int:
-        return self._arena.open(**_settings(policy), floor=-np.inf, until=NEVER)
+    def open_all(self, shortlists: Sequence[str], policy: TopK) -> Longs:
+        settings = _settings(policy)
+        return self._arena.open_all(len(shortlists), **settings, floor=-np.inf, until=NEVER)
 
     def arrive(self, offers: Offers, sets: MatchSets) -> Placements:
         arena = self._arena

@@ -5,14 +5,14 @@ policy; what one places is an offer to the next level, or a delivery behind the 
 everything one after the other, so that what an earlier one still places comes first.
 """
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
 
 from shortlist.matching.blocks import Floats, Ints, Longs
 from shortlist.model.items import Items
-from shortlist.model.policy import Everything, SinglePolicy, policies_of
+from shortlist.model.policy import Everything, Policy, SinglePolicy, policies_of
 from shortlist.model.shortlist import Shortlist
 from shortlist.scoring.combined import Combined
 from shortlist.scoring.match_sets import MatchSets
@@ -45,15 +45,18 @@ class Level:
         self._owners: dict[str, Table] = {}
         self._stages = Table([("bank", "i1"), ("place", "i4")])
 
-    def open(self, number: int, shortlist: str, policy: SinglePolicy) -> Stage:
+    def open_all(
+        self, numbers: Longs, shortlists: Sequence[str], policy: SinglePolicy
+    ) -> list[Stage]:
+        """Where each of some shortlists is from now on."""
         kind = bank_kind(policy)
         if kind not in self.banks:
             self.banks[kind] = bank_of_kind(kind, self._world)
             self._owners[kind] = Table([("shortlist", "i4")])
-        place = self.banks[kind].open(shortlist, policy)
-        self._owners[kind].put(place, shortlist=number)
-        self._stages.put(number, bank=[*self.banks].index(kind), place=place)
-        return Stage(kind, place, type(policy))
+        places = self.banks[kind].open_all(shortlists, policy)
+        self._owners[kind].put_all(places, shortlist=numbers)
+        self._stages.put_all(numbers, bank=[*self.banks].index(kind), place=places)
+        return [Stage(kind, place, type(policy)) for place in places.tolist()]
 
     def arrive(self, offers: Offers, sets: MatchSets) -> Placements:
         """Offers to shortlists by number, all of which have a policy here."""
@@ -94,16 +97,26 @@ class BankSelecting:
         self.stages: dict[int, list[Stage]] = {}
         self._shortlists = Table([("depth", "i4"), ("is_unranked", "?")])
 
-    def open(self, number: int, shortlist: Shortlist) -> None:
-        choosy = _choosy(shortlist)
+    def open_all(self, shortlists: Mapping[int, Shortlist]) -> None:
+        """Shortlists begin, by number; those of one policy together."""
+        alike: dict[Policy, list[int]] = {}
+        for number, shortlist in shortlists.items():
+            alike.setdefault(shortlist.policy, []).append(number)
+        for policy, numbers in alike.items():
+            self._open(policy, np.array(numbers), [shortlists[number].id for number in numbers])
+
+    def _open(self, policy: Policy, numbers: Longs, shortlists: Sequence[str]) -> None:
+        choosy = _choosy(policy)
         while len(self.levels) < len(choosy):
             self.levels.append(Level(self._world))
-        self.stages[number] = [
-            level.open(number, shortlist.id, policy)
-            for level, policy in zip(self.levels, choosy, strict=False)
+        opened = [
+            level.open_all(numbers, shortlists, each)
+            for level, each in zip(self.levels, choosy, strict=False)
         ]
-        is_unranked = isinstance(policies_of(shortlist.policy)[-1], Everything)
-        self._shortlists.put(number, depth=len(choosy), is_unranked=is_unranked)
+        for at, number in enumerate(numbers.tolist()):
+            self.stages[number] = [stages[at] for stages in opened]
+        is_unranked = isinstance(policies_of(policy)[-1], Everything)
+        self._shortlists.put_all(numbers, depth=len(choosy), is_unranked=is_unranked)
 
     def close(self, number: int, time: int) -> Placements:
         """A shortlist goes; only what is due at or before `time` still happens."""
@@ -120,7 +133,8 @@ class BankSelecting:
 
         The last one first, so that what is released for that goes by the new policies.
         """
-        found, stages, policies = [NO_PLACEMENTS], self.stages[number], _choosy(shortlist)
+        found, stages = [NO_PLACEMENTS], self.stages[number]
+        policies = _choosy(shortlist.policy)
         for depth in reversed(range(len(stages))):
             level, (kind, place, _) = self.levels[depth], stages[depth]
             changed = level.banks[kind].change(place, policies[depth], time)
@@ -301,10 +315,9 @@ class BankSelecting:
         return placed._replace(ranks=np.where(is_unranked, np.int32(0), placed.ranks))
 
 
-def _choosy(shortlist: Shortlist) -> list[SinglePolicy]:
+def _choosy(policy: Policy) -> list[SinglePolicy]:
     """What passes everything on changes nothing, but for the rank if it is the last."""
-    policies = policies_of(shortlist.policy)
-    return [policy for policy in policies if not isinstance(policy, Everything)]
+    return [each for each in policies_of(policy) if not isinstance(each, Everything)]
 
 
 def _keys(placed: Placements) -> Longs:

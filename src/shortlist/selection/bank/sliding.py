@@ -1,6 +1,6 @@
 """What banks share whose shortlists slide with time: rows leave, and others come in their place."""
 
-from abc import ABC, abstractmethod
+from abc import abstractmethod
 from collections.abc import Sequence
 from typing import ClassVar
 
@@ -8,12 +8,13 @@ import numpy as np
 
 from shortlist.matching.blocks import Longs
 from shortlist.selection.bank.arena import Arena, Fields
+from shortlist.selection.bank.base import OpeningBank
 from shortlist.selection.bank.offers import Placements
 from shortlist.selection.bank.shown import Contents, window_rows
 from shortlist.selection.kernels.outbox import Outbox
 
 
-class SlidingBank(ABC):
+class SlidingBank(OpeningBank):
     """Heads say when one of the best leaves next; rows that never were delivered wait for that."""
 
     head: ClassVar[Fields]

@@ -5,7 +5,7 @@ from typing import Any
 
 import numpy as np
 
-from shortlist.matching.arrays import with_length
+from shortlist.matching.arrays import Longs, with_length
 from shortlist.selection.kernels.arena import Records
 
 
@@ -26,6 +26,10 @@ class Table:
 
     def put(self, number: int, **values: Any) -> None:
         """Sets fields of one record."""
-        self.records = with_length(self.records, number + 1)
+        self.put_all(np.array([number]), **values)
+
+    def put_all(self, numbers: Longs, **values: Any) -> None:
+        """Sets fields of many records, each to one value or to a column."""
+        self.records = with_length(self.records, int(numbers.max(initial=-1)) + 1)
         for name, value in values.items():
-            self.records[name][number] = value
+            self.records[name][numbers] = value

@@ -8,6 +8,7 @@ from shortlist.matching.blocks import Longs
 from shortlist.model.policy import Digest, Quiet
 from shortlist.scoring.match_sets import MatchSets
 from shortlist.selection.bank.arena import Arena
+from shortlist.selection.bank.base import OpeningBank
 from shortlist.selection.bank.offers import (
     NEVER,
     NO_PLACEMENTS,
@@ -27,7 +28,7 @@ IN_BOX, MOST_IN_BOX = 2**20, 2**22
 """Offers that may wait to enter together; as many as there are rows already, up to the most."""
 
 
-class WaitingBank:
+class WaitingBank(OpeningBank):
     """As `WaitingSelector`; what waits at a place is all that it keeps.
 
     Offers that just have to wait gather in an inbox: to let very many enter at once takes much
@@ -44,10 +45,10 @@ class WaitingBank:
     def arenas(self) -> Sequence[Arena]:
         return [self._entered()]
 
-    def open(self, shortlist: str, policy: Digest | Quiet) -> int:
-        place = self._arena.open(k=_k(policy), next_due=NEVER)
-        self._calendars.put(place, calendar=self._timetables.number(calendar_of(policy)))
-        return place
+    def open_all(self, shortlists: Sequence[str], policy: Digest | Quiet) -> Longs:
+        places = self._arena.open_all(len(shortlists), k=_k(policy), next_due=NEVER)
+        self._calendars.put_all(places, calendar=self._timetables.number(calendar_of(policy)))
+        return places
 
     def arrive(self, offers: Offers, sets: MatchSets) -> Placements:
         if not offers.places.size:

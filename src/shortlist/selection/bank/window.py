@@ -1,5 +1,6 @@
 """Windows (top-k/w) in bulk: the k best of many sliding windows at once."""
 
+from collections.abc import Sequence
 from typing import Any, ClassVar
 
 import numpy as np
@@ -41,8 +42,9 @@ class WindowBank(SlidingBank):
         self._breakpoints: dict[int, Floats] = {}
         self._watched = self._joined_breakpoints()
 
-    def open(self, shortlist: str, policy: Any) -> int:
-        return self._arena.open(**window_settings(policy), allowed=self._allowed(policy))
+    def open_all(self, shortlists: Sequence[str], policy: Any) -> Longs:
+        settings = window_settings(policy)
+        return self._arena.open_all(len(shortlists), **settings, allowed=self._allowed(policy))
 
     def arrive(self, offers: Offers, sets: MatchSets) -> Placements:
         return self._arrive(offers, offers.scores)
