@@ -74,8 +74,7 @@ class Finder:
         return True
 
     def add(self, subscription: Subscription) -> int:
-        self._index.add(subscription)
-        number = self.number(subscription.id)
+        number = self._index.take(subscription)
         self._scoring.add(number, subscription)
         return number
 

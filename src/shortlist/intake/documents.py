@@ -249,6 +249,12 @@ class Documents:
         label = partial(labelled, kind, document, number)
         return self._read(NOUNS[kind], label, document, self._check)
 
+    def read_again(self, kind: Kind, document: dict[str, Any]) -> Any:
+        """The noun that was read before from such a document, without a problem."""
+        given: Any = without_nulls(document)
+        self._share(given)
+        return ADAPTERS[NOUNS[kind]].validate_python(given)
+
     def _attribute(self, path: Path, label: str, declaration: object) -> Attribute:
         def check(attribute: Attribute) -> Iterable[Problem]:
             return check_attribute(path, attribute)
@@ -351,7 +357,7 @@ def _holders(values: Iterable[object]) -> list[object]:
 
 
 def _children(value: object) -> Collection[object]:
-    if isinstance(value, Mapping):
+    if isinstance(value, dict | Mapping):
         return value.values()
     return value if isinstance(value, list | tuple) else ()
 

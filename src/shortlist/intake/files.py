@@ -168,7 +168,12 @@ def _unknown(name: str, known: set[str]) -> str:
     return f"expected the id of a shortlist, found {shown(name)}{hint}"
 
 
-__all__ = ["RegistryBuilder", "read_registry", "registry_from_documents"]
+__all__ = [
+    "RegistryBuilder",
+    "read_registry",
+    "registry_from_documents",
+    "registry_read_again",
+]
 
 VOCABULARIES = ("vocabulary.yaml", "vocabulary.yml", "vocabulary.json")
 LISTS = tuple(f"{kind}{suffix}" for kind in KINDS for suffix in (".jsonl", ".parquet"))
@@ -204,6 +209,22 @@ def registry_from_documents(document: Mapping[str, Any], limits: Limits | None =
     builder = RegistryBuilder(limits)
     builder.take(document, "registry")
     return builder.registry()
+
+
+def registry_read_again(document: Mapping[str, Any]) -> Registry:
+    """The registry that was read before from such a document: nothing is checked once more.
+
+    >>> registry = registry_read_again({"subscriptions": [{"id": "s", "where": "rent < 900"}]})
+    >>> registry.subscriptions[0].where
+    'rent < 900'
+    """
+    documents = Documents()
+    documents.declare(document.get("vocabulary"))
+    nouns = {
+        name: tuple(documents.read_again(kind, each) for each in document.get(name) or ())
+        for name, kind in KINDS.items()
+    }
+    return Registry(vocabulary=documents.vocabulary, **nouns)
 
 
 def _read_folder(folder: Path, builder: RegistryBuilder) -> None:

@@ -17,7 +17,7 @@ from shortlist.engine.mirror import Mirror
 from shortlist.engine.saved import Saved
 from shortlist.engine.saving import Saving
 from shortlist.engine.shard import Shard
-from shortlist.intake.files import registry_from_documents
+from shortlist.intake.files import registry_read_again
 from shortlist.intake.roster import BEFORE_ALL_TIME
 from shortlist.live.cache import Cache
 from shortlist.live.files import Files
@@ -77,7 +77,7 @@ class KeptShard:
     def __init__(
         self, snapshot: Saved, limits: Limits, concerns: Concerns, *, finds: bool = True
     ) -> None:
-        registry = registry_from_documents(snapshot.registry, limits)
+        registry = registry_read_again(snapshot.registry)
         self.shard = Shard(registry, limits, finds=finds)
         self.mirror: Mirror | None = None
         self._concerns = concerns

@@ -219,6 +219,8 @@ class BlockCombining:
 
     def _reserve(self, number: int) -> None:
         self.subscriptions += [None] * (number + 1 - len(self.subscriptions))
+        if number < self.refreshes.size:
+            return
         self.refreshes = with_length(self.refreshes, number + 1)
         self._is_near = with_length(self._is_near, number + 1)
         self._members = Members._make(with_length(array, number + 1) for array in self._members)

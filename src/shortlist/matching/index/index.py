@@ -100,6 +100,10 @@ class Index:
         return self.numbering.nbytes + self.requests.nbytes + bytes_of(self._shelf)
 
     def add(self, subscription: Subscription) -> None:
+        self.take(subscription)
+
+    def take(self, subscription: Subscription) -> int:
+        """Adds a subscription; the answer is its number."""
         request = self.terms.request(subscription)
         sharer = self.requests.find(request)
         made = self._waiting.get(sharer)
@@ -108,10 +112,11 @@ class Index:
         number = self.enter(subscription, sharer)
         if made is None:
             self.share(number, sharer)
-            return
+            return number
         self._waiting[number] = made
         if len(self._waiting) == FULL:
             self._flush()
+        return number
 
     def enter(self, subscription: Subscription, sharer: int) -> int:
         """Numbers a subscription; someone who asks the same is known, or nobody does."""
