@@ -307,6 +307,8 @@ class Here:
     def __call__(self, task, works):
         return run_here(task, works)
 
+    def ahead(self, task, works): ...
+
     def close(self):
         pass
 

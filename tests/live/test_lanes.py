@@ -80,6 +80,18 @@ def test_one_that_was_killed_is_replaced_and_its_works_done(workers, tmp_path):
     assert workers(doubled, [Numbered(1, 4)]) == [8]
 
 
+def test_answers_to_what_was_asked_ahead_are_passed_over(workers):
+    works = [Numbered(shard, number) for number, shard in enumerate([0, 1, 2])]
+    workers.ahead(refused, works)
+    workers.ahead(whereabouts, works[:1])
+    assert workers(doubled, works) == [0, 2, 4]
+
+
+def test_one_that_ends_by_what_was_asked_ahead_is_replaced(workers):
+    workers.ahead(ended, [Numbered(0)])
+    assert workers(doubled, [Numbered(0, 4), Numbered(1, 5)]) == [8, 10]
+
+
 def test_one_that_ends_again_and_again_is_given_up(workers):
     with pytest.raises(WorkersEnded, match="ended 3 times"):
         workers(ended, [Numbered(0)])

@@ -38,9 +38,7 @@ class Workers:
         self._context = forking()
 
     def __call__(self, task: Callable[[W], D], works: Sequence[W]) -> list[D]:
-        shares: dict[int, list[int]] = {}
-        for place, work in enumerate(works):
-            shares.setdefault(work.shard % len(self._workers), []).append(place)
+        shares = self._shares(works)
         asked = {
             number: (task, [works[place] for place in places]) for number, places in shares.items()
         }
@@ -58,6 +56,10 @@ class Workers:
         for number in range(len(self._workers)):
             self._worker(number)
 
+    def ahead(self, task: Callable[[W], object], works: Sequence[W]) -> None:
+        for number, places in self._shares(works).items():
+            self._worker(number).ask((task, [works[place] for place in places]), unheard=True)
+
     def close(self) -> None:
         """Lets go of what was kept."""
         for worker in self._workers:
@@ -70,6 +72,13 @@ class Workers:
         """Those that there are."""
         return [worker.process.pid or 0 for worker in self._workers if worker is not None]
 
+    def _shares(self, works: Sequence[W]) -> dict[int, list[int]]:
+        """The places of each worker's works."""
+        shares: dict[int, list[int]] = {}
+        for place, work in enumerate(works):
+            shares.setdefault(work.shard % len(self._workers), []).append(place)
+        return shares
+
     def _answers(self, asked: dict[int, tuple[Any, list[Any]]]) -> dict[int, Any]:
         """What each worker answers, all at the same time."""
         answers: dict[int, Any] = {}
@@ -79,7 +88,7 @@ class Workers:
                 self._worker(number).ask(asked[number])
             for number in waiting:
                 try:
-                    answers[number] = self._worker(number).connection.recv()
+                    answers[number] = self._worker(number).answer()
                 except (EOFError, OSError):
                     self._forget(number)
             if len(answers) == len(asked):
@@ -103,15 +112,24 @@ class Workers:
         self._workers[number] = None
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(slots=True)
 class _Worker:
     process: BaseProcess
     connection: Connection
+    unheard: int = 0
+    """Answers that nobody waits for, before the next one."""
 
-    def ask(self, what: object) -> None:
+    def ask(self, what: object, *, unheard: bool = False) -> None:
         """One that has ended is found when its answer is read."""
+        self.unheard += unheard
         with suppress(OSError):
             self.connection.send(what)
+
+    def answer(self) -> Any:
+        while self.unheard:
+            self.connection.recv()
+            self.unheard -= 1
+        return self.connection.recv()
 
     def end(self) -> None:
         self.connection.close()

@@ -5,7 +5,7 @@ from __future__ import annotations
 import gc
 import threading
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from contextlib import AbstractContextManager, ExitStack, closing
 from dataclasses import dataclass, field, replace
 from pathlib import Path
@@ -17,10 +17,11 @@ from shortlist.live.heartbeats import Heartbeats
 from shortlist.live.locking import only_driver
 from shortlist.live.outlets import LogOutlet
 from shortlist.live.places import announce, announced, files_in
-from shortlist.live.registers import has_deployment
+from shortlist.live.registers import committed, has_deployment
 from shortlist.live.savepoint import rescale, shards_asked_for
+from shortlist.live.shard import run as run_shard
 from shortlist.live.stopping import StillBusy
-from shortlist.live.tasks import Run
+from shortlist.live.tasks import Run, W, idle_works
 from shortlist.log.base import Log, Moved
 from shortlist.log.opening import open_log
 from shortlist.model.problem import InvalidRegistry, ShortlistError
@@ -95,6 +96,10 @@ class Observer(Protocol):
 
 class Lanes(Run, Protocol):
     """Runs the tasks of a driver until it is closed."""
+
+    def ahead(self, task: Callable[[W], object], works: Sequence[W]) -> None:
+        """May begin with tasks that the next ones would begin with; nobody waits for them."""
+        ...
 
     def close(self) -> None: ...
 
@@ -189,6 +194,8 @@ class Running:
             files = self._files
             self._begin(log, files)
             lanes = stack.enter_context(closing(self._ground.lanes()))
+            if not wanted.with_departures:  # what leaves is noted from the first batch on
+                lanes.ahead(run_shard, idle_works(committed(log)[1], files, wanted.settings.limits))
             driver = Driver(
                 log,
                 files,

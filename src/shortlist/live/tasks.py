@@ -44,6 +44,23 @@ class Run(Protocol):
     def __call__(self, task: Callable[[W], D], works: Sequence[W]) -> Sequence[D]: ...
 
 
+def idle_works(manifest: Manifest, files: Files, limits: Limits) -> list[Work]:
+    """Work without any items: nothing comes of it but shards that are ready for the next."""
+    return [
+        Work(
+            folder=str(files.folder),
+            epoch=manifest.epoch,
+            shard=shard,
+            shards=len(manifest.shards),
+            chain=chain,
+            until=None,
+            finds=manifest.settings.get("plan", "replicate") == "replicate",
+            limits=limits,
+        )
+        for shard, chain in enumerate(manifest.shards)
+    ]
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Tasks:
     """How the batches of a driver are run."""
