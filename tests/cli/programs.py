@@ -52,7 +52,7 @@ class Deployment:
         self.registry = registry_from_documents(registry)
         folder = state_folder(self.url)
         files = files_in(folder)
-        begin(self.log, files, self.registry, shards, settings.time)
+        begin(self.log, files, self.registry, shards, settings)
         announce(self.log, folder)
         self.settings = settings
         self.driver = Driver(self.log, files, self.settings, self.everywhere, LogOutlet(self.log))

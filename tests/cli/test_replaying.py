@@ -111,7 +111,13 @@ def test_a_deployment_keeps_its_basis_and_says_so(tmp_path, monkeypatch):
         "shortlist.spark.session.any_session", lambda master: pytest.fail("started")
     )
     url = f"sqlite:{tmp_path}/city.log"
-    begin(SqliteLog(tmp_path / "city.log"), files_in(state_folder(url)), Registry(), 1, "arrival")
+    begin(
+        SqliteLog(tmp_path / "city.log"),
+        files_in(state_folder(url)),
+        Registry(),
+        1,
+        Settings(time="arrival"),
+    )
     done = shortlist("up", "--time", "event", log=url)
     assert (done.exit_code, done.stderr) == (
         2,

@@ -45,7 +45,7 @@ class Live:
     def __init__(self, url, folder, settings):
         self.log, files = open_log(url), Files(folder)
         every = registry_from_documents({"subscriptions": [{"id": "all"}]})
-        begin(self.log, files, every, 2, settings.time)
+        begin(self.log, files, every, 2, settings)
         self.driver = Driver(
             self.log,
             files,

@@ -384,13 +384,8 @@ class FolderWorld(World):
         folder = self.root / "state"
         registers, files = FolderRegisters(folder / "registers"), files_in(folder)
         if not has_deployment(registers):
-            begin(
-                registers,
-                files,
-                self.script.registry,
-                self.script.shards,
-                self.script.settings.time,
-            )
+            script = self.script
+            begin(registers, files, script.registry, script.shards, script.settings)
         outlet = FolderOutlet(self._out)
         driver = Driver(registers, files, self.script.settings, run_here, outlet)
         for _ in count() if rounds is None else range(rounds):

@@ -56,7 +56,7 @@ class Deployment:
         self.registry, self.settings = registry, settings
         self.with_departures = with_departures
         self._settle()
-        begin(self.registers, self.files, registry, shards, settings.time)
+        begin(self.registers, self.files, registry, shards, settings)
         self.start()
 
     def _settle(self):

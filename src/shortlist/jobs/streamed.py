@@ -58,7 +58,7 @@ def run_stream(
         folder = Path(stack.enter_context(scratch))
         outlet = FileOutlet(stack.enter_context(delivery_writer(outputs.deliveries, job.with_data)))
         registers, files = FolderRegisters(folder / "registers"), Files(folder / "files")
-        begin(registers, files, job.registry, job.shards or shards)
+        begin(registers, files, job.registry, job.shards or shards, job.settings)
         driver = Driver(
             registers,
             files,

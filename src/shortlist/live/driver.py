@@ -4,7 +4,7 @@ import time
 import uuid
 from collections import Counter
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import asdict, dataclass, replace
 
 import pyarrow as pa
 
@@ -37,7 +37,7 @@ from shortlist.model.counts import REJECTED
 from shortlist.model.items import COMMAND, Items, Wanted
 from shortlist.model.problem import ShortlistError
 from shortlist.model.registry import Registry
-from shortlist.model.settings import PlanSetting, Settings, TimeBasis
+from shortlist.model.settings import PlanSetting, Settings
 from shortlist.model.zones import database_version
 
 COLLECT_EVERY = 64
@@ -263,6 +263,7 @@ class Driver:
                 "dedup": self._settings.dedup,
                 "advertised": self._settings.advertised,
                 "plan": self.choice.plan,
+                "limits": asdict(self._settings.limits),
             },
             committed=time.time_ns() // 1000,
             is_finished=last,
@@ -312,15 +313,19 @@ class Driver:
     def _recall_admission(self) -> Admission:
         """What the driver before this one knew."""
         manifest, files = self.manifest, self._files
-        registry, commands = replay_registry(manifest.registry, files, self._settings.limits)
+        limits = self._settings.limits
+        others = manifest.settings.get("limits") != asdict(limits)
+        registry, commands = replay_registry(manifest.registry, files, limits, checks=others)
         admission = Admission(registry, self._settings)
         for command in commands:
             admission.follow(command)
         waiting = self._waiting.rows(manifest.waiting, manifest.reached)
         wanted = admission.wanted.joined(Wanted(data=self._with_data))
-        limits = self._settings.limits.for_what_was_read()
         read = LineReader(
-            registry.vocabulary, limits, wanted, by_arrival=manifest.basis == "arrival"
+            registry.vocabulary,
+            limits.for_what_was_read(),
+            wanted,
+            by_arrival=manifest.basis == "arrival",
         )
         lines = [line.encode() for line in waiting.column("line").to_pylist()]
         times = waiting.column("time").to_pylist()
@@ -339,14 +344,17 @@ def begin(
     files: Files,
     registry: Registry,
     shards: int,
-    basis: TimeBasis = "event",
+    settings: Settings | None = None,
 ) -> None:
-    """Makes a deployment that has read nothing yet; raises `Moved` if there is one already."""
+    """Makes a deployment that has read nothing yet, with a registry that was checked under these
+    settings; raises `Moved` if there is one already."""
+    settings = settings or Settings()
     content = registry_state(registry)
     first = _first_chain(files, "registry", content)
     manifest = Manifest(
         id=uuid.uuid4().hex,
-        basis=basis,
+        basis=settings.time,
+        settings={"limits": asdict(settings.limits)},
         first_registry=first.snapshot,
         registry=first,
         shards=tuple(

@@ -7,4 +7,10 @@ from shortlist.unused import leave_out_unused
 
 leave_out_unused()
 
+import numpy as np  # noqa: E402
+
 import shortlist.live.tasks  # noqa: E402, F401
+from shortlist.matching.kernels.numbering import EMPTY, enter_all  # noqa: E402
+
+# what numba looks up before the first kernel of a process is there for all that are forked from it
+enter_all(np.full(1, EMPTY, np.int64), np.full(1, EMPTY, np.int64))

@@ -5,7 +5,7 @@ from collections.abc import Callable, Iterable, Iterator
 from shortlist.engine.arrow import rows
 from shortlist.engine.registry_parts import registry_part
 from shortlist.engine.saved import Saved, packed
-from shortlist.intake.files import registry_from_documents
+from shortlist.intake.files import registry_from_documents, registry_read_again
 from shortlist.intake.lines import ItemReader
 from shortlist.intake.written import registry_document
 from shortlist.live.files import Files
@@ -26,12 +26,21 @@ def registry_state(registry: Registry) -> bytes:
 
 
 def replay_registry(
-    chain: Chain, files: Files, limits: Limits, concerns: Concerns = lambda shortlist: True
+    chain: Chain,
+    files: Files,
+    limits: Limits,
+    concerns: Concerns = lambda shortlist: True,
+    *,
+    checks: bool = False,
 ) -> tuple[Registry, Iterator[Command]]:
     """The registry as it was when it was last written whole, and the commands that were carried
-    out since; of both only what concerns somebody."""
+    out since; of both only what concerns somebody.
+
+    It may be checked once more: limits may be others than they were.
+    """
     document = Saved.of_bytes(files.read(chain.snapshot.name)).registry
-    registry = registry_from_documents(registry_part(document, concerns), limits)
+    part = registry_part(document, concerns)
+    registry = registry_from_documents(part, limits) if checks else registry_read_again(part)
     reader = ItemReader(registry.vocabulary, limits.for_what_was_read())
     return registry, carried_out(chain.inputs, files, reader, concerns)
 

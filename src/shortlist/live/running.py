@@ -234,7 +234,7 @@ class Running:
         wanted, known = self._wanted, announced(log)
         if not has_deployment(log):
             shards = wanted.shards or self._ground.shards
-            begin(log, files, wanted.registry, shards, wanted.settings.time)
+            begin(log, files, wanted.registry, shards, wanted.settings)
         elif known is not None and known != wanted.folder.absolute():
             raise WrongPlace(f"expected --state {known}, found {wanted.folder.absolute()}")
         elif self._shards is not None:

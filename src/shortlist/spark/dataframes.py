@@ -130,7 +130,7 @@ def rank_stream(
         if not has_deployment(registers):
             known = any_registry(registry, settings.limits)
             shards = shards or spark.sparkContext.defaultParallelism
-            begin(registers, files, known, shards, settings.time)
+            begin(registers, files, known, shards, settings)
         lanes = stack.enter_context(closing(Lanes(spark)))
         outlet = out if not isinstance(out, str | Path) else FolderOutlet(out, with_data=with_data)
         driver = Driver(registers, files, settings, lanes, outlet, with_data=with_data, plan=plan)
