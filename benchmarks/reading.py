@@ -1,4 +1,4 @@
-"""From files to registries: how long it takes, and what a subscription weighs.
+"""From files to registries and shards: how long it takes, and what a subscription weighs.
 
 Run: python benchmarks/reading.py [--subscriptions 100000] [--sample 2000]
 Prints one JSON line per figure.
@@ -12,16 +12,18 @@ import time
 import tracemalloc
 from collections.abc import Callable, Sequence
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar
 
 import pyarrow
 import pyarrow.parquet
 import yaml
 
 from shortlist import read_registry, registry_from_documents
+from shortlist.engine.shard import Shard
 from shortlist.language.parser import parse_score, parse_where
 from shortlist.matching.census import TypeCensus
 from shortlist.model.registry import Registry
+from shortlist.model.settings import Limits
 
 GENRES = ("action", "animation", "comedy", "documentary", "drama", "romance", "short")
 POLICIES = (
@@ -30,6 +32,8 @@ POLICIES = (
     {"kind": "window", "k": 5, "window": "1h"},
 )
 Entry = dict[str, Any]
+
+Made = TypeVar("Made")
 
 
 def main() -> None:
@@ -46,6 +50,7 @@ def main() -> None:
             report(form, len(whole), timed(read, write(Path(folder, "whole"), whole)))
         registry = report_memory(Path(folder, "whole"), entries)
     report_census(registry)
+    report_shard(registry)
 
 
 def subscriptions(count: int, seed: int = 1) -> list[Entry]:
@@ -151,16 +156,26 @@ def for_all(act: Callable[[Any], Any]) -> Callable[[Sequence[Any]], None]:
 
 def report_memory(place: Path, entries: list[Entry]) -> Registry:
     folder = as_lines(place, entries)
+    return weighed("memory of a registry", len(entries), lambda: read_registry(folder))
+
+
+def weighed(figure: str, count: int, make: Callable[[], Made]) -> Made:
+    """What it makes, and reports the bytes of."""
     tracemalloc.start()
-    registry = read_registry(folder)
+    made = make()
     kept, most = tracemalloc.get_traced_memory()
     tracemalloc.stop()
-    sizes = {
-        "bytes_each": round(kept / len(entries)),
-        "peak_bytes_each": round(most / len(entries)),
-    }
-    print(json.dumps({"figure": "memory of a registry", "count": len(entries), **sizes}))
-    return registry
+    sizes = {"bytes_each": round(kept / count), "peak_bytes_each": round(most / count)}
+    print(json.dumps({"figure": figure, "count": count, **sizes}), flush=True)
+    return made
+
+
+def report_shard(registry: Registry) -> None:
+    """A shard that has all of it: what it takes to make one beside the registry itself."""
+    count = len(registry.subscriptions)
+    Shard(Registry(subscriptions=registry.subscriptions[:100]), Limits())  # loads the kernels
+    report("a shard", count, timed(lambda limits: Shard(registry, limits), Limits()))
+    weighed("memory of a shard", count, lambda: Shard(registry, Limits()))
 
 
 def report_census(registry: Registry) -> None:

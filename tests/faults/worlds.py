@@ -293,7 +293,7 @@ class Scripted:
     def lanes(self):
         return Here()
 
-    def streaming(self, wanted, driver, log, told):
+    def streaming(self, wanted, driver, log, told, beats):
         return ScriptedStream(self, LogStream(log, driver, wanted.at_most, told))
 
     def check(self, error):

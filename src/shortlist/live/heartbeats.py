@@ -36,9 +36,14 @@ class Heartbeats:
     def close_instant(self, manifest: Manifest) -> bool:
         """Where the log's clock tells the time, what was read last waits for a later instant:
         that comes at once, unless more has come already; whether it was needed."""
-        if manifest.basis == "event" or manifest.passed == manifest.position:
+        if manifest.passed == manifest.position:
             return False
-        if self._log.end(INPUT) > manifest.position - manifest.base:
+        return self.follow(manifest.position - manifest.base, manifest)
+
+    def follow(self, offset: int, manifest: Manifest) -> bool:
+        """As `close_instant`, for whoever is about to read up to an offset; whether there is a
+        heartbeat behind it now."""
+        if manifest.basis == "event" or offset == self._end or self._log.end(INPUT) > offset:
             return False
         self._append(self._clock())
         return True

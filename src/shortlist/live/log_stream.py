@@ -5,10 +5,11 @@ from collections.abc import Callable
 from types import TracebackType
 
 from shortlist.live.driver import Driver, Report
+from shortlist.live.heartbeats import Heartbeats
 from shortlist.live.laps import Laps
 from shortlist.live.running import MOST_BYTES
 from shortlist.live.stopping import STOP_SECONDS, StillBusy
-from shortlist.log.base import INPUT, Log
+from shortlist.log.base import INPUT, Entry, Log
 from shortlist.log.streams import within_bytes
 
 POLL_SECONDS = 0.005
@@ -28,12 +29,14 @@ class LogStream:
         told: Told,
         most_bytes: int = MOST_BYTES,
         patience: float = STOP_SECONDS,
+        beats: Heartbeats | None = None,
     ) -> None:
         self._log = log
         self._driver = driver
         self._at_most = at_most
         self._told = told
         self._most_bytes = most_bytes
+        self._beats = beats
         self._patience = patience
         """Seconds for which a batch is waited for."""
         self._stopping = threading.Event()
@@ -81,15 +84,20 @@ class LogStream:
         except Exception as failure:
             self._failure = failure
 
+    def _unread(self, after: int, most: int) -> list[Entry]:
+        return [*within_bytes(self._log.read(INPUT, after, after + most), self._most_bytes)]
+
     def run_batch(self) -> bool:
         """Takes what there is, as far as a batch may have it; whether there was anything."""
         driver, laps = self._driver, Laps()
         base = driver.manifest.base
         after = driver.manifest.position - base
-        unread = self._log.read(INPUT, after, after + self._at_most)
-        entries = [*within_bytes(unread, self._most_bytes)]
+        entries = self._unread(after, self._at_most)
         if not entries:
             return False
+        last = entries[-1].offset
+        if self._beats is not None and self._beats.follow(last, driver.manifest):
+            entries += self._unread(last, 1)  # so that nothing of this batch waits for the next
         positions = [entry.offset + base for entry in entries]
         appended = [entry.appended for entry in entries]
         lines = [entry.content for entry in entries]

@@ -4,6 +4,7 @@ import os
 from dataclasses import dataclass
 
 from shortlist.live.driver import Driver
+from shortlist.live.heartbeats import Heartbeats
 from shortlist.live.lanes import Workers
 from shortlist.live.log_stream import LogStream
 from shortlist.live.running import Told, Wanted
@@ -26,8 +27,10 @@ class ProcessGround:
         workers.start()
         return workers
 
-    def streaming(self, wanted: Wanted, driver: Driver, log: Log, told: Told) -> LogStream:
-        stream = LogStream(log, driver, wanted.at_most, told, wanted.most_bytes)
+    def streaming(
+        self, wanted: Wanted, driver: Driver, log: Log, told: Told, beats: Heartbeats | None
+    ) -> LogStream:
+        stream = LogStream(log, driver, wanted.at_most, told, wanted.most_bytes, beats=beats)
         stream.start()
         return stream
 

@@ -130,8 +130,10 @@ class Ground(Protocol):
 
     def lanes(self) -> Lanes: ...
 
-    def streaming(self, wanted: Wanted, driver: Driver, log: Log, told: Told) -> Streaming:
-        """Behind what the driver has read; it runs."""
+    def streaming(
+        self, wanted: Wanted, driver: Driver, log: Log, told: Told, beats: Heartbeats | None
+    ) -> Streaming:
+        """Behind what the driver has read; it runs. Heartbeats may be asked for at any time."""
         ...
 
     def check(self, error: Exception) -> None:
@@ -211,7 +213,7 @@ class Running:
             self._observer.started(driver, log)
             beats = self._heartbeats(log)
             told = self._told(driver, log, beats)
-            stream = stack.enter_context(self._ground.streaming(wanted, driver, log, told))
+            stream = stack.enter_context(self._ground.streaming(wanted, driver, log, told, beats))
             looked = time.monotonic()
             while not self._stopping.is_set() and stream.is_active:
                 if shards_asked_for(log) is not None:

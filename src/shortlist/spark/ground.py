@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from shortlist.live.driver import Driver
+from shortlist.live.heartbeats import Heartbeats
 from shortlist.live.running import Told, Wanted
 from shortlist.log.base import Log
 from shortlist.model.problem import ShortlistError
@@ -42,8 +43,13 @@ class SparkGround:
     def lanes(self) -> Lanes:
         return Lanes(self.spark)
 
-    def streaming(self, wanted: Wanted, driver: Driver, log: Log, told: Told) -> Stream:
-        """The manifest says where to go on, so Spark's own checkpoints are of one run only."""
+    def streaming(
+        self, wanted: Wanted, driver: Driver, log: Log, told: Told, beats: Heartbeats | None
+    ) -> Stream:
+        """The manifest says where to go on, so Spark's own checkpoints are of one run only.
+
+        Spark decides what a batch reads, so heartbeats come behind it.
+        """
         epoch = driver.manifest.epoch
         checkpoints = wanted.folder / "checkpoints"
         remove_before(checkpoints, epoch)
