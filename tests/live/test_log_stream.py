@@ -2,6 +2,7 @@
 
 import json
 import threading
+import time
 from contextlib import closing
 from functools import partial
 
@@ -11,6 +12,7 @@ from shortlist.engine.replay import replay
 from shortlist.intake.files import registry_from_documents
 from shortlist.live.driver import Driver, begin
 from shortlist.live.files import Files
+from shortlist.live.heartbeats import Heartbeats
 from shortlist.live.lanes import run_here
 from shortlist.live.log_stream import LogStream
 from shortlist.live.outlets import LogOutlet
@@ -82,6 +84,24 @@ def test_a_batch_has_so_many_lines_and_bytes_at_most(tmp_path, log):
             wait_until(lambda: sum(read) == 9, "all lines")  # noqa: B023
             one.stop()
         assert read == sizes
+
+
+def test_what_has_come_is_delivered_by_one_batch(tmp_path, log):
+    """A heartbeat follows it before it is read, unless something else does."""
+    settings = Settings(time="arrival")
+    known = registry_from_documents({"subscriptions": [{"id": "all"}]})
+    files = Files(tmp_path / "files")
+    begin(log, files, known, 1, settings)
+    driver = Driver(log, files, settings, run_here, LogOutlet(log))
+    beats = Heartbeats(log, 500_000, lambda: time.time_ns() // 1000)
+    read = []
+    stream = LogStream(log, driver, 10, partial(count, read), beats=beats)
+    for name in "abc":
+        log.append(INPUT, [json.dumps({"id": name, "source": "s"}).encode()])
+        assert stream.run_batch()
+        assert json.loads(delivered(log)[-1])["publication"] == name
+        assert not stream.run_batch()
+    assert read == [2, 2, 2]
 
 
 def test_what_goes_wrong_ends_it_and_is_raised(tmp_path, log):
