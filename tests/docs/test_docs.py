@@ -3,6 +3,7 @@
 import doctest
 import os
 import re
+import shlex
 import subprocess
 import sys
 import textwrap
@@ -10,13 +11,17 @@ from pathlib import Path
 
 import pytest
 import yaml
+from typer.testing import CliRunner
 
+from shortlist.cli.app import app
 from tests.docs.pages import PAGES, ROOT, Block, anchors, blocks, links, page_name
 from tests.docs.tables import drawn, entries, result_of
 
 FLAGS = doctest.ELLIPSIS | doctest.NORMALIZE_WHITESPACE
 FILES = ("yaml", "json", "jsonl")
 STORY = (*FILES, "python", "console", "sh", "text")
+PLAIN = re.compile(r"(?:echo '(?P<input>[^']*)' \| )?(?:\.venv/bin/)?shortlist (?P<words>[^|&;<>$`]+)")
+"""A command that asks nothing of a shell but to hand over a line."""
 STARTS_SPARK = re.compile(r"shortlist (?:run|up)(?!.* --on process)|local_session|shortlist\.rank")
 EXAMPLES = sorted((ROOT / "examples").glob("*.py"))
 NAMES = [page_name(page) for page in PAGES]
@@ -51,17 +56,31 @@ def folder(tmp_path, monkeypatch):
 
 
 def said(command: str) -> str:
-    """All that a shell command prints, its exit status included where that is not 0."""
+    """All that a shell command prints, its exit status included where that is not 0.
+
+    The program itself runs in this process, which has imported already what it needs; with pipes,
+    in the background and among other commands it has one of its own.
+    """
+    plain = PLAIN.fullmatch(command.strip())
+    printed, status = in_a_shell(command) if plain is None else here(plain["words"], plain["input"])
+    return printed if status == 0 else f"{printed}(exit status {status})\n"
+
+
+def here(words: str, text: str | None) -> tuple[str, int]:
+    done = CliRunner().invoke(app, shlex.split(words), input=text, catch_exceptions=False)
+    return done.output, done.exit_code
+
+
+def in_a_shell(command: str) -> tuple[str, int]:
     answer = subprocess.run(
-        ["bash", "-c", command],
+        ["bash", "-e", "-c", command],
         stdout=subprocess.PIPE,
         stderr=subprocess.STDOUT,
         text=True,
         timeout=300,
         check=False,
     )
-    status = "" if answer.returncode == 0 else f"(exit status {answer.returncode})\n"
-    return answer.stdout + status
+    return answer.stdout, answer.returncode
 
 
 def same(expected: str, found: str, place: str) -> None:
@@ -86,7 +105,7 @@ class Story:
         elif block.language == "console":
             self._console(block)
         elif block.language == "sh" and not block.text.startswith(("make", "git", "uv")):
-            self.last = said(f"set -e\n{block.text}")
+            self.last = said(block.text)
         elif block.language == "text" and block.name == "output":
             assert self.last is not None, f"{block.place}: nothing was run before"
             same(block.text, self.last, block.place)
