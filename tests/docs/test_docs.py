@@ -20,7 +20,9 @@ from tests.docs.tables import drawn, entries, result_of
 FLAGS = doctest.ELLIPSIS | doctest.NORMALIZE_WHITESPACE
 FILES = ("yaml", "json", "jsonl")
 STORY = (*FILES, "python", "console", "sh", "text")
-PLAIN = re.compile(r"(?:echo '(?P<input>[^']*)' \| )?(?:\.venv/bin/)?shortlist (?P<words>[^|&;<>$`]+)")
+PLAIN = re.compile(
+    r"(?:echo '(?P<input>[^']*)' \| )?(?:\.venv/bin/)?shortlist (?P<words>[^|&;<>$`]+)"
+)
 """A command that asks nothing of a shell but to hand over a line."""
 STARTS_SPARK = re.compile(r"shortlist (?:run|up)(?!.* --on process)|local_session|shortlist\.rank")
 EXAMPLES = sorted((ROOT / "examples").glob("*.py"))
