@@ -61,5 +61,7 @@ def spark():
     from shortlist.spark.session import local_session
 
     session = local_session("shortlist-tests", cores=2)
+    # To write, compile and warm up Java for a query takes longer than such small inputs without it.
+    session.conf.set("spark.sql.codegen.wholeStage", "false")
     yield session
     session.stop()
