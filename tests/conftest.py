@@ -16,13 +16,27 @@ settings.load_profile(os.environ.get("SHORTLIST_HYPOTHESIS", "default"))
 
 LONGEST = ("tests/spark/", "tests/faults/", "tests/docs/", "tests/test_cli.py", "tests/benchmarks/")
 """What starts first, so that no process is left with something long when the others are done."""
+ON_SPARK = ("tests/spark/", "tests/examples/test_show.py")
+"""Tests of one session, with those whose names end in `spark]`: to start another one, and the
+first job on it, takes longer than ten jobs on one that is there."""
+JVM_OF_THEIR_OWN = (
+    "tests/spark/test_java.py::test_spark_runs_on_the_bundled_java",
+    "tests/spark/test_session.py",
+)
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     items.sort(key=lambda item: _rank(item.nodeid))
 
 
+def _shares_a_session(nodeid: str) -> bool:
+    is_here = nodeid.startswith(ON_SPARK) and not nodeid.startswith(JVM_OF_THEIR_OWN)
+    return is_here or nodeid.endswith("spark]")
+
+
 def _rank(nodeid: str) -> int:
+    if _shares_a_session(nodeid):
+        return -1
     return next((at for at, start in enumerate(LONGEST) if nodeid.startswith(start)), len(LONGEST))
 
 
@@ -30,8 +44,8 @@ class Scheduling(LoadFileScheduling):
     """Each file in one process; those that share a Spark session together, pages one by one."""
 
     def _split_scope(self, nodeid: str) -> str:
-        if nodeid.startswith("tests/spark/"):
-            return "tests/spark/"
+        if _shares_a_session(nodeid):
+            return "spark"
         return nodeid if nodeid.startswith("tests/docs/") else super()._split_scope(nodeid)
 
 
@@ -47,5 +61,7 @@ def spark():
     from shortlist.spark.session import local_session
 
     session = local_session("shortlist-tests", cores=2)
+    # To write, compile and warm up Java for a query takes longer than such small inputs without it.
+    session.conf.set("spark.sql.codegen.wholeStage", "false")
     yield session
     session.stop()

@@ -1,22 +1,25 @@
-"""The program as a user meets it, in a process of its own."""
+"""The program as a user meets it: here in this process, and a few times in one of its own."""
 
 import json
 import subprocess
 import sys
 from pathlib import Path
+from types import SimpleNamespace
 
 import pytest
 
 from shortlist import Engine, Settings, read_registry
 from shortlist.engine.replay import read_items
+from tests.cli.programs import shortlist
 
 CASE = Path(__file__).parent / "cases" / "windows"
 GOOD = {"id": "p1", "source": "s", "time": "2026-03-01T00:00:00Z", "data": {"x": 1}}
 
 
-def shortlist(*arguments: object) -> subprocess.CompletedProcess[str]:
+def in_its_own_process(*arguments):
     command = [sys.executable, "-m", "shortlist", *map(str, arguments)]
-    return subprocess.run(command, capture_output=True, text=True, check=False, timeout=300)
+    done = subprocess.run(command, capture_output=True, text=True, check=False, timeout=300)
+    return SimpleNamespace(exit_code=done.returncode, stdout=done.stdout, stderr=done.stderr)
 
 
 @pytest.fixture
@@ -34,13 +37,16 @@ def publications(tmp_path):
 
 
 @pytest.mark.parametrize("on", ["process", pytest.param("spark", marks=pytest.mark.spark)])
-def test_run_writes_deliveries_and_rejects(tmp_path, registry, publications, on):
+def test_run_writes_deliveries_and_rejects(tmp_path, registry, publications, on, request):
+    if on == "spark":
+        request.getfixturevalue("spark")
+    program = shortlist if on == "spark" else in_its_own_process
     out, why = tmp_path / "out.jsonl", tmp_path / "why.jsonl"
-    done = shortlist(
+    done = program(
         "run", registry, publications, "--out", out, "--with-data", "--strict", "--json",
         "--explain", why, "--shards", 2, "--on", on,
     )  # fmt: skip
-    assert done.returncode == 1, done.stderr
+    assert done.exit_code == 1, done.stderr
     assert done.stderr == ""
     report = json.loads(done.stdout)
     assert (report["publications"], report["deliveries"], report["rejects"]) == (1, 1, 2)
@@ -68,7 +74,7 @@ def test_parquet_out_and_in_again(tmp_path, registry):
     )
     out = tmp_path / "out.parquet"
     done = shortlist("run", registry, source, "--out", out, "--on", "process")
-    assert done.returncode == 0, done.stderr
+    assert done.exit_code == 0, done.stderr
     table = pq.read_table(out)
     assert table.column("publication").to_pylist() == ["a"]
     assert table.column("score").to_pylist() == [0.4]
@@ -88,8 +94,8 @@ def test_a_broken_registry_lists_every_problem_and_exits_with_2(tmp_path, public
             }
         )
     )
-    done = shortlist("run", registry, publications, "--out", tmp_path / "out.jsonl")
-    assert done.returncode == 2
+    done = in_its_own_process("run", registry, publications, "--out", tmp_path / "out.jsonl")
+    assert done.exit_code == 2
     lines = done.stderr.splitlines()
     assert len(lines) == 3
     assert any(
@@ -115,14 +121,14 @@ def test_a_broken_registry_lists_every_problem_and_exits_with_2(tmp_path, public
 )
 def test_what_cannot_run_says_why_and_exits_with_2(arguments, words):
     done = shortlist(*arguments)
-    assert done.returncode == 2
+    assert done.exit_code == 2
     assert words in done.stderr
     assert "Traceback" not in done.stderr
 
 
 def test_missing_publications_are_an_error(tmp_path, registry):
     done = shortlist("run", registry, tmp_path / "none.jsonl", "--out", tmp_path / "out.jsonl")
-    assert done.returncode == 2
+    assert done.exit_code == 2
     assert "none.jsonl" in done.stderr
 
 
@@ -134,7 +140,7 @@ def test_check_prints_a_summary():
 def test_explain_answers_one_question():
     question = ("--publication", "p7", "--shortlist", "L5")
     done = shortlist("explain", CASE / "registry.json", CASE / "publications.jsonl", *question)
-    assert done.returncode == 0, done.stderr
+    assert done.exit_code == 0, done.stderr
     assert "p7" in done.stdout
     assert "promoted" in done.stdout
 
@@ -142,7 +148,7 @@ def test_explain_answers_one_question():
 def test_explain_says_when_there_is_no_such_publication():
     question = ("--publication", "nothing", "--shortlist", "L5")
     done = shortlist("explain", CASE / "registry.json", CASE / "publications.jsonl", *question)
-    assert done.returncode == 2
+    assert done.exit_code == 2
     assert "there is no publication 'nothing'" in done.stderr
 
 
@@ -161,7 +167,7 @@ def test_explain_reads_tables_too(tmp_path, registry):
     assert json.loads(done.stdout)["score"] == 0.4, done.stderr
     source.write_bytes(b"PAR1 no")
     done = shortlist("explain", registry, source, *question)
-    assert done.returncode == 2
+    assert done.exit_code == 2
     assert done.stderr.startswith("in.parquet: ")
 
 
@@ -169,7 +175,7 @@ def test_explain_tells_why_a_publication_could_not_be_read(tmp_path, registry):
     source = tmp_path / "publications.jsonl"
     source.write_text(json.dumps(GOOD) + "\n" + json.dumps({**GOOD, "id": "p2", "time": "soon"}))
     done = shortlist("explain", registry, source, "--publication", "p2", "--shortlist", "all")
-    assert done.returncode == 2
+    assert done.exit_code == 2
     assert done.stderr.startswith("publications.jsonl:2: time: 'soon' is not an RFC 3339 time")
 
 
@@ -189,10 +195,10 @@ def test_outputs_may_not_overwrite_each_other(tmp_path, registry, publications):
     out = tmp_path / "out.jsonl"
     for flags in (("--rejects", out), ("--explain", out)):
         done = shortlist("run", registry, publications, "--out", out, *flags)
-        assert done.returncode == 2
+        assert done.exit_code == 2
         assert "out.jsonl: is for the deliveries, and cannot be" in done.stderr
     done = shortlist("run", registry, publications, "--out", publications)
-    assert done.returncode == 2
+    assert done.exit_code == 2
     assert "publications.jsonl: is the input, and cannot be deliveries" in done.stderr
 
 
@@ -200,7 +206,7 @@ def test_a_folder_in_the_input_is_not_passed_over(tmp_path, registry, publicatio
     (tmp_path / "in" / "sub").mkdir(parents=True)
     publications.rename(tmp_path / "in" / "a.jsonl")
     done = shortlist("run", registry, tmp_path / "in", "--out", tmp_path / "out.jsonl")
-    assert done.returncode == 2
+    assert done.exit_code == 2
     assert "expected files in this folder, found the folder sub" in done.stderr
 
 
@@ -208,7 +214,7 @@ def test_a_table_that_is_none_is_an_error(tmp_path, registry):
     source = tmp_path / "in.parquet"
     source.write_bytes(b"PAR1 no")
     done = shortlist("run", registry, source, "--out", tmp_path / "out.jsonl", "--on", "process")
-    assert done.returncode == 2
+    assert done.exit_code == 2
     assert done.stderr.startswith("in.parquet: ")
     assert len(done.stderr.splitlines()) == 1
 
@@ -216,8 +222,9 @@ def test_a_table_that_is_none_is_an_error(tmp_path, registry):
 @pytest.mark.spark
 def test_what_spark_cannot_do_is_no_traceback(tmp_path, registry, publications):
     out = tmp_path / "out.jsonl"
-    done = shortlist("run", registry, publications, "--out", out, "--master", "nowhere")
-    assert done.returncode == 2
+    asked = ("run", registry, publications, "--out", out, "--master", "nowhere")
+    done = in_its_own_process(*asked)
+    assert done.exit_code == 2
     assert "Spark could not do it: " in done.stderr.splitlines()[-1]
     assert "Traceback" not in done.stderr
 
@@ -249,7 +256,7 @@ WARNING = (
 
 def test_check_warns_of_budgets_that_leave_no_equal_shares(uneven):
     done = shortlist("check", *uneven)
-    assert (done.returncode, done.stderr) == (0, f"warning: {WARNING}\n")
+    assert (done.exit_code, done.stderr) == (0, f"warning: {WARNING}\n")
     assert json.loads(shortlist("check", *uneven, "--json").stdout)["warnings"] == [WARNING]
     assert "warnings" not in json.loads(shortlist("check", uneven[0], "--json").stdout)
 
@@ -262,7 +269,7 @@ def test_status_says_what_a_saved_state_holds(tmp_path, uneven):
     engine.process(items, last=True)
     state.write_bytes(engine.snapshot())
     done = shortlist("status", state)
-    assert (done.returncode, done.stderr) == (0, f"warning: {WARNING}\n")
+    assert (done.exit_code, done.stderr) == (0, f"warning: {WARNING}\n")
     assert "novelty" in done.stdout
     found = json.loads(shortlist("status", state, "--json").stdout)
     assert found["counts"]["matched"] == 200
@@ -271,13 +278,13 @@ def test_status_says_what_a_saved_state_holds(tmp_path, uneven):
     torn = tmp_path / "torn"
     torn.write_bytes(state.read_bytes()[:-50])
     refused = shortlist("status", torn)
-    assert refused.returncode == 2
+    assert refused.exit_code == 2
     assert refused.stderr.startswith("expected a whole state, found a damaged one")
 
 
 def test_check_names_what_it_could_not_take(registry, publications):
     done = shortlist("check", registry, publications)
-    assert done.returncode == 0
+    assert done.exit_code == 0
     broken, repeated = done.stderr.splitlines()
     assert broken.startswith("warning: publications.jsonl:2: not JSON")
     assert repeated == "warning: publications.jsonl:3: duplicate"

@@ -3,21 +3,33 @@
 import doctest
 import os
 import re
+import runpy
+import shlex
 import subprocess
 import sys
 import textwrap
+from contextlib import redirect_stdout
+from io import StringIO
 from pathlib import Path
 
 import pytest
 import yaml
+from typer.testing import CliRunner
 
+from shortlist.cli.app import app
 from tests.docs.pages import PAGES, ROOT, Block, anchors, blocks, links, page_name
 from tests.docs.tables import drawn, entries, result_of
 
 FLAGS = doctest.ELLIPSIS | doctest.NORMALIZE_WHITESPACE
 FILES = ("yaml", "json", "jsonl")
 STORY = (*FILES, "python", "console", "sh", "text")
-STARTS_SPARK = re.compile(r"shortlist (?:run|up)(?!.* --on process)|local_session|shortlist\.rank")
+PLAIN = re.compile(
+    r"(?:echo '(?P<input>[^']*)' \| )?(?:\.venv/bin/)?shortlist (?P<words>[^|&;<>$`]+)"
+)
+"""A command that asks nothing of a shell but to hand over a line."""
+STARTS_SPARK = re.compile(
+    r"shortlist (?:run|up)\b(?!.* --on process)|local_session|shortlist\.rank"
+)
 EXAMPLES = sorted((ROOT / "examples").glob("*.py"))
 NAMES = [page_name(page) for page in PAGES]
 TABLES = [block for page in PAGES for block in blocks(page, "where", "score")]
@@ -30,12 +42,11 @@ def places(found: list[Block]) -> list[str]:
 
 
 def marked(values: list[Path], texts: list[str]) -> list:
+    """Those that start Spark, or share a session, say so in their names, too."""
     return [
-        pytest.param(
-            value,
-            id=page_name(value),
-            marks=[pytest.mark.spark] if STARTS_SPARK.search(text) else [],
-        )
+        pytest.param(value, id=f"{page_name(value)}-spark", marks=pytest.mark.spark)
+        if STARTS_SPARK.search(text)
+        else pytest.param(value, id=page_name(value))
         for value, text in zip(values, texts, strict=True)
     ]
 
@@ -51,17 +62,31 @@ def folder(tmp_path, monkeypatch):
 
 
 def said(command: str) -> str:
-    """All that a shell command prints, its exit status included where that is not 0."""
+    """All that a shell command prints, its exit status included where that is not 0.
+
+    The program itself runs in this process, which has imported already what it needs; with pipes,
+    in the background and among other commands it has one of its own.
+    """
+    plain = PLAIN.fullmatch(command.strip())
+    printed, status = in_a_shell(command) if plain is None else here(plain["words"], plain["input"])
+    return printed if status == 0 else f"{printed}(exit status {status})\n"
+
+
+def here(words: str, text: str | None) -> tuple[str, int]:
+    done = CliRunner().invoke(app, shlex.split(words), input=text, catch_exceptions=False)
+    return done.output, done.exit_code
+
+
+def in_a_shell(command: str) -> tuple[str, int]:
     answer = subprocess.run(
-        ["bash", "-c", command],
+        ["bash", "-e", "-c", command],
         stdout=subprocess.PIPE,
         stderr=subprocess.STDOUT,
         text=True,
         timeout=300,
         check=False,
     )
-    status = "" if answer.returncode == 0 else f"(exit status {answer.returncode})\n"
-    return answer.stdout + status
+    return answer.stdout, answer.returncode
 
 
 def same(expected: str, found: str, place: str) -> None:
@@ -86,7 +111,7 @@ class Story:
         elif block.language == "console":
             self._console(block)
         elif block.language == "sh" and not block.text.startswith(("make", "git", "uv")):
-            self.last = said(f"set -e\n{block.text}")
+            self.last = said(block.text)
         elif block.language == "text" and block.name == "output":
             assert self.last is not None, f"{block.place}: nothing was run before"
             same(block.text, self.last, block.place)
@@ -142,16 +167,25 @@ def test_drawing(block):
 @pytest.mark.parametrize(
     "example", marked(EXAMPLES, [example.read_text(encoding="utf-8") for example in EXAMPLES])
 )
-def test_example(example, folder):
+def test_example(example, folder, request, monkeypatch):
     """An example prints what its own docstring says that it prints."""
-    answer = subprocess.run(
-        [sys.executable, str(example)], capture_output=True, text=True, timeout=300, check=False
-    )
-    assert answer.returncode == 0, answer.stderr
-    text = example.read_text(encoding="utf-8")
-    shown = re.search(r"It prints:\n\n(.*?)\"{3}", text, re.DOTALL)
+    if "local_session" in example.read_text(encoding="utf-8"):
+        shared = request.getfixturevalue("spark")
+        monkeypatch.setattr(type(shared), "stop", lambda session: None)  # others need it
+    with redirect_stdout(StringIO()) as printed:
+        runpy.run_path(str(example), run_name="__main__")
+    same(shown_by(example), printed.getvalue(), example.name)
+
+
+def test_an_example_is_a_program(folder):
+    example = ROOT / "examples" / "rentals.py"
+    same(shown_by(example), said(f"python {example}"), example.name)
+
+
+def shown_by(example: Path) -> str:
+    shown = re.search(r"It prints:\n\n(.*?)\"{3}", example.read_text(encoding="utf-8"), re.DOTALL)
     assert shown, "the docstring has to show what the example prints"
-    same(textwrap.dedent(shown[1]), answer.stdout, example.name)
+    return textwrap.dedent(shown[1])
 
 
 @pytest.mark.parametrize("page", PAGES, ids=NAMES)

@@ -13,9 +13,12 @@ from shortlist.model.publication import Publication
 from shortlist.model.spans import Span
 from shortlist.scoring.candidates import Candidate
 from shortlist.scoring.combine import ScoredMatch
+from shortlist.scoring.match_sets import NO_SETS
+from shortlist.selection.bank.window import WindowBank
 from shortlist.selection.novelty import NoveltySelector
 from shortlist.selection.window import WindowSelector
 from tests.engine.stories import entries, names, publish, told
+from tests.selection.streams import offers_to
 
 JOHN = {
     "shortlists": [{"id": "john", "subscriber": "John", "policy": {"kind": "top-k", "k": 2}}],
@@ -176,14 +179,17 @@ GAP = MINUTE // 1000
 WINDOW = Window(k=9, window=Span(40 * MINUTE))
 
 
-def window_run(seed):
-    """Deliveries by the last arrival, promotions among them, and all of them."""
+def scores_of(seed):
     random = np.random.default_rng(seed)
     points, centre = random.random((MILLION, 4)), random.random(4)
-    scores = -np.sqrt(((points - centre) ** 2).sum(axis=1))
+    return -np.sqrt(((points - centre) ** 2).sum(axis=1)).round(9)
+
+
+def plain_run(scores):
+    """Deliveries by the last arrival, promotions among them, and all of them."""
     selector = WindowSelector(WINDOW, "list")
     causes = {"arrival": 0, "promotion": 0}
-    for number, score in enumerate(scores.round(9).tolist()):
+    for number, score in enumerate(scores.tolist()):
         publication = Publication(id="", source="s", time=number * GAP, position=number)
         match = ScoredMatch("sub", score, 1.0, 1.0)
         candidate = Candidate(publication, "list", score, match, ())
@@ -194,24 +200,30 @@ def window_run(seed):
     return by_the_last_arrival, causes["promotion"], in_all
 
 
-def test_a_million_publications_in_windows_of_40_minutes():
-    """Ten runs had means of 381.4, 82.1 and 455.6 and deviations of 11.0, 5.8 and 14.6; one run
-    has to be within five such deviations."""
-    by_the_last_arrival, promotions, in_all = window_run(seed=1)
-    assert by_the_last_arrival == pytest.approx(382, abs=5 * 11)
-    assert promotions == pytest.approx(80, abs=5 * 6)
-    assert in_all == pytest.approx(453, abs=5 * 15)
+def bulk_run(scores):
+    """The same from a bank."""
+    bank = WindowBank()
+    place, times = bank.open("list", WINDOW), np.arange(scores.size) * GAP
+    found = bank.arrive(offers_to([place], times, [scores]), NO_SETS)
+    by_the_last_arrival = found.places.size
+    in_all = by_the_last_arrival + bank.advance(2**62).places.size
+    return by_the_last_arrival, found.promoted.sum(), in_all
 
 
-@pytest.mark.soak
-def test_ten_runs_of_a_million_publications():
+def test_ten_runs_of_a_million_publications_in_windows_of_40_minutes():
     """Only the order of the scores counts, and they are independent and equally distributed,
     whatever the point: so runs differ by chance alone, and their mean by a third of that."""
-    runs = np.array([window_run(seed) for seed in range(10)])
+    runs = np.array([bulk_run(scores_of(seed)) for seed in range(10)])
     means, deviations = runs.mean(axis=0), runs.std(axis=0, ddof=1)
     errors = deviations / np.sqrt(len(runs))
     assert (abs(means - [382, 80, 453]) <= 4 * errors).all(), (means, deviations)
     assert (deviations < [22, 12, 30]).all(), deviations
+
+
+@pytest.mark.parametrize("count", [100_000, pytest.param(MILLION, marks=pytest.mark.soak)])
+def test_a_plain_window_gives_what_the_bank_gives(count):
+    scores = scores_of(1)[:count]
+    assert plain_run(scores) == bulk_run(scores)
 
 
 def test_arrivals_are_delivered_as_often_as_chance_has_it():

@@ -1,5 +1,5 @@
 """A deployment in processes of its own, some of which are killed while publications flow; it moves
-from Spark to a process and back."""
+from a process to Spark and back."""
 
 import pytest
 
@@ -9,7 +9,7 @@ pytestmark = pytest.mark.spark
 
 
 def test_nothing_is_lost_doubled_or_different(tmp_path):
-    with Story(tmp_path, fault_seed()) as story:
+    with Story(tmp_path, fault_seed(), place="process") as story:
         story.wait_for_commit()
         story.strike(worker_killed)
         story.wait_for_a_moment()

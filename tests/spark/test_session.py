@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from shortlist.spark.session import spark_java_home
+from shortlist.spark.session import QUICK_START, spark_java_home
 
 pytestmark = pytest.mark.spark
 BIN = Path(sys.executable).parent
@@ -31,6 +31,7 @@ def test_spark_submit_chooses_the_master(tmp_path):
         [
             BIN / "spark-submit",
             *("--master", "local[1]", "--conf", "spark.ui.enabled=false"),
+            *("--conf", "spark.sql.shuffle.partitions=1", "--driver-java-options", QUICK_START),
             *("--driver-memory", "1g", "program.py", "run"),
             *("registry.yaml", "publications.jsonl", "--out", "out.jsonl", "--quiet"),
         ],

@@ -5,10 +5,12 @@ seconds where much is called from it. It takes a number that is written down (`0
 for a type of its own: then what starts at 0 and goes on would be compiled twice.
 """
 
+import hashlib
 from collections.abc import Callable
 from typing import Any, TypeVar, overload
 
 from numba.core import types
+from numba.core.caching import FunctionCache, IndexDataCacheFile
 from numba.core.dispatcher import Dispatcher
 from numba.core.registry import CPUDispatcher
 
@@ -16,8 +18,38 @@ Function = TypeVar("Function", bound=Callable[..., Any])
 NARROW = (types.int8, types.int16, types.int32)
 
 
+class KeptCode(IndexDataCacheFile):
+    """What was compiled of a function, by the types it is called with, in a file for each.
+
+    numba numbers these files: of two processes that compile for different types at the same time
+    both may take the same number, and one would then run the code of the other, on rows that are
+    laid out otherwise. Here a file is named after what it is for, and is there before the index
+    says so; the worst that processes do to each other is that one has to compile again.
+    """
+
+    def save(self, key: Any, data: Any) -> None:
+        name = self._data_name(hashlib.sha256(self._dump((self._source_stamp, key))).hexdigest())
+        self._save_data(name, data)
+        self._save_index({**self._load_index(), key: name})
+
+    def _data_name(self, digest: str) -> str:
+        return self._index_name.replace(".nbi", f".{digest[:16]}.nbc")
+
+
+class KernelCache(FunctionCache):
+    """Keeps what is compiled of one function."""
+
+    def __init__(self, function: Any) -> None:
+        super().__init__(function)
+        stamp = self._impl.locator.get_source_stamp()
+        self._cache_file = KeptCode(self.cache_path, self._impl.filename_base, stamp)
+
+
 class Kernel(CPUDispatcher):
     """A function that other kernels call with whole numbers of eight bytes only."""
+
+    def enable_caching(self) -> None:
+        self._cache = KernelCache(self.py_func)
 
     def get_call_template(self, args: Any, kws: Any) -> Any:
         return super().get_call_template(

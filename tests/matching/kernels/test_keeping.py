@@ -1,0 +1,78 @@
+"""Compiled code is kept for the types that it was compiled for, whoever else is compiling."""
+
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import contextmanager
+from itertools import combinations
+from threading import Condition
+
+import pytest
+
+from shortlist.matching.kernels.compiling import KeptCode
+
+STEPS = ("_load_index", "_save_data", "_save_index")
+"""Of `save`, each at once: another process comes before or after it."""
+ORDERS = [
+    "".join("a" if at in mine else "b" for at in range(6)) for mine in combinations(range(6), 3)
+]
+
+
+class Turns:
+    """Lets two processes take steps in a given order."""
+
+    def __init__(self, order):
+        self._left, self._changed = [*order], Condition()
+
+    @contextmanager
+    def taken_by(self, name):
+        with self._changed:
+            self._changed.wait_for(lambda: self._left[0] == name, timeout=60)
+            yield
+            self._left.pop(0)
+            self._changed.notify_all()
+
+
+def save(name, place, turns):
+    process = KeptCode(*place)
+    for step in STEPS:
+        setattr(process, step, in_turn(getattr(process, step), name, turns))
+    process.save(name, f"code for {name}")
+
+
+def in_turn(step, name, turns):
+    def taken(*arguments):
+        with turns.taken_by(name):
+            return step(*arguments)
+
+    return taken
+
+
+@pytest.mark.parametrize("order", ORDERS)
+def test_two_processes_never_take_each_others_code(tmp_path, order):
+    place, turns = (str(tmp_path), "kernel", "stamp"), Turns(order)
+    with ThreadPoolExecutor(2) as processes:
+        for done in [processes.submit(save, name, place, turns) for name in "ab"]:
+            done.result()
+    found = {name: KeptCode(*place).load(name) for name in "ab"}
+    assert any(found.values())
+    assert all(code in (None, f"code for {name}") for name, code in found.items())
+
+
+def test_code_of_another_version_is_not_taken(tmp_path):
+    KeptCode(str(tmp_path), "kernel", "old").save("a", "old code")
+    new = KeptCode(str(tmp_path), "kernel", "new")
+    assert new.load("a") is None
+    new.save("a", "new code")
+    assert new.load("a") == "new code"
+
+
+def test_whoever_is_killed_before_the_code_is_there_has_not_said_that_it_is(tmp_path, monkeypatch):
+    KeptCode(str(tmp_path), "kernel", "old").save("a", "old code")
+    killed = KeptCode(str(tmp_path), "kernel", "new")
+
+    def kill(*_):
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(killed, "_save_data", kill)
+    with pytest.raises(KeyboardInterrupt):
+        killed.save("a", "new code")
+    assert KeptCode(str(tmp_path), "kernel", "new").load("a") is None
