@@ -6,12 +6,14 @@ import asyncio
 import time
 from contextlib import suppress
 from dataclasses import dataclass, field
+from urllib.parse import urlsplit
 
-from fastapi import Request
+from starlette.requests import HTTPConnection
 
 from shortlist.client.keys import Holder, Role, has_keys, hash_of, known_keys
 from shortlist.intake.roster import Roster
 from shortlist.log.base import Log, LogUnavailable
+from shortlist.model.wording import shown
 from shortlist.service.problems import Refused
 from shortlist.service.tickets import Tickets
 
@@ -20,7 +22,7 @@ REFRESH_SECONDS = 2.0
 MOST_CALLERS = 10_000
 """Whose rates are remembered."""
 STREAM = "/events"
-"""What the paths of streams end in."""
+"""What the paths of server-sent events end in."""
 LOOPBACK = ("127.0.0.1", "::1", "localhost")
 EVERYBODY = Holder("everybody", "operator")
 """Whoever calls on loopback before there are keys."""
@@ -83,7 +85,7 @@ class Access:
         """Whether everybody may do everything: on loopback, until the first key is made."""
         return self._is_loopback and not self._asks
 
-    def holder(self, request: Request) -> Holder:
+    def holder(self, request: HTTPConnection) -> Holder:
         """Who calls; refuses whoever has no key, or calls too often."""
         holder = self._holder(request)
         caller = request.client.host if request.client and holder is EVERYBODY else holder.name
@@ -97,11 +99,12 @@ class Access:
         """Whether somebody who was let in still has a key."""
         return (self.is_open and holder is EVERYBODY) or holder in self._keys.values()
 
-    def _holder(self, request: Request) -> Holder:
+    def _holder(self, request: HTTPConnection) -> Holder:
         if self.is_open:
             # a page of somebody else's, under a name that leads here, must not get in
             if request.url.hostname not in LOOPBACK:
                 raise Refused(421, f"expected a request to loopback, found {request.url.hostname}")
+            _check_origin(request)
             return EVERYBODY
         ticket = request.query_params.get("ticket")
         if ticket is not None:
@@ -118,8 +121,8 @@ class Access:
         """Lets somebody in for a minute, to streams alone."""
         return self._tickets.ticket(holder.name, time.time())
 
-    def _ticketed(self, request: Request, ticket: str) -> Holder:
-        if request.method != "GET" or not request.url.path.endswith(STREAM):
+    def _ticketed(self, request: HTTPConnection, ticket: str) -> Holder:
+        if not _is_stream(request):
             raise Refused(401, "expected a key: tickets are for streams alone", headers=CHALLENGE)
         name = self._tickets.name(ticket, time.time())
         for holder in self._keys.values():
@@ -129,6 +132,20 @@ class Access:
 
 
 CHALLENGE = {"WWW-Authenticate": "Bearer"}
+
+
+def _is_stream(request: HTTPConnection) -> bool:
+    is_read = request.scope.get("method") == "GET" and request.url.path.endswith(STREAM)
+    return request.scope["type"] == "websocket" or is_read
+
+
+def _check_origin(request: HTTPConnection) -> None:
+    """Browsers let any page open WebSockets to here, and read what comes."""
+    origin = request.headers.get("origin")
+    if request.scope["type"] != "websocket" or origin is None:
+        return
+    if urlsplit(origin).netloc != request.url.netloc:
+        raise Refused(403, f"expected a page of this service, found one of {shown(origin)}")
 
 
 def check_role(holder: Holder, *roles: Role) -> None:

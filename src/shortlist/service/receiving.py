@@ -1,17 +1,13 @@
-"""Routes for subscribers: what a shortlist shows, what came to it, and what comes."""
+"""Routes for subscribers: what a shortlist shows, what came to it, and why."""
 
 from __future__ import annotations
 
-import asyncio
-from collections.abc import AsyncIterator
 from typing import Annotated, Any
 
-from fastapi import APIRouter, Header, Query
-from fastapi.responses import StreamingResponse
+from fastapi import APIRouter, Query
 
 from shortlist.client.contents import content_of
-from shortlist.client.following import News, Place
-from shortlist.client.keys import Holder
+from shortlist.client.following import Place
 from shortlist.client.nouns import read_noun
 from shortlist.client.trying import reasons, registry_of, tried
 from shortlist.intake.lines import BadItem
@@ -26,15 +22,8 @@ from shortlist.service.paging import After, Most, read_page
 from shortlist.service.problems import Refused
 from shortlist.service.registering import Name
 from shortlist.service.state import Body, Caller, Here, Service, body_schema, now, parsed
-from shortlist.service.tickets import SECONDS
 
 router = APIRouter(tags=["subscribers"])
-KINDS = {DELIVERIES: "delivery"}
-"""The names of events; all others are departures."""
-
-
-def check_seen(service: Service, caller: Holder, shortlist: str) -> None:
-    service.registry.ask(lambda roster: check_shortlist(caller, roster, shortlist))
 
 
 @router.get("/shortlists/{name:path}/content")
@@ -45,7 +34,7 @@ def content(
     with_data: Annotated[bool, Query(description="With the publications' data.")] = False,
 ) -> dict[str, Any]:
     """What a shortlist shows now, the best first; `after` is where its events go on from there."""
-    check_seen(service, caller, name)
+    service.check_seen(caller, name)
     found = content_of(service.deployment, name, with_data=with_data)
     manifest = found.manifest
     after = Place(manifest.deliveries.end, manifest.departures.end)
@@ -61,90 +50,10 @@ def deliveries(
     limit: Most = 100,
 ) -> dict[str, Any]:
     """What came to a shortlist, from the first on; `next` is where the following page begins."""
-    check_seen(service, caller, name)
+    service.check_seen(caller, name)
     entries, following = read_page(service.log, DELIVERIES, name, after, limit)
     items = [{"offset": entry.offset, "delivery": parsed(entry.content)} for entry in entries]
     return {"items": items, "next": following}
-
-
-@router.get(
-    "/shortlists/{name:path}/events",
-    response_class=StreamingResponse,
-    responses={200: {"content": {"text/event-stream": {"schema": {"type": "string"}}}}},
-)
-async def events(
-    name: Name,
-    service: Here,
-    caller: Caller,
-    after: Annotated[str | None, Query(description="Behind this place, such as 12.7.")] = None,
-    last_event_id: Annotated[str | None, Header()] = None,
-    ticket: Annotated[str | None, Query(description="In place of a key.")] = None,
-) -> StreamingResponse:
-    """What comes to a shortlist and what leaves it, as server-sent events.
-
-    The id of an event is its place; whoever comes again with it as `Last-Event-ID` misses nothing.
-    Without a place, it begins now.
-    """
-    await asyncio.to_thread(check_seen, service, caller, name)
-    place = _start(service, last_event_id or after)
-    if service.streams >= service.options.most_streams:
-        raise Refused(503, f"expected at most {service.options.most_streams} streams, found more")
-    headers = {"Cache-Control": "no-store", "X-Accel-Buffering": "no"}
-    told = _told(service, caller, name, place)
-    return StreamingResponse(told, headers=headers, media_type="text/event-stream")
-
-
-@router.post("/tickets")
-def ticket(service: Here, caller: Caller) -> dict[str, Any]:
-    """A ticket for whoever cannot send a key, such as a browser's `EventSource`: for a minute
-    `?ticket=` lets it in to the events that the key could see."""
-    check_role(caller, "subscriber")
-    return {"ticket": service.access.ticket(caller), "seconds": SECONDS}
-
-
-def _start(service: Service, text: str | None) -> Place:
-    """Where a stream begins."""
-    end = service.tail.end
-    if text is None:
-        return end
-    try:
-        place = Place.of_text(text)
-    except ValueError as error:
-        raise Refused(400, str(error)) from None
-    if place.departures is None:
-        place = place._replace(departures=end.departures)
-    latest = service.log.end(DELIVERIES)
-    if place.deliveries > latest:
-        raise Refused(409, f"expected a place up to {latest}, found {place}: is it of another log?")
-    return place
-
-
-async def _told(
-    service: Service, caller: Holder, shortlist: str, place: Place
-) -> AsyncIterator[bytes]:
-    """The text of a stream; its first event tells where it begins."""
-    told = service.measures.told
-    service.streams += 1
-    try:
-        yield _event("ready", place, f'{{"after": "{place}"}}')
-        async for after, news in service.tail.follow(shortlist, place, service.options.heartbeat):
-            if news is None:
-                if not service.access.is_still(caller):
-                    return
-                yield b": nothing came\n\n"
-                continue
-            told.inc()
-            yield _event(_kind(news), after, news.line)
-    finally:
-        service.streams -= 1
-
-
-def _kind(news: News) -> str:
-    return KINDS.get(news.stream, "departure")
-
-
-def _event(kind: str, place: Place, data: str) -> bytes:
-    return f"id: {place}\nevent: {kind}\ndata: {data}\n\n".encode()
 
 
 @router.post(

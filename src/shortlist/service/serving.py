@@ -12,6 +12,7 @@ from shortlist.log.base import Log
 from shortlist.model.problem import ShortlistError
 from shortlist.service.access import LOOPBACK
 from shortlist.service.app import create_app
+from shortlist.service.sockets import Socket
 from shortlist.service.state import Options
 
 GRACE_SECONDS = 2
@@ -20,6 +21,10 @@ GRACE_SECONDS = 2
 
 BACKLOG = 2048
 """Callers that may wait to be let in."""
+
+
+MOST_HEARD = 1024
+"""Bytes of a message on a WebSocket, where none is expected."""
 
 
 class NoKeys(ShortlistError):
@@ -74,6 +79,9 @@ def make_server(log: Log, options: Options) -> Server:
         create_app(log, options),
         log_level="warning",
         access_log=False,
+        ws=Socket,
+        ws_max_size=MOST_HEARD,
+        ws_per_message_deflate=False,  # a context for each of thousands would fill memory
         timeout_graceful_shutdown=GRACE_SECONDS,
     )
     return Server(config)

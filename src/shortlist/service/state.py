@@ -11,6 +11,7 @@ from dataclasses import dataclass, field
 from typing import Annotated, Any, cast
 
 from fastapi import Depends, Request
+from starlette.requests import HTTPConnection
 
 from shortlist.client.commands import Order, Sent, Verdict, sent
 from shortlist.client.deployment import Deployment, rejections
@@ -21,7 +22,7 @@ from shortlist.intake.lines import BadItem, parse_json
 from shortlist.log.base import Log
 from shortlist.model.settings import Limits, TimeBasis
 from shortlist.model.wording import shown
-from shortlist.service.access import Access
+from shortlist.service.access import Access, check_shortlist
 from shortlist.service.appending import Appender
 from shortlist.service.measuring import Measures
 from shortlist.service.notifying import PAUSES, Notifier
@@ -101,6 +102,10 @@ class Service:
             self._basis = self.deployment.basis
         return self._basis == "event"
 
+    def check_seen(self, caller: Holder, shortlist: str) -> None:
+        """Whether somebody may see a shortlist, which has to be live."""
+        self.registry.ask(lambda roster: check_shortlist(caller, roster, shortlist))
+
     def send(self, orders: Sequence[Order]) -> Sent:
         """As late as possible: meanwhile time goes on in the deployment, too."""
         return sent(self.log, orders, now())
@@ -125,12 +130,12 @@ def now() -> int:
     return time.time_ns() // 1000
 
 
-def service_of(request: Request) -> Service:
-    return cast(Service, request.app.state.service)
+def service_of(connection: HTTPConnection) -> Service:
+    return cast(Service, connection.app.state.service)
 
 
-async def holder_of(request: Request) -> Holder:
-    return service_of(request).access.holder(request)
+async def holder_of(connection: HTTPConnection) -> Holder:
+    return service_of(connection).access.holder(connection)
 
 
 Here = Annotated[Service, Depends(service_of)]
