@@ -106,29 +106,33 @@ class Access:
                 raise Refused(421, f"expected a request to loopback, found {request.url.hostname}")
             _check_origin(request)
             return EVERYBODY
+        found, expected = self._found(request)
+        if found is None:
+            raise Refused(401, expected, headers=CHALLENGE)
+        return found
+
+    def knows(self, request: HTTPConnection) -> bool:
+        """Whether a request brings a key, or a ticket, of ours."""
+        return self._found(request)[0] is not None
+
+    def _found(self, request: HTTPConnection) -> tuple[Holder | None, str]:
+        """Who calls, by a key or a ticket; if nobody, what was expected."""
         ticket = request.query_params.get("ticket")
         if ticket is not None:
-            return self._ticketed(request, ticket)
+            if not _is_stream(request):
+                return None, "expected a key: tickets are for streams alone"
+            name = self._tickets.name(ticket, time.time())
+            found = next((each for each in self._keys.values() if each.name == name), None)
+            return found, "expected a ticket of the last minute, found another"
         scheme, _, key = request.headers.get("authorization", "").partition(" ")
         if scheme.lower() != "bearer" or not key:
-            raise Refused(401, "expected a key: Authorization: Bearer KEY", headers=CHALLENGE)
+            return None, "expected a key: Authorization: Bearer KEY"
         found = self._keys.get(hash_of(key.strip()))
-        if found is None:
-            raise Refused(401, "expected a key that is known, found another", headers=CHALLENGE)
-        return found
+        return found, "expected a key that is known, found another"
 
     def ticket(self, holder: Holder) -> str:
         """Lets somebody in for a minute, to streams alone."""
         return self._tickets.ticket(holder.name, time.time())
-
-    def _ticketed(self, request: HTTPConnection, ticket: str) -> Holder:
-        if not _is_stream(request):
-            raise Refused(401, "expected a key: tickets are for streams alone", headers=CHALLENGE)
-        name = self._tickets.name(ticket, time.time())
-        for holder in self._keys.values():
-            if holder.name == name:
-                return holder
-        raise Refused(401, "expected a ticket of the last minute, found another", headers=CHALLENGE)
 
 
 CHALLENGE = {"WWW-Authenticate": "Bearer"}

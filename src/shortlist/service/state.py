@@ -19,7 +19,9 @@ from shortlist.client.keys import Holder
 from shortlist.client.registry import LiveRegistry
 from shortlist.client.waiting import passed
 from shortlist.intake.lines import BadItem, parse_json
-from shortlist.log.base import Log
+from shortlist.live.manifest import Manifest
+from shortlist.live.registers import NoDeployment
+from shortlist.log.base import Log, LogUnavailable
 from shortlist.model.settings import Limits, TimeBasis
 from shortlist.model.wording import shown
 from shortlist.service.access import Access, check_shortlist
@@ -39,6 +41,8 @@ LIMITS = Limits(
 class Options:
     """How a service is run."""
 
+    tenant: str | None = None
+    """Whose service it is, where there are several at one address."""
     is_loopback: bool = True
     limits: Limits = LIMITS
     patience: float = 30.0
@@ -101,6 +105,23 @@ class Service:
         if self._basis is None and self.deployment.manifest is not None:
             self._basis = self.deployment.basis
         return self._basis == "event"
+
+    def is_ready(self) -> bool:
+        """Whether a deployment works on the log, whose state can be read here."""
+        try:
+            self.check_ready()
+        except (NoDeployment, LogUnavailable):
+            return False
+        return True
+
+    def check_ready(self) -> Manifest:
+        """What the deployment has committed last; `NoDeployment` says what is missing."""
+        manifest = self.deployment.manifest
+        if manifest is None:
+            raise NoDeployment("no deployment works on this log yet: start one with `shortlist up`")
+        if self.deployment.files is None:
+            raise NoDeployment("expected a deployment whose state can be read here, found none")
+        return manifest
 
     def check_seen(self, caller: Holder, shortlist: str) -> None:
         """Whether somebody may see a shortlist, which has to be live."""
