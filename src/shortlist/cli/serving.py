@@ -30,7 +30,7 @@ from shortlist.cli.app import (
     limits_of,
     say,
 )
-from shortlist.cli.deployment import LOG_OPTION, LogUrl, opened
+from shortlist.cli.deployment import LogOrNone, LogUrl, opened
 from shortlist.log.base import Log
 
 if TYPE_CHECKING:
@@ -43,7 +43,7 @@ Name = Annotated[str, typer.Argument(help="The name of the key.")]
 def serve(
     registry: RegistryPath = None,
     *,
-    log: Annotated[str | None, LOG_OPTION] = None,
+    log: LogOrNone = None,
     tenant: Annotated[
         list[str] | None,
         typer.Option(help="In place of --log, for each of several: NAME=LOG."),
