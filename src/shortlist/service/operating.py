@@ -11,6 +11,8 @@ from fastapi.responses import Response
 from prometheus_client import CONTENT_TYPE_LATEST, generate_latest
 
 from shortlist.client.status import live_status
+from shortlist.client.usage import recent_deliveries
+from shortlist.client.usage import usage as usage_of
 from shortlist.log.base import REJECTS
 from shortlist.service.access import check_role
 from shortlist.service.state import Caller, Here
@@ -45,6 +47,15 @@ def status(service: Here, caller: Caller) -> dict[str, Any]:
     found = live_status(service.deployment, time.time())
     assert found is not None
     return found
+
+
+@router.get("/usage")
+def usage(service: Here, caller: Caller) -> dict[str, Any]:
+    """What the last deliveries were spent on: the subscriptions that took most, and how evenly
+    they spread over all that are live."""
+    check_role(caller)
+    recent = recent_deliveries(service.log)
+    return service.registry.ask(lambda roster: usage_of(roster, recent))
 
 
 @router.get("/rejects")
