@@ -127,6 +127,8 @@ def test_what_is_subscribed_on_the_page_appears_ranked_and_says_why(page, client
     found(page, ".why summary")[1].click()
     wait(page, lambda _: texts(page, ".why li li") == ["0.5 rent is cheap"])
     picture(page, "shortlist")
+    page.find_element(By.CSS_SELECTOR, "#held-back summary").click()
+    wait(page, lambda _: "of the last 4 publications" in texts(page, "#held-back-about")[0])
 
 
 def test_curves_of_terms_are_drawn_and_moved(page, client):

@@ -116,6 +116,10 @@ class Api(ABC, Generic[Answer]):
         path = _path("shortlists", shortlist, "/deliveries")
         return self.ask(Call("GET", path, params={"after": after, "limit": limit}))
 
+    def held_back(self, shortlist: str) -> Answer:
+        """What matches a shortlist and was not delivered lately, and why."""
+        return self.ask(Call("GET", _path("shortlists", shortlist, "/held-back")))
+
     def try_out(self, subscription: Mapping[str, Any]) -> Answer:
         """What a subscription would have delivered lately."""
         return self.ask(_with_body("POST", "/try", subscription))
@@ -126,6 +130,10 @@ class Api(ABC, Generic[Answer]):
 
     def status(self) -> Answer:
         return self.ask(Call("GET", "/status"))
+
+    def usage(self) -> Answer:
+        """What the last deliveries were spent on."""
+        return self.ask(Call("GET", "/usage"))
 
     def vocabulary(self) -> Answer:
         """What is declared about attributes, as a registry has it."""

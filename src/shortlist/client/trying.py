@@ -11,7 +11,7 @@ from shortlist.engine.replay import replay
 from shortlist.intake.json_text import NotJson, parse_bytes
 from shortlist.intake.lines import ItemReader
 from shortlist.intake.roster import Roster
-from shortlist.log.base import INPUT, Entry, Log
+from shortlist.log.base import DELIVERIES, INPUT, Entry, Log
 from shortlist.model.registry import Registry
 from shortlist.model.settings import Settings
 from shortlist.model.shortlist import Shortlist
@@ -20,6 +20,7 @@ from shortlist.model.times import format_time
 from shortlist.model.vocabulary import Vocabulary
 
 MOST_PUBLICATIONS = 1000
+MOST_HELD_BACK = 100
 MOST_ENTRIES = 20_000
 """That are looked at for them: heartbeats and commands stand between."""
 
@@ -71,6 +72,43 @@ def tried(
     made = [each.document(with_data=True) for each in result.deliveries if each.time <= now]
     since = format_time(entries[0].appended) if entries else None
     return {"publications": len(entries), "since": since, "deliveries": made}
+
+
+def held_back(
+    deployment: Deployment, registry: Registry, shortlist: str, *, now: int
+) -> dict[str, Any]:
+    """What was published lately, matches a shortlist, and was not delivered, the latest first, with
+    the reason: as it would be with the subscriptions of now, had nothing come before."""
+    entries = recent_publications(deployment.log, MOST_PUBLICATIONS)
+    result = replay(
+        registry,
+        [entry.content for entry in entries],
+        Settings(time=deployment.basis),
+        Question(shortlist=shortlist),
+        commands=False,
+        appended=[entry.appended for entry in entries],
+    )
+    delivered = {
+        (each.publication.source, each.publication.id)
+        for each in result.deliveries
+        if each.time <= now
+    }
+    delivered |= {*_delivered_lately(deployment.log, shortlist)}
+    found: dict[tuple[str, str], dict[str, Any]] = {}
+    for each in result.explanations:
+        name = each["source"], each["publication"]
+        if each.get("score") is not None and not each["delivered"] and name not in delivered:
+            told = ("time", "publication", "source", "score", "subscription", "reason", "above")
+            found[name] = {field: each[field] for field in told if field in each}
+    items = [*found.values()][::-1][:MOST_HELD_BACK]
+    return {"shortlist": shortlist, "publications": len(entries), "items": items}
+
+
+def _delivered_lately(log: Log, shortlist: str) -> Iterator[tuple[str, str]]:
+    end = log.end(DELIVERIES)
+    for entry in log.read(DELIVERIES, max(end - MOST_ENTRIES, 0), end, key=shortlist):
+        delivery = json.loads(entry.content)
+        yield delivery["source"], delivery["publication"]
 
 
 def registry_of(roster: Roster, vocabulary: Vocabulary, shortlist: str) -> Registry:

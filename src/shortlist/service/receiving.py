@@ -8,8 +8,9 @@ from fastapi import APIRouter, Query
 
 from shortlist.client.contents import content_of
 from shortlist.client.following import Place
+from shortlist.client.keys import Holder
 from shortlist.client.nouns import read_noun
-from shortlist.client.trying import reasons, registry_of, tried
+from shortlist.client.trying import held_back, reasons, registry_of, tried
 from shortlist.intake.lines import BadItem
 from shortlist.intake.roster import Roster
 from shortlist.log.base import DELIVERIES
@@ -54,6 +55,19 @@ def deliveries(
     entries, following = read_page(service.log, DELIVERIES, name, after, limit)
     items = [{"offset": entry.offset, "delivery": parsed(entry.content)} for entry in entries]
     return {"items": items, "next": following}
+
+
+@router.get("/shortlists/{name:path}/held-back")
+def held_back_from(name: Name, service: Here, caller: Caller) -> dict[str, Any]:
+    """Which of the last 1,000 publications match a shortlist and were not delivered, the latest
+    first, and why: as it would be with its subscriptions of now, had nothing come before."""
+    registry = service.registry.ask(lambda roster: _of_shortlist(service, caller, roster, name))
+    return held_back(service.deployment, registry, name, now=now())
+
+
+def _of_shortlist(service: Service, caller: Holder, roster: Roster, shortlist: str) -> Registry:
+    check_shortlist(caller, roster, shortlist)
+    return registry_of(roster, service.registry.vocabulary, shortlist)
 
 
 @router.post(
@@ -102,14 +116,13 @@ def explain(body: Body, service: Here, caller: Caller) -> dict[str, Any]:
         expected = "expected a shortlist and a publication, which is an object"
         raise Refused(422, f"{expected}; found {shown(body)}")
 
-    def asked(roster: Roster) -> Registry:
-        check_shortlist(caller, roster, shortlist)
-        return registry_of(roster, service.registry.vocabulary, shortlist)
-
     timed = {"id": "this", "source": "this", "time": format_time(now())}
     given = {name: value for name, value in publication.items() if value is not None}
+    registry = service.registry.ask(
+        lambda roster: _of_shortlist(service, caller, roster, shortlist)
+    )
     try:
-        found = reasons(service.registry.ask(asked), timed | given, shortlist)
+        found = reasons(registry, timed | given, shortlist)
     except BadItem as error:
         raise Refused(422, f"publication: {error}", error.problems) from None
     return {"shortlist": shortlist, "subscriptions": found}
