@@ -99,7 +99,14 @@ def test_a_subscriber_sees_and_changes_only_its_own(closed, keys):
     with as_(closed, keys, "you") as client:
         assert [each["id"] for each in client.get("/shortlists").json()["items"]] == ["flats"]
         assert [each["id"] for each in client.get("/subscriptions").json()["items"]] == ["cheap"]
-        for path in ("", "/content", "/deliveries", "/events", "/held-back"):
+        for path in (
+            "",
+            "/content",
+            "/deliveries",
+            "/events",
+            "/held-back",
+            "/explanations?publication=f",
+        ):
             found = problem(client.get(f"/shortlists/others{path}"), 404)
             assert found["detail"] == "there is no live shortlist 'others'"
         problem(client.delete("/shortlists/others"), 404)

@@ -136,6 +136,23 @@ def test_what_is_published_is_acknowledged_and_watched(both, by_service):
     assert json.loads(status.stdout)["published"] == 3
 
 
+def test_explanations_are_the_same(both, by_service):
+    rents = (1210, 1220, 1230, 1400)
+    flats = json_lines(*(event(f"f{n}", rent) for n, rent in enumerate(rents)))
+    assert by_service("publish", text=flats).exit_code == 0
+    asked = ("explain", "--shortlist", "flats", "--publication")
+    for name, said in {"f0": "delivered at arrival", "f3": "3 better ones are still valid"}.items():
+        one, other = eventually(
+            lambda name=name: both(*asked, name, "--source", "ads"),
+            lambda ran: ran[0].exit_code == 0,
+        )
+        assert said in one.stdout
+        assert (other.exit_code, other.stdout) == (0, one.stdout)
+    missing = by_service(*asked, "f9")
+    assert missing.exit_code == 2
+    assert "there is no publication 'f9' among the 4 that were published last" in missing.stderr
+
+
 def test_many_lines_are_sent_in_as_many_requests_as_it_takes(by_service, tmp_path):
     file = tmp_path / "many.jsonl"
     file.write_text(json_lines(*(event(f"f{n}", 1, data={"a": "x" * 2000}) for n in range(300))))

@@ -78,6 +78,14 @@ def reached(log: str | None, service: str | None) -> Iterator[Deployment | Remot
             yield remote
 
 
+def means_service(service: str | None) -> bool:
+    """Whether a service is named, or somebody has logged in to one."""
+    from shortlist.client.logins import known_login
+
+    with errors():
+        return known_login(service) is not None
+
+
 def only_with_log(**given: object) -> None:
     """Fails where something is asked for that a service does not tell."""
     for name, value in given.items():

@@ -134,12 +134,13 @@ def apply_command(
         if not yes and not _agrees():
             fail(["nothing was changed"])
         if isinstance(place, Deployment):
+            assert log is not None
             foreseen = [
                 effect
                 for difference in found.differences
                 for effect in [*[None] * (len(difference.orders) - 1), difference.effect]
             ]
-            dispatch = Dispatch(log or "", wait=True, patience=patience, as_json=as_json)
+            dispatch = Dispatch(log, wait=True, patience=patience, as_json=as_json)
             dispatch.send_checked(place, found.orders, foreseen, now())
         else:
             _apply_remotely(place, found.differences, as_json)

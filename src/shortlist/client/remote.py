@@ -120,6 +120,11 @@ class Api(ABC, Generic[Answer]):
         """What matches a shortlist and was not delivered lately, and why."""
         return self.ask(Call("GET", _path("shortlists", shortlist, "/held-back")))
 
+    def explanations(self, shortlist: str, publication: str, source: str | None = None) -> Answer:
+        """Why one of the last publications is on a shortlist, or is not."""
+        params = {"publication": publication} | ({} if source is None else {"source": source})
+        return self.ask(Call("GET", _path("shortlists", shortlist, "/explanations"), params=params))
+
     def try_out(self, subscription: Mapping[str, Any]) -> Answer:
         """What a subscription would have delivered lately."""
         return self.ask(_with_body("POST", "/try", subscription))

@@ -10,7 +10,8 @@ from shortlist.client.contents import content_of
 from shortlist.client.following import Place
 from shortlist.client.keys import Holder
 from shortlist.client.nouns import read_noun
-from shortlist.client.trying import held_back, reasons, registry_of, tried
+from shortlist.client.trying import explained, held_back, reasons, registry_of, tried
+from shortlist.engine.explanation import Question
 from shortlist.intake.lines import BadItem
 from shortlist.intake.roster import Roster
 from shortlist.log.base import DELIVERIES
@@ -63,6 +64,25 @@ def held_back_from(name: Name, service: Here, caller: Caller) -> dict[str, Any]:
     first, and why: as it would be with its subscriptions of now, had nothing come before."""
     registry = service.registry.ask(lambda roster: _of_shortlist(service, caller, roster, name))
     return held_back(service.deployment, registry, name, now=now())
+
+
+@router.get("/shortlists/{name:path}/explanations")
+def explanations(
+    name: Name,
+    service: Here,
+    caller: Caller,
+    publication: Annotated[str, Query(min_length=1, max_length=1000)],
+    source: Annotated[str | None, Query(max_length=1000)] = None,
+) -> dict[str, Any]:
+    """Why one of the last 1,000 publications is on a shortlist, or is not: as it would be with its
+    subscriptions of now, had nothing come before."""
+    registry = service.registry.ask(lambda roster: _of_shortlist(service, caller, roster, name))
+    question = Question(publication=publication, source=source, shortlist=name)
+    found = explained(service.deployment, registry, question, now=now())
+    if not found.explanations:
+        looked = f"{found.publications:,} that were published last"
+        raise Refused(404, f"there is no publication {shown(publication)} among the {looked}")
+    return {"items": found.explanations}
 
 
 def _of_shortlist(service: Service, caller: Holder, roster: Roster, shortlist: str) -> Registry:
