@@ -10,12 +10,13 @@ from shortlist.client.contents import content_of
 from shortlist.client.following import Place
 from shortlist.client.keys import Holder
 from shortlist.client.nouns import read_noun
-from shortlist.client.trying import explained, held_back, reasons, registry_of, tried
+from shortlist.client.trying import Explained, explained, held_back, reasons, registry_of, tried
 from shortlist.engine.explanation import Question
 from shortlist.intake.lines import BadItem
 from shortlist.intake.roster import Roster
 from shortlist.log.base import DELIVERIES
 from shortlist.model.registry import Registry
+from shortlist.model.shortlist import Shortlist
 from shortlist.model.subscription import Subscription
 from shortlist.model.times import format_time
 from shortlist.model.wording import shown
@@ -59,15 +60,19 @@ def deliveries(
 
 
 @router.get("/shortlists/{name:path}/held-back")
-def held_back_from(name: Name, service: Here, caller: Caller) -> dict[str, Any]:
+async def held_back_from(name: Name, service: Here, caller: Caller) -> dict[str, Any]:
     """Which of the last 1,000 publications match a shortlist and were not delivered, the latest
     first, and why: as it would be with its subscriptions of now, had nothing come before."""
-    registry = service.registry.ask(lambda roster: _of_shortlist(service, caller, roster, name))
-    return held_back(service.deployment, registry, name, now=now())
+
+    def answer() -> dict[str, Any]:
+        registry = _registry_of(service, caller, name)
+        return held_back(service.deployment, registry, name, now=now())
+
+    return await service.replays.run(caller, answer)
 
 
 @router.get("/shortlists/{name:path}/explanations")
-def explanations(
+async def explanations(
     name: Name,
     service: Here,
     caller: Caller,
@@ -76,37 +81,51 @@ def explanations(
 ) -> dict[str, Any]:
     """Why one of the last 1,000 publications is on a shortlist, or is not: as it would be with its
     subscriptions of now, had nothing come before."""
-    registry = service.registry.ask(lambda roster: _of_shortlist(service, caller, roster, name))
     question = Question(publication=publication, source=source, shortlist=name)
-    found = explained(service.deployment, registry, question, now=now())
+
+    def answer() -> Explained:
+        registry = _registry_of(service, caller, name)
+        return explained(service.deployment, registry, question, now=now())
+
+    found = await service.replays.run(caller, answer)
     if not found.explanations:
         looked = f"{found.publications:,} that were published last"
         raise Refused(404, f"there is no publication {shown(publication)} among the {looked}")
     return {"items": found.explanations}
 
 
-def _of_shortlist(service: Service, caller: Holder, roster: Roster, shortlist: str) -> Registry:
-    check_shortlist(caller, roster, shortlist)
-    return registry_of(roster, service.registry.vocabulary, shortlist)
+def _registry_of(service: Service, caller: Holder, shortlist: str) -> Registry:
+    """A shortlist that somebody may see, with its subscriptions."""
+
+    def asked(roster: Roster) -> Registry:
+        check_shortlist(caller, roster, shortlist)
+        return registry_of(roster, service.registry.vocabulary, shortlist)
+
+    return service.registry.ask(asked)
 
 
 @router.post(
     "/try", openapi_extra=body_schema("A subscription, as it would be put; its id may be absent.")
 )
-def try_subscription(body: Body, service: Here, caller: Caller) -> dict[str, Any]:
+async def try_subscription(body: Body, service: Here, caller: Caller) -> dict[str, Any]:
     """What a subscription would have delivered of the last 1,000 publications, had it been alone on
     its shortlist. Nothing is made."""
     check_role(caller, "subscriber")
-    subscription = _tried(body, service)
 
-    def shortlist(roster: Roster) -> Any:
-        if subscription.shortlist is None:
-            return None
-        check_shortlist(caller, roster, subscription.shortlist)
-        return roster.shortlists[subscription.shortlist]
+    def answer() -> dict[str, Any]:
+        subscription = _tried(body, service)
+        named = service.registry.ask(lambda roster: _named(caller, roster, subscription))
+        return tried(service.deployment, subscription, named, now=now())
 
-    named = service.registry.ask(shortlist)
-    return tried(service.deployment, subscription, named, now=now())
+    return await service.replays.run(caller, answer)
+
+
+def _named(caller: Holder, roster: Roster, subscription: Subscription) -> Shortlist | None:
+    """The shortlist that a subscription names, if any."""
+    if subscription.shortlist is None:
+        return None
+    check_shortlist(caller, roster, subscription.shortlist)
+    return roster.shortlists[subscription.shortlist]
 
 
 @router.post("/check", openapi_extra=body_schema("A subscription, as it would be put."))
@@ -135,14 +154,10 @@ def explain(body: Body, service: Here, caller: Caller) -> dict[str, Any]:
     if not isinstance(shortlist, str) or not isinstance(publication, dict):
         expected = "expected a shortlist and a publication, which is an object"
         raise Refused(422, f"{expected}; found {shown(body)}")
-
     timed = {"id": "this", "source": "this", "time": format_time(now())}
     given = {name: value for name, value in publication.items() if value is not None}
-    registry = service.registry.ask(
-        lambda roster: _of_shortlist(service, caller, roster, shortlist)
-    )
     try:
-        found = reasons(registry, timed | given, shortlist)
+        found = reasons(_registry_of(service, caller, shortlist), timed | given, shortlist)
     except BadItem as error:
         raise Refused(422, f"publication: {error}", error.problems) from None
     return {"shortlist": shortlist, "subscriptions": found}

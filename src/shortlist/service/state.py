@@ -29,6 +29,7 @@ from shortlist.service.appending import Appender
 from shortlist.service.measuring import Measures
 from shortlist.service.notifying import PAUSES, Notifier
 from shortlist.service.problems import Refused
+from shortlist.service.replays import Replays
 from shortlist.service.tail import Tail
 
 LIMITS = Limits(
@@ -71,6 +72,7 @@ class Service:
     access: Access = field(init=False)
     measures: Measures = field(init=False)
     notifier: Notifier = field(init=False)
+    replays: Replays = field(default_factory=Replays)
     streams: int = 0
     """How many are open."""
     _basis: TimeBasis | None = None
