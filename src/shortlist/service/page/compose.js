@@ -92,8 +92,13 @@ async function checked() {
   }
   if (number !== latest) return;
   mark([], body);
-  const found = await ask("/try", { method: "POST", body });
-  if (number === latest) preview(found);
+  try {
+    const found = await ask("/try", { method: "POST", body });
+    if (number === latest) preview(found);
+  } catch (error) {
+    if (error.status !== 429) throw error;
+    byId("preview-about").textContent = "No preview yet: too many are under way.";
+  }
 }
 
 function mark(problems, body) {
