@@ -1,9 +1,11 @@
 """The program in this process, and deployments for it to talk to."""
 
 import json
+import tempfile
 import threading
 import time
 from contextlib import contextmanager
+from pathlib import Path
 
 from typer.testing import CliRunner
 
@@ -19,12 +21,14 @@ from shortlist.model.times import format_time
 
 BEHIND = 300_000
 EVENT, ARRIVAL = Settings(lateness=0), Settings(time="arrival")
+NOWHERE = Path(tempfile.gettempdir(), "no settings of shortlist")
 NOON = "2026-03-01T12:00:00Z"
 
 
-def shortlist(*arguments, log=None, text=None):
-    """What the program says."""
-    environment = {"COLUMNS": "120", "SHORTLIST_LOG": log or ""}
+def shortlist(*arguments, log=None, text=None, settings=NOWHERE, key=None):
+    """What the program says, with settings in a folder, and a key in the environment."""
+    environment = {"COLUMNS": "120", "SHORTLIST_LOG": log or "", "XDG_CONFIG_HOME": str(settings)}
+    environment["SHORTLIST_KEY"] = key
     return CliRunner().invoke(app, [str(one) for one in arguments], input=text, env=environment)
 
 

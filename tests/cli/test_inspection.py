@@ -89,7 +89,7 @@ def test_status_warns_of_a_standstill(deployment, monkeypatch):
 def test_status_needs_a_deployment(tmp_path, deployment):
     done = shortlist("status")
     assert done.exit_code == 2
-    assert "expected --log or SNAPSHOT, found neither" in " ".join(done.stderr.split())
+    assert "or --service, found neither" in " ".join(done.stderr.split())
     url = f"sqlite:{tmp_path}/new.log"
     shortlist("publish", "--create", log=url, text=json.dumps(flat("a", 1)))
     done = shortlist("status", log=url)

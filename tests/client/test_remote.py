@@ -30,6 +30,10 @@ def test_a_program_publishes_subscribes_and_asks(url):
         reasons = remote.explain("flats", {"data": {"rent": 1350}})["subscriptions"]
         assert reasons[0]["score"] == 0.5
         assert remote.status()["published"] == 2
+        assert remote.held_back("flats")["publications"] == 2
+        assert remote.usage()["subscriptions"]
+        assert remote.vocabulary().keys() == {"rent"}
+        assert remote.me()["is_open"]
 
 
 def test_a_refusal_has_its_problems(url):

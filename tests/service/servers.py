@@ -1,6 +1,7 @@
 """A service in this process, beside a deployment that reads by itself."""
 
 import json
+import socket
 import threading
 import time
 from contextlib import contextmanager
@@ -30,10 +31,12 @@ BATCH = {"content-type": "application/cloudevents-batch+json"}
 
 
 @contextmanager
-def served(log, options=None, port=0):
-    """The URL of a service, on loopback."""
+def served(log, options=None, port=0, unread=None):
+    """The URL of a service, on loopback; the machine keeps so many bytes for who does not read."""
     server = make_server(log, options or Options(heartbeat=0.2, patience=20))
     with bound_socket("127.0.0.1", port) as listening:
+        if unread is not None:
+            listening.setsockopt(socket.SOL_SOCKET, socket.SO_SNDBUF, unread)
         thread = threading.Thread(target=server.run, kwargs={"sockets": [listening]})
         thread.start()
         try:

@@ -2,6 +2,8 @@
 
 import json
 import socket
+import threading
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 
 import httpx
@@ -99,7 +101,14 @@ def test_a_subscriber_sees_and_changes_only_its_own(closed, keys):
     with as_(closed, keys, "you") as client:
         assert [each["id"] for each in client.get("/shortlists").json()["items"]] == ["flats"]
         assert [each["id"] for each in client.get("/subscriptions").json()["items"]] == ["cheap"]
-        for path in ("", "/content", "/deliveries", "/events"):
+        for path in (
+            "",
+            "/content",
+            "/deliveries",
+            "/events",
+            "/held-back",
+            "/explanations?publication=f",
+        ):
             found = problem(client.get(f"/shortlists/others{path}"), 404)
             assert found["detail"] == "there is no live shortlist 'others'"
         problem(client.delete("/shortlists/others"), 404)
@@ -225,6 +234,32 @@ def test_a_reader_that_does_not_read_slows_nobody(deployment, url):
             eventually(lambda: client.get("/shortlists/flats/content").json()["shows"], bool)
     finally:
         slow.close()
+
+
+def test_who_asks_for_many_previews_waits_for_its_own(deployment, closed, keys, monkeypatch):
+    """One is computed at a time; what else is asked for is answered meanwhile."""
+    goes_on = threading.Event()
+
+    def slow(*_, **__):
+        assert goes_on.wait(60)
+        return {}
+
+    monkeypatch.setattr("shortlist.service.receiving.tried", slow)
+
+    def preview():
+        with as_(closed, keys, "you") as client:
+            return client.post("/try", json={})
+
+    with ThreadPoolExecutor(12) as threads:
+        asked = [threads.submit(preview) for _ in range(12)]
+        eventually(lambda: sum(each.done() for each in asked), lambda done: done == 4)
+        with as_(closed, keys, "you") as client:
+            assert client.get("/shortlists/flats").status_code == 200
+        goes_on.set()
+        answers = [each.result() for each in asked]
+    assert sorted(answer.status_code for answer in answers) == [200] * 8 + [429] * 4
+    refused = next(answer for answer in answers if answer.status_code == 429)
+    assert "previews and explanations" in problem(refused, 429)["detail"]
 
 
 def test_a_ticket_lets_in_to_streams_alone_and_for_a_minute(deployment, monkeypatch):

@@ -5,16 +5,23 @@ SHORTLIST_SCREENSHOTS=FOLDER pictures are left there: light and dark, narrow and
 """
 
 import os
+import re
 import shutil
 from pathlib import Path
 
 import pytest
 from selenium import webdriver
+from selenium.webdriver.common.action_chains import ActionChains
 from selenium.webdriver.common.by import By
 from selenium.webdriver.common.keys import Keys
 from selenium.webdriver.support.ui import Select, WebDriverWait
 
 from shortlist.client.keys import Holder, add_key
+from shortlist.intake.files import registry_from_documents
+from shortlist.language.parser import parse_where
+from shortlist.matching.conditions import condition
+from shortlist.matching.values import Values
+from shortlist.model.publication import Publication
 from shortlist.model.times import format_time
 from shortlist.service.state import now
 from tests.service.servers import caller, event, publish, served
@@ -120,6 +127,86 @@ def test_what_is_subscribed_on_the_page_appears_ranked_and_says_why(page, client
     found(page, ".why summary")[1].click()
     wait(page, lambda _: texts(page, ".why li li") == ["0.5 rent is cheap"])
     picture(page, "shortlist")
+    page.find_element(By.CSS_SELECTOR, "#held-back summary").click()
+    wait(page, lambda _: "of the last 4 publications" in texts(page, "#held-back-about")[0])
+
+
+def test_curves_of_terms_are_drawn_and_moved(page, client):
+    view(page, "compose")
+    for number, rent in enumerate((1100, 1350, 1450)):
+        publish(client, event(f"f{number}", rent))
+    typed(page, "where", "rent is very cheap and city != 'rent is cheap' and size is around(50, 9)")
+    wait(
+        page,
+        lambda _: (
+            texts(page, ".term figcaption") == ["rent is very cheap", "size is around(50, 9)"]
+        ),
+    )
+    picture(page, "curves")
+    typed(page, "where", "rent is cheap")
+    wait(page, lambda _: len(found(page, ".term .handle")) == 2)
+    wait(page, lambda _: "3 deliveries" in texts(page, "#preview-about")[0])
+    until, ends = found(page, ".term .handle")
+    assert until.get_attribute("aria-label") == "rent is whole until"
+    assert (until.get_attribute("role"), until.get_attribute("aria-valuenow")) == ("slider", "1200")
+    ends.send_keys(Keys.ARROW_LEFT)
+    assert where(page) == "rent is trapezoid(null, null, 1200, 1495)"
+    ends.send_keys(Keys.PAGE_DOWN, Keys.SHIFT, Keys.ARROW_LEFT, Keys.NULL)
+    assert where(page) == "rent is trapezoid(null, null, 1200, 1395)"
+    assert page.switch_to.active_element == ends  # whoever moves it stays there
+    wait(page, lambda _: "2 deliveries" in texts(page, "#preview-about")[0])
+    # the corners stay in order
+    ActionChains(page).drag_and_drop_by_offset(ends, -120, 0).perform()
+    assert where(page) == "rent is trapezoid(null, null, 1200, 1200)"
+    ActionChains(page).drag_and_drop_by_offset(ends, 60, 0).perform()
+    moved = re.fullmatch(r"rent is trapezoid\(null, null, 1200, (\d+)\)", where(page))
+    assert int(moved[1]) > 1250
+    assert ends.get_attribute("aria-valuenow") == moved[1]
+    # where two lie on each other the one moves that can
+    typed(page, "where", "size is around(50, 10)")
+    wait(page, lambda _: len(found(page, ".term .handle")) == 4)
+    top = found(page, ".term .handle")[2]
+    ActionChains(page).drag_and_drop_by_offset(top, -30, 0).perform()
+    assert re.fullmatch(r"size is trapezoid\(40, 4[0-9.]+, 50, 60\)", where(page))
+
+
+def where(page):
+    return page.find_element(By.ID, "where").get_property("value")
+
+
+def condition_degrees(text, vocabulary, values):
+    """What the matcher says of publications with these values."""
+    meets = condition(parse_where(text, vocabulary), vocabulary)
+    read = Values(vocabulary)
+    flats = (
+        Publication(id="f", source="s", time=0, position=0, data={"a": value}) for value in values
+    )
+    return [meets(read.of(flat)).possibility for flat in flats]
+
+
+def test_curves_are_what_terms_mean(page):
+    """Degrees on the page are those of the matcher."""
+    shapes = ("linear", "smooth", "gauss")
+    terms = {
+        shape: {"trapezoid": [10, 20, 30, 50], "left": shape, "right": "smooth"} for shape in shapes
+    } | {"low": {"trapezoid": [None, None, 20, 40]}, "high": {"trapezoid": [20, 40, None, None]}}
+    vocabulary = {"a": {"type": "number", "terms": terms}}
+    written = [f"a is {words}{term}" for term in terms for words in ("", "not ", "not very ")]
+    written += ["a is somewhat around(25, 10)", "a is trapezoid(5, 5, 30, 30)"]
+    values = [-5, 5, 10, 12.5, 19, 20, 25, 30, 33, 40, 47, 50, 60]
+    drawn = page.execute_async_script(
+        "const [texts, vocabulary, values, done] = arguments;"
+        "import('/page/curves.js').then(({ termsOf, degreeOf }) => done("
+        "texts.map((text) => termsOf(text, vocabulary)[0])"
+        ".map((term) => values.map((value) => degreeOf(term, value)))))",
+        written,
+        vocabulary,
+        values,
+    )
+    declared = registry_from_documents({"vocabulary": vocabulary}).vocabulary
+    for text, degrees in zip(written, drawn, strict=True):
+        condition = condition_degrees(text, declared, values)
+        assert degrees == pytest.approx(condition, abs=1e-6), text
 
 
 def test_what_was_published_is_never_taken_for_html(page, client):
@@ -153,6 +240,11 @@ def test_an_operator_sees_how_it_is(page, client):
     view(page, "operate")
     wait(page, lambda _: "duplicate" in texts(page, "#reasons")[0])
     assert any("lag" in each for each in texts(page, "#figures div"))
+    publish(client, *(event(f"g{n}", 1210 + 40 * n) for n in range(5)))
+    # the first ones fill the shortlist, and what is dearer is held back
+    wait(page, lambda _: "top-k" in texts(page, "#suppressed")[0])
+    wait(page, lambda _: "any (others)" in texts(page, "#busiest")[0])
+    assert "fairness" in texts(page, "#spread-about")[0]
     picture(page, "operate")
 
 

@@ -77,6 +77,24 @@ def test_a_subscription_is_tried_on_what_was_published(client):
     assert client.get("/subscriptions/this").status_code == 404
 
 
+def test_what_was_held_back_has_its_reason(client):
+    publish(
+        client, *(event(f"f{n}", rent) for n, rent in enumerate([1210, 1220, 1230, 1400, 9000]))
+    )
+    path = "/shortlists/flats/held-back"
+    eventually(lambda: shows(client), lambda found: len(found) == 3)
+    found = client.get(path).json()
+    (item,) = found["items"]
+    assert (found["publications"], item["publication"]) == (5, "f3")
+    assert item["reason"] == "3 better ones are still valid"
+    assert [each["publication"] for each in item["above"]] == ["f0", "f1", "f2"]
+    # what came to it is not held back, whatever is asked for now
+    bound = {"policy": {"kind": "top-k", "k": 1}}
+    assert client.patch("/shortlists/flats", json=bound).status_code == 200
+    assert [each["publication"] for each in client.get(path).json()["items"]] == ["f3"]
+    problem(client.get("/shortlists/nobody/held-back"), 404)
+
+
 def test_what_cannot_be_read_is_said_at_once(client):
     assert client.post("/check", json={"where": "rent is cheap"}).json()["problems"] == []
     found = problem(client.post("/check", json={"where": "rent is"}), 422)

@@ -13,6 +13,7 @@ from shortlist.cli import (
     inspection,
     replaying,
     serving,
+    logins,
     research,
 )
 from shortlist.cli.program import main
@@ -21,6 +22,7 @@ __all__ = [
     "batch",
     "commands",
     "inspection",
+    "logins",
     "main",
     "overlay",
     "quarantine",

@@ -30,8 +30,10 @@ from shortlist.cli.app import (
     settings_of,
     warn,
 )
+from shortlist.cli.deployment import ServiceUrl, means_service, reached
 from shortlist.cli.grounds import ground_of
 from shortlist.cli.program import without_spark
+from shortlist.client.deployment import Deployment
 from shortlist.intake.input_files import input_files, is_table
 from shortlist.model.settings import PlanSetting, Settings
 from shortlist.model.wording import choice_of
@@ -191,6 +193,7 @@ def explain(
             help="Where no files are given: what the deployment on this log has read.",
         ),
     ] = None,
+    service: ServiceUrl = None,
     lateness: Lateness = None,
     dedup: Dedup = "24h",
     advertised: Advertised = "optional",
@@ -209,6 +212,12 @@ def explain(
         if not found:
             fail([f"the deployment has not come to a publication {publication!r}"])
         _print_explanations(found, as_json)
+        return
+    if registry is None and timeline is None and means_service(service):
+        with reached(None, service) as remote:
+            assert not isinstance(remote, Deployment)
+            answer = remote.explanations(shortlist, publication, source)
+        _print_explanations(answer["items"], as_json)
         return
     with errors():
         known = _registry(registry, timeline, settings)

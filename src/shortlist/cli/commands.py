@@ -140,7 +140,7 @@ class Dispatch:
             Verdict(order.place, offset, reasons.get(offset), effect)
             for order, offset, effect in zip(orders, offsets, foreseen, strict=True)
         ]
-        self._tell(receipt, verdicts)
+        tell_verdicts(receipt, verdicts, self.as_json)
 
     def _given(self, deployment: Deployment) -> int | None:
         given = _given(self.at)
@@ -151,25 +151,27 @@ class Dispatch:
             )
         return given
 
-    def _tell(self, receipt: Receipt, verdicts: list[Verdict]) -> None:
-        rejected = [each for each in verdicts if each.rejected is not None]
-        effective = [each for each in verdicts if each.rejected is None and each.effect is not None]
-        carried_out = len(verdicts) - len(rejected)
-        if self.as_json:
-            document = receipt.document() | {
-                "carried out": carried_out,
-                "rejected": [each.document() for each in rejected],
-                "effects": [each.document() for each in effective],
-            }
-            print(json.dumps(document, ensure_ascii=False))
-        else:
-            print(receipt.text())
-            say(f"{each.place}: {each.rejected}" for each in rejected)
-            for each in effective:
-                print(f"{each.place}: {each.effect}")
-            print(f"{carried_out:,} carried out, {len(rejected):,} rejected")
-        if rejected:
-            raise typer.Exit(1)
+
+def tell_verdicts(receipt: Receipt, verdicts: Sequence[Verdict], as_json: bool) -> None:
+    """What became of commands; exit status 1 if any was rejected."""
+    rejected = [each for each in verdicts if each.rejected is not None]
+    effective = [each for each in verdicts if each.rejected is None and each.effect is not None]
+    carried_out = len(verdicts) - len(rejected)
+    if as_json:
+        document = receipt.document() | {
+            "carried out": carried_out,
+            "rejected": [each.document() for each in rejected],
+            "effects": [each.document() for each in effective],
+        }
+        print(json.dumps(document, ensure_ascii=False))
+    else:
+        print(receipt.text())
+        say(f"{each.place}: {each.rejected}" for each in rejected)
+        for each in effective:
+            print(f"{each.place}: {each.effect}")
+        print(f"{carried_out:,} carried out, {len(rejected):,} rejected")
+    if rejected:
+        raise typer.Exit(1)
 
 
 def _given(text: str | None) -> int | None:

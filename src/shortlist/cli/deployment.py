@@ -10,18 +10,32 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from shortlist.cli.app import errors, fail
+from shortlist.client.deployment import Deployment
 from shortlist.live.places import SQLITE, announced, state_folder
 from shortlist.log.base import Log
 from shortlist.log.opening import kind_of, known_logs, name_of, open_log
 from shortlist.model.wording import choice_of
 
 if TYPE_CHECKING:
+    from shortlist.client.remote import Remote
     from shortlist.intake.roster import Roster
+
+PATIENCE_SECONDS = 10.0
+"""For so long a service that does not answer is tried."""
 
 LOG_OPTION = typer.Option(
     "--log", envvar="SHORTLIST_LOG", help="sqlite:PATH or nats://HOST:PORT/NAME."
 )
 LogUrl = Annotated[str, LOG_OPTION]
+LogOrNone = Annotated[str | None, LOG_OPTION]
+ServiceUrl = Annotated[
+    str | None,
+    typer.Option(
+        "--service",
+        envvar="SHORTLIST_SERVICE",
+        help="The URL of a service, in place of --log; else that of `shortlist login`.",
+    ),
+]
 
 
 @contextmanager
@@ -39,6 +53,45 @@ def opened(url: str, *, must_exist: bool = False) -> Iterator[Log]:
             yield log
         finally:
             log.close()
+
+
+@contextmanager
+def reached(log: str | None, service: str | None) -> Iterator[Deployment | Remote]:
+    """What somebody means: the deployment on a log, or a service, which is the one that they have
+    logged in to if they name neither."""
+    if log is not None and service is not None:
+        raise typer.BadParameter("expected --log or --service, found both")
+    if log is not None:
+        with opened(log, must_exist=True) as known:
+            yield Deployment(known)
+        return
+    from shortlist.client.logins import known_login
+    from shortlist.client.remote import Remote
+
+    with errors():
+        login = known_login(service)
+        if login is None:
+            raise typer.BadParameter(
+                "expected --log (or SHORTLIST_LOG) or --service, found neither, and no login"
+            )
+        with Remote(login.url, login.key, patience=PATIENCE_SECONDS) as remote:
+            yield remote
+
+
+def means_service(service: str | None) -> bool:
+    """Whether a service is named, or somebody has logged in to one."""
+    from shortlist.client.logins import known_login
+
+    with errors():
+        return known_login(service) is not None
+
+
+def only_with_log(**given: object) -> None:
+    """Fails where something is asked for that a service does not tell."""
+    for name, value in given.items():
+        if value not in (None, False):
+            flag = f"--{name.replace('_', '-')}"
+            raise typer.BadParameter(f"{flag}: expected --log with it, found a service")
 
 
 def _check_log(url: str) -> None:

@@ -13,14 +13,13 @@ from rich.console import Console
 from rich.table import Table
 
 from shortlist.cli.app import LIVE, AsJson, app, errors, fail, warn
-from shortlist.cli.deployment import LOG_OPTION, LogUrl, no_shortlist, opened
+from shortlist.cli.deployment import LogOrNone, ServiceUrl, no_shortlist, only_with_log, reached
 from shortlist.client.deployment import Deployment
 from shortlist.client.status import live_status
 from shortlist.log.base import DELIVERIES, INPUT
-from shortlist.model.times import format_time
 
 if TYPE_CHECKING:
-    from shortlist.engine.contents import Entry
+    from shortlist.client.remote import Remote
 
 
 Document = dict[str, Any]
@@ -56,7 +55,8 @@ def status(
         Path | None, typer.Argument(help="What `Engine.snapshot` gave, in place of a log.")
     ] = None,
     *,
-    log: Annotated[str | None, LOG_OPTION] = None,
+    log: LogOrNone = None,
+    service: ServiceUrl = None,
     mistakes: Annotated[
         bool, typer.Option(help="Also say what looks like a mistake: that takes longer.")
     ] = False,
@@ -65,17 +65,23 @@ def status(
     """Say how a deployment is doing, or what a saved state holds."""
     if snapshot is not None:
         _saved_status(snapshot, as_json)
-    elif log is not None:
-        _live_status(log, mistakes, as_json)
     else:
-        raise typer.BadParameter("expected --log or SNAPSHOT, found neither")
+        with reached(log, service) as place:
+            found = _status_of(place, mistakes)
+        _print_status(found, as_json)
 
 
-def _live_status(url: str, mistakes: bool, as_json: bool) -> None:
-    with opened(url, must_exist=True) as log:
-        found = live_status(Deployment(log), time.time(), mistakes)
-        if found is None:
-            fail([f"no deployment works on this log, in which {log.end(INPUT):,} entries wait"])
+def _status_of(place: Deployment | Remote, mistakes: bool) -> Document:
+    if not isinstance(place, Deployment):
+        only_with_log(mistakes=mistakes)
+        return place.status()
+    found = live_status(place, time.time(), mistakes)
+    if found is None:
+        fail([f"no deployment works on this log, in which {place.log.end(INPUT):,} entries wait"])
+    return found
+
+
+def _print_status(found: Document, as_json: bool) -> None:
     if as_json:
         print(json.dumps(found))
         return
@@ -113,47 +119,55 @@ def _saved_status(snapshot: Path, as_json: bool) -> None:
 def show(
     shortlist: Annotated[str, typer.Argument(help="The id of a shortlist.")],
     *,
-    log: LogUrl,
+    log: LogOrNone = None,
+    service: ServiceUrl = None,
     with_data: Annotated[bool, typer.Option(help="With the publications' data.")] = False,
     as_json: AsJson = False,
 ) -> None:
     """Show what is on a shortlist now, the best first."""
+    with reached(log, service) as place:
+        content = _content_of(place, shortlist, with_data)
+    if as_json:
+        print(json.dumps(content))
+        return
+    head = f"{shortlist}, of {content['subscriber']}, {' then '.join(content['policy'])}"
+    print(f"{head}, at {content['time'] or 'the start'}")
+    if content["shows"]:
+        Console().print(_table(content["shows"], with_data))
+    else:
+        passes_on = content["policy"] == ["everything"]
+        print("shows nothing" + (": it passes everything on" if passes_on else ""))
+
+
+def _content_of(place: Deployment | Remote, shortlist: str, with_data: bool) -> Document:
+    """What a shortlist shows, as a service tells it."""
+    if not isinstance(place, Deployment):
+        content = place.content(shortlist, with_data=with_data)
+        del content["after"]
+        return content
     from shortlist.client.contents import content_of
     from shortlist.live.looking import NoSuchShortlist
 
-    with opened(log, must_exist=True) as known:
-        deployment = Deployment(known)
-        try:
-            content = content_of(deployment, shortlist, with_data=with_data)
-        except NoSuchShortlist as error:
-            roster = deployment.roster()
-            fail([str(error) if roster is None else no_shortlist(shortlist, roster)])
-    if as_json:
-        print(json.dumps(content.document()))
-        return
-    whose, kinds = content.shortlist.subscriber, content.policies
-    print(f"{shortlist}, of {whose}, {' then '.join(kinds)}, at {content.time or 'the start'}")
-    if content.entries:
-        Console().print(_table(content.entries, content.data))
-    else:
-        print("shows nothing" + (": it passes everything on" if kinds == ["everything"] else ""))
+    try:
+        return content_of(place, shortlist, with_data=with_data).document()
+    except NoSuchShortlist as error:
+        roster = place.roster()
+        fail([str(error) if roster is None else no_shortlist(shortlist, roster)])
 
 
-def _table(entries: list[Entry], data: list[Any] | None) -> Table:
+def _table(entries: list[Document], with_data: bool) -> Table:
     table = Table("#", "publication", "score", "by", "published", "until", box=None)
-    if data is not None:
+    if with_data:
         table.add_column("data")
-    for number, entry in enumerate(entries):
-        publication = entry.publication
-        until = "" if entry.until is None else format_time(entry.until)
-        known = [] if data is None else [json.dumps(data[number], ensure_ascii=False)]
+    for entry in entries:
+        data = [json.dumps(entry["data"], ensure_ascii=False)] if with_data else []
         table.add_row(
-            str(entry.rank),
-            f"{publication.id} ({publication.source})",
-            f"{entry.score:g}",
-            entry.subscription or "",
-            format_time(publication.time),
-            f"{'waits, ' if entry.waiting else ''}{until}",
-            *known,
+            str(entry["rank"]),
+            f"{entry['publication']} ({entry['source']})",
+            f"{entry['score']:g}",
+            entry["subscription"] or "",
+            entry["published"],
+            f"{'waits, ' if entry.get('waiting') else ''}{entry['until'] or ''}",
+            *data,
         )
     return table

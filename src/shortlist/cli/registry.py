@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import sys
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, Literal
 
@@ -12,18 +12,22 @@ import typer
 from rich.console import Console
 from rich.table import Table
 
-from shortlist.cli.app import LIVE, AsJson, app, fail
-from shortlist.cli.commands import Dispatch, now
-from shortlist.cli.deployment import LogUrl, opened
-from shortlist.cli.sending import Patience
+from shortlist.cli.app import LIVE, AsJson, app, fail, notes
+from shortlist.cli.commands import Dispatch, now, tell_verdicts
+from shortlist.cli.deployment import LogOrNone, ServiceUrl, only_with_log, reached
+from shortlist.cli.sending import WAITING, Patience
 from shortlist.client.deployment import Deployment
+from shortlist.client.sending import Receipt
 from shortlist.model.settings import Limits
 from shortlist.model.wording import choice_of
 
 if TYPE_CHECKING:
     from shortlist.client.applying import Difference, Plan
+    from shortlist.client.commands import Verdict
     from shortlist.client.listing import Listed
+    from shortlist.client.remote import Remote, Resource
     from shortlist.intake.roster import Roster
+    from shortlist.model.vocabulary import Vocabulary
 
 Listable = Literal["shortlists", "subscriptions", "advertisements", "vocabulary"]
 Wanted = Annotated[Path, typer.Argument(help="The wanted registry: a file or a folder.")]
@@ -39,7 +43,8 @@ def list_command(
         Listable, typer.Argument(help="shortlists, subscriptions, advertisements or vocabulary.")
     ] = "shortlists",
     *,
-    log: LogUrl,
+    log: LogOrNone = None,
+    service: ServiceUrl = None,
     subscriber: Annotated[str | None, typer.Option(help="Only of this subscriber.")] = None,
     policy: Annotated[str | None, typer.Option(help="Only with this kind of policy.")] = None,
     deliveries: Annotated[
@@ -51,13 +56,17 @@ def list_command(
     from shortlist.client.applying import as_written
     from shortlist.client.listing import listed
 
-    with opened(log, must_exist=True) as known:
-        deployment = Deployment(known)
-        roster = _roster(deployment)
+    with reached(log, service) as place:
+        counted = None
+        if isinstance(place, Deployment):
+            counted = place.log if deliveries else None
+        else:
+            only_with_log(deliveries=deliveries)
+        roster, vocabulary = _live(place, None if what == "vocabulary" else what)
         if what == "vocabulary":
-            _print_yaml(as_written(roster, deployment.vocabulary).get("vocabulary", {}), as_json)
+            _print_yaml(as_written(roster, vocabulary).get("vocabulary", {}), as_json)
             return
-        found = [*listed(deployment, roster, what, subscriber, policy, deliveries)]
+        found = [*listed(roster, what, subscriber, policy, counted)]
     if as_json:
         for each in found:
             print(json.dumps(each.document(), ensure_ascii=False))
@@ -71,16 +80,16 @@ def get_command(
         str | None, typer.Argument(help="An id: all nouns that have it; else everything.")
     ] = None,
     *,
-    log: LogUrl,
+    log: LogOrNone = None,
+    service: ServiceUrl = None,
     as_json: AsJson = False,
 ) -> None:
     """Print what is live as a registry that `apply` and `run` take."""
     from shortlist.client.applying import as_written
 
-    with opened(log, must_exist=True) as known:
-        deployment = Deployment(known)
-        roster = _roster(deployment)
-        found = as_written(roster, deployment.vocabulary, name)
+    with reached(log, service) as place:
+        roster, vocabulary = _live(place)
+        found = as_written(roster, vocabulary, name)
     if name is not None and not found:
         names = {*roster.shortlists, *roster.subscriptions, *roster.advertisements}
         fail([f"nothing live is called {name!r}; {choice_of(name, names)}"])
@@ -89,11 +98,16 @@ def get_command(
 
 @app.command("diff", rich_help_panel=LIVE)
 def diff_command(
-    registry: Wanted, *, log: LogUrl, prune: Prune = False, as_json: AsJson = False
+    registry: Wanted,
+    *,
+    log: LogOrNone = None,
+    service: ServiceUrl = None,
+    prune: Prune = False,
+    as_json: AsJson = False,
 ) -> None:
     """Say what `apply` would change; exit with 1 if there is anything."""
-    with opened(log, must_exist=True) as known:
-        found = _plan(Deployment(known), registry, prune)
+    with reached(log, service) as place:
+        found = _plan(place, registry, prune)
     _tell(found, as_json)
     if found.differences:
         raise typer.Exit(1)
@@ -103,44 +117,66 @@ def diff_command(
 def apply_command(
     registry: Wanted,
     *,
-    log: LogUrl,
+    log: LogOrNone = None,
+    service: ServiceUrl = None,
     prune: Prune = False,
     yes: Annotated[bool, typer.Option("--yes", help="Do not ask.")] = False,
     patience: Patience = 60,
     as_json: AsJson = False,
 ) -> None:
     """Make a deployment what a registry says: only what differs is touched."""
-    with opened(log, must_exist=True) as known:
-        deployment = Deployment(known)
-        found = _plan(deployment, registry, prune)
+    with reached(log, service) as place:
+        found = _plan(place, registry, prune)
         if not as_json or not found.differences:
             _tell(found, as_json)
         if not found.differences:
             return
         if not yes and not _agrees():
             fail(["nothing was changed"])
-        foreseen = [
-            effect
-            for difference in found.differences
-            for effect in [*[None] * (len(difference.orders) - 1), difference.effect]
-        ]
-        dispatch = Dispatch(log, wait=True, patience=patience, as_json=as_json)
-        dispatch.send_checked(deployment, found.orders, foreseen, now())
+        if isinstance(place, Deployment):
+            assert log is not None
+            foreseen = [
+                effect
+                for difference in found.differences
+                for effect in [*[None] * (len(difference.orders) - 1), difference.effect]
+            ]
+            dispatch = Dispatch(log, wait=True, patience=patience, as_json=as_json)
+            dispatch.send_checked(place, found.orders, foreseen, now())
+        else:
+            _apply_remotely(place, found.differences, as_json)
 
 
-def _plan(deployment: Deployment, path: Path, prune: bool) -> Plan:
+def _apply_remotely(remote: Remote, differences: Sequence[Difference], as_json: bool) -> None:
+    from shortlist.client.remote_registry import apply_remotely
+
+    verdicts: list[Verdict] = []
+    with notes.status(WAITING) as shown:
+        for verdict in apply_remotely(remote, differences):
+            verdicts.append(verdict)
+            shown.update(f"{len(verdicts):,} of {len(differences):,}")
+    offsets = sorted(each.offset for each in verdicts if each.offset is not None)
+    receipt = Receipt([range(offset, offset + 1) for offset in offsets])
+    tell_verdicts(receipt, verdicts, as_json)
+
+
+def _plan(place: Deployment | Remote, path: Path, prune: bool) -> Plan:
     from shortlist.client.applying import plan
     from shortlist.intake.files import read_registry
 
     wanted = read_registry(path, Limits())
-    return plan(_roster(deployment), deployment.vocabulary, wanted, prune=prune)
+    return plan(*_live(place), wanted, prune=prune)
 
 
-def _roster(deployment: Deployment) -> Roster:
-    roster = deployment.roster()
-    if roster is None:
-        fail(["expected a deployment whose state can be read here, found none"])
-    return roster
+def _live(place: Deployment | Remote, needed: Resource | None = None) -> tuple[Roster, Vocabulary]:
+    """What is live there; of a service, what may be seen."""
+    if isinstance(place, Deployment):
+        roster = place.roster()
+        if roster is None:
+            fail(["expected a deployment whose state can be read here, found none"])
+        return roster, place.vocabulary
+    from shortlist.client.remote_registry import remote_registry
+
+    return remote_registry(place, needed)
 
 
 def _agrees() -> bool:

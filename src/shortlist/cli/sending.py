@@ -10,7 +10,7 @@ from typing import Annotated, Protocol, cast
 import typer
 
 from shortlist.cli.app import LIVE, AsJson, app, fail, notes, say
-from shortlist.cli.deployment import LogUrl, opened
+from shortlist.cli.deployment import LogOrNone, ServiceUrl, only_with_log, opened, reached
 from shortlist.client.deployment import Deployment
 from shortlist.client.fates import Ends, Fate, fates
 from shortlist.client.sending import Line, Receipt, in_chunks
@@ -76,8 +76,13 @@ def _numbered(lines: Sequence[bytes], name: str, before: int) -> Iterator[Line]:
 
 def send(log: Log, chunks: Iterable[Sequence[Line]]) -> Receipt:
     """Appends one chunk after the other, each acknowledged before the next is sent."""
+    return _last(send_chunks(log, chunks))
+
+
+def _last(receipts: Iterable[Receipt]) -> Receipt:
+    """Shows what is acknowledged so far."""
     with notes.status("Sending") as shown:
-        for receipt in send_chunks(log, chunks):
+        for receipt in receipts:
             shown.update(f"{receipt.count:,} acknowledged")
     return receipt
 
@@ -86,7 +91,8 @@ def send(log: Log, chunks: Iterable[Sequence[Line]]) -> Receipt:
 def publish(
     files: FilePaths = None,
     *,
-    log: LogUrl,
+    log: LogOrNone = None,
+    service: ServiceUrl = None,
     now: Annotated[
         bool, typer.Option("--now", help="Give the present time to lines that have none.")
     ] = False,
@@ -102,21 +108,31 @@ def publish(
 ) -> None:
     """Publish JSON lines; what is acknowledged is durable."""
     bad: list[Line] = []
-    with opened(log, must_exist=not create) as connected:
-        before = Ends.of(connected)
-        is_timed = Deployment(connected).basis == "event"
+    found: list[Fate] = []
+    if create and log is not None:
+        with opened(log):
+            pass
+    with reached(log, service) as place:
+        is_timed = isinstance(place, Deployment) and place.basis == "event"
         chunks: Iterator[list[Line]] = (
             _good(lines, bad, now, is_timed) for lines in incoming(files)
         )
         if strict:
             lines = [line for chunk in chunks for line in chunk]
             chunks = in_chunks([] if bad else lines)
-        sent: list[Line] = []
-        receipt = send(connected, _kept(filter(None, chunks), sent if wait else None))
-        found: list[Fate] = []
-        if wait:
-            with notes.status(WAITING):
-                found = fates(Deployment(connected), receipt, sent, before, patience)
+        chunks = filter(None, chunks)
+        if not isinstance(place, Deployment):
+            from shortlist.client.remote_sending import send_remotely
+
+            only_with_log(wait=wait, create=create)
+            receipt = _last(send_remotely(place, chunks))
+        else:
+            before = Ends.of(place.log)
+            sent: list[Line] = []
+            receipt = send(place.log, _kept(chunks, sent if wait else None))
+            if wait:
+                with notes.status(WAITING):
+                    found = fates(place, receipt, sent, before, patience)
     if as_json:
         told = {"became": [fate.document() for fate in found]} if wait else {}
         print(json.dumps(receipt.document() | {"rejected": len(bad)} | told, ensure_ascii=False))

@@ -1,13 +1,16 @@
 """The commands around the HTTP service: serve it, and who may call it."""
 
+from __future__ import annotations
+
 import json
 import subprocess
 import sys
-from collections.abc import Callable, Iterator
-from contextlib import ExitStack, contextmanager
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import AbstractContextManager, ExitStack, contextmanager
+from functools import partial
 from pathlib import Path
 from threading import Thread
-from typing import Annotated, Literal
+from typing import TYPE_CHECKING, Annotated, Literal
 
 import typer
 from rich.console import Console
@@ -27,7 +30,11 @@ from shortlist.cli.app import (
     limits_of,
     say,
 )
-from shortlist.cli.deployment import LogUrl, opened
+from shortlist.cli.deployment import LogOrNone, LogUrl, opened
+from shortlist.log.base import Log
+
+if TYPE_CHECKING:
+    from shortlist.service.state import Options
 
 Name = Annotated[str, typer.Argument(help="The name of the key.")]
 
@@ -36,7 +43,11 @@ Name = Annotated[str, typer.Argument(help="The name of the key.")]
 def serve(
     registry: RegistryPath = None,
     *,
-    log: LogUrl,
+    log: LogOrNone = None,
+    tenant: Annotated[
+        list[str] | None,
+        typer.Option(help="In place of --log, for each of several: NAME=LOG."),
+    ] = None,
     up: Annotated[
         bool, typer.Option("--up", help="Run the deployment, too; with REGISTRY that is so.")
     ] = False,
@@ -58,31 +69,77 @@ def serve(
     With a registry, which a new deployment begins with, or with --up, the deployment is run as well
     and ends with the service.
     """
-    from shortlist.service.serving import bound_socket, check_keys, is_loopback, make_server
+    from shortlist.service.serving import is_loopback
     from shortlist.service.state import LIMITS, Options
 
-    with errors(), opened(log) as known:
-        options = Options(
-            is_loopback=is_loopback(host),
-            limits=limits_of(limit, LIMITS),
-            patience=patience,
-            heartbeat=heartbeat,
-            per_second=rate,
-            private_webhooks=private_webhooks,
+    options = Options(
+        is_loopback=is_loopback(host),
+        limits=limits_of(limit, LIMITS),
+        patience=patience,
+        heartbeat=heartbeat,
+        per_second=rate,
+        private_webhooks=private_webhooks,
+    )
+    urls = _tenants(tenant or [])
+    if (log is None) == (not urls) or (urls and registry is not None):
+        raise typer.BadParameter(
+            "expected --log, or --tenant for each of several and no REGISTRY: each has its own"
         )
+    with errors(), ExitStack() as stack:
+        if log is not None:
+            known: Log | dict[str, Log] = stack.enter_context(opened(log))
+        else:
+            known = {
+                name: stack.enter_context(opened(url, must_exist=True))
+                for name, url in urls.items()
+            }
+        is_up = up or registry is not None
+        runs = [] if not is_up else [*urls.values()] if log is None else [log]
+        _serve(known, options, (host, port), [partial(deployed, registry, run, on) for run in runs])
+
+
+def _serve(
+    known: Log | dict[str, Log],
+    options: Options,
+    place: tuple[str, int],
+    runs: Sequence[Callable[[Callable[[], object]], AbstractContextManager[None]]],
+) -> None:
+    """Until it is told to stop; meanwhile deployments run, each of which ends it when it ends."""
+    from shortlist.service.serving import bound_socket, check_keys, check_tenants, make_server
+
+    host, port = place
+    if isinstance(known, dict):
+        check_tenants(known)
+        who = f"keys are asked for; tenants: {', '.join(known)}"
+    else:
         has_keys = check_keys(known, host)
-        with bound_socket(host, port) as listening:
-            where = f"http://{f'[{host}]' if ':' in host else host}:{listening.getsockname()[1]}"
-            who = "keys are asked for" if has_keys else "without keys: everybody here may do all"
-            server = make_server(known, options)
-            with ExitStack() as stack:
-                if up or registry is not None:
-                    beside = deployed(
-                        registry, log, on, lambda: setattr(server, "should_exit", True)
-                    )
-                    stack.enter_context(beside)
-                say([f"{where} ({who}); the API is described at {where}/docs"])
-                server.run(sockets=[listening])
+        who = "keys are asked for" if has_keys else "without keys: everybody here may do all"
+    with bound_socket(host, port) as listening, ExitStack() as stack:
+        where = f"http://{f'[{host}]' if ':' in host else host}:{listening.getsockname()[1]}"
+        server = make_server(known, options)
+        for run in runs:
+            stack.enter_context(run(lambda: setattr(server, "should_exit", True)))
+        say([f"{where} ({who}); the API is described at {where}/docs"])
+        server.run(sockets=[listening])
+
+
+def _tenants(texts: Sequence[str]) -> dict[str, str]:
+    """The log of each tenant.
+
+    >>> _tenants(["acme=sqlite:acme.log"])
+    {'acme': 'sqlite:acme.log'}
+    """
+    found: dict[str, str] = {}
+    for text in texts:
+        name, _, url = text.partition("=")
+        if not name or not url:
+            raise typer.BadParameter(f"--tenant: expected NAME=LOG, found {text!r}")
+        if name in found or url in found.values():
+            raise typer.BadParameter(
+                f"--tenant: expected each name and each log once, found {text!r} beside another"
+            )
+        found[name] = url
+    return found
 
 
 @contextmanager

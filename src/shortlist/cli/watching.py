@@ -1,19 +1,31 @@
 """The commands `watch` and `trace`: deliveries as they come, and the way of one publication."""
 
+from __future__ import annotations
+
 import json
 import sys
 import time
 from collections.abc import Iterator, Mapping
 from contextlib import suppress
 from itertools import islice
-from typing import Annotated, Any
+from queue import Empty, SimpleQueue
+from threading import Thread
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 from rich.console import Console
 from rich.text import Text
 
 from shortlist.cli.app import LIVE, AsJson, app, fail
-from shortlist.cli.deployment import LogUrl, no_shortlist, opened
+from shortlist.cli.deployment import (
+    LogOrNone,
+    LogUrl,
+    ServiceUrl,
+    no_shortlist,
+    only_with_log,
+    opened,
+    reached,
+)
 from shortlist.client.deployment import Deployment
 from shortlist.client.following import Following, News
 from shortlist.client.tracing import traced
@@ -21,12 +33,16 @@ from shortlist.client.waiting import POLL_SECONDS
 from shortlist.log.base import DELIVERIES, Log
 from shortlist.model.wording import one_line
 
+if TYPE_CHECKING:
+    from shortlist.client.remote import Event, Remote
+
 
 @app.command(rich_help_panel=LIVE)
 def watch(
     shortlist: Annotated[str | None, typer.Argument(help="Its id; all if there is none.")] = None,
     *,
-    log: LogUrl,
+    log: LogOrNone = None,
+    service: ServiceUrl = None,
     subscriber: Annotated[str | None, typer.Option(help="Only this subscriber's.")] = None,
     after: Annotated[
         int | None, typer.Option(min=0, help="Those behind this offset; else those from now on.")
@@ -53,21 +69,65 @@ def watch(
         raise typer.BadParameter("--changes: expected neither --after (but 0) nor --subscriber")
     if rejects and (changes or shortlist is not None or subscriber is not None):
         raise typer.BadParameter("--rejects: expected neither --changes, --subscriber nor an id")
-    console = Console()
-    with opened(log, must_exist=True) as connected, suppress(KeyboardInterrupt):
+    tell = _Telling(as_json, rejects)
+    with reached(log, service) as place, suppress(KeyboardInterrupt):
+        if not isinstance(place, Deployment):
+            only_with_log(subscriber=subscriber, consumer=consumer, rejects=rejects)
+            if shortlist is None:
+                raise typer.BadParameter("expected a shortlist: a service tells of one at a time")
+            told = events_until_idle(place, shortlist, after, until_idle)
+            events = (event for event in told if changes or event.kind == "delivery")
+            for event in islice(events, count):
+                tell(event.line, event.document)
+                sys.stdout.flush()
+            return
         if shortlist is not None:
-            _check_shortlist(connected, shortlist)
+            _check_shortlist(place.log, shortlist)
         following = Following(
-            connected, shortlist, changes=changes, rejects=rejects, after=after, consumer=consumer
+            place.log, shortlist, changes=changes, rejects=rejects, after=after, consumer=consumer
         )
         for news in islice(_awaited(following, subscriber, until_idle), count):
-            if as_json:
-                print(news.line)
-            else:
-                tell = readable_reject if rejects else readable
-                console.print(tell(news.document), soft_wrap=True)
+            tell(news.line, news.document)
         sys.stdout.flush()
         following.remember()
+
+
+class _Telling:
+    """Prints what came, for machines or for people."""
+
+    def __init__(self, as_json: bool, rejects: bool) -> None:
+        self._as_json = as_json
+        self._readable = readable_reject if rejects else readable
+        self._console = Console()
+
+    def __call__(self, line: str, document: Mapping[str, Any]) -> None:
+        if self._as_json:
+            print(line)
+        else:
+            self._console.print(self._readable(document), soft_wrap=True)
+
+
+def events_until_idle(
+    remote: Remote, shortlist: str, after: int | None, until_idle: float | None
+) -> Iterator[Event]:
+    """What comes to a shortlist of a service, for as long as anything does."""
+    came: SimpleQueue[Event | Exception] = SimpleQueue()
+
+    def follow() -> None:
+        try:
+            for event in remote.follow(shortlist, None if after is None else str(after)):
+                came.put(event)
+        except Exception as error:
+            came.put(error)
+
+    # a stream can only be waited for: it goes on until the program ends
+    Thread(target=follow, daemon=True).start()
+    with suppress(Empty):
+        while True:
+            found = came.get(timeout=until_idle)
+            if isinstance(found, Exception):
+                raise found
+            yield found
 
 
 def _check_shortlist(log: Log, name: str) -> None:

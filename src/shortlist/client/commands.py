@@ -44,7 +44,8 @@ class Verdict(NamedTuple):
     """What became of one."""
 
     place: str
-    offset: int
+    offset: int | None
+    """None where a service refused it before."""
     rejected: str | None
     effect: str | None
 

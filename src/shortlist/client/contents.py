@@ -40,8 +40,8 @@ class Content:
         shown = [entry.document() for entry in self.entries]
         for document, found in zip(shown, self.data or (), strict=False):
             document["data"] = found
-        head = {"shortlist": self.shortlist.id, "time": self.time}
-        return {**head, "policy": self.policies, "shows": shown}
+        head = {"shortlist": self.shortlist.id, "subscriber": self.shortlist.subscriber}
+        return {**head, "time": self.time, "policy": self.policies, "shows": shown}
 
 
 def content_of(deployment: Deployment, shortlist: str, *, with_data: bool = False) -> Content:

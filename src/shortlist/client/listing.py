@@ -6,11 +6,10 @@ import json
 from collections.abc import Iterator
 from typing import Any, Literal, NamedTuple
 
-from shortlist.client.deployment import Deployment
 from shortlist.client.nouns import Noun, live_nouns, policy_kinds, subscriber_of
 from shortlist.intake.documents import Kind
 from shortlist.intake.roster import Roster
-from shortlist.log.base import DELIVERIES
+from shortlist.log.base import DELIVERIES, Log
 from shortlist.model.advertisement import Advertisement
 from shortlist.model.shortlist import Shortlist
 
@@ -44,16 +43,16 @@ class _Delivered(NamedTuple):
 
 
 def listed(
-    deployment: Deployment,
     roster: Roster,
     what: Literal["shortlists", "subscriptions", "advertisements"],
     subscriber: str | None = None,
     policy: str | None = None,
-    deliveries: bool = False,
+    counted: Log | None = None,
 ) -> Iterator[Listed]:
-    """Those of a subscriber, with a kind of policy, or all, in order of their ids."""
+    """Those of a subscriber, with a kind of policy, or all, in order of their ids; with a log, the
+    deliveries in it are counted."""
     kind = KINDS[what]
-    delivered = _delivered(deployment, kind) if deliveries else None
+    delivered = None if counted is None else _delivered(counted, kind)
     nouns = live_nouns(roster, kind)
     for name in sorted(nouns):
         noun = nouns[name]
@@ -73,12 +72,12 @@ def _listed(
     return Listed(noun.id, owner, noun.where or "everything", None, times, last)
 
 
-def _delivered(deployment: Deployment, kind: Kind) -> dict[str, _Delivered]:
+def _delivered(log: Log, kind: Kind) -> dict[str, _Delivered]:
     """By shortlist, or by the subscription that deliveries name; nobody delivers for an
     advertisement."""
     found: dict[str, _Delivered] = {}
     if kind != "advertisement":
-        for entry in deployment.log.read(DELIVERIES, 0):
+        for entry in log.read(DELIVERIES, 0):
             delivery = json.loads(entry.content)
             name = delivery[kind]
             found[name] = _Delivered(found.get(name, _Delivered()).times + 1, delivery["time"])

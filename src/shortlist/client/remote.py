@@ -29,10 +29,18 @@ STREAM_SECONDS = 60.0
 class Refusal(ShortlistError):
     """What a service said no to, and why."""
 
-    def __init__(self, status: int, detail: str, problems: Sequence[Problem] = ()) -> None:
+    def __init__(
+        self,
+        status: int,
+        detail: str,
+        problems: Sequence[Problem] = (),
+        offset: int | None = None,
+    ) -> None:
         super().__init__(detail)
         self.status = status
         self.problems = tuple(problems)
+        self.offset = offset
+        """Where the command stands in the log's input, if the deployment refused it."""
 
 
 class Unreachable(ShortlistError):
@@ -61,6 +69,8 @@ class Event(NamedTuple):
     """Whoever follows on behind it misses nothing."""
     kind: str
     document: Document
+    line: str
+    """The document as the log has it."""
 
 
 class Api(ABC, Generic[Answer]):
@@ -106,6 +116,15 @@ class Api(ABC, Generic[Answer]):
         path = _path("shortlists", shortlist, "/deliveries")
         return self.ask(Call("GET", path, params={"after": after, "limit": limit}))
 
+    def held_back(self, shortlist: str) -> Answer:
+        """What matches a shortlist and was not delivered lately, and why."""
+        return self.ask(Call("GET", _path("shortlists", shortlist, "/held-back")))
+
+    def explanations(self, shortlist: str, publication: str, source: str | None = None) -> Answer:
+        """Why one of the last publications is on a shortlist, or is not."""
+        params = {"publication": publication} | ({} if source is None else {"source": source})
+        return self.ask(Call("GET", _path("shortlists", shortlist, "/explanations"), params=params))
+
     def try_out(self, subscription: Mapping[str, Any]) -> Answer:
         """What a subscription would have delivered lately."""
         return self.ask(_with_body("POST", "/try", subscription))
@@ -116,6 +135,18 @@ class Api(ABC, Generic[Answer]):
 
     def status(self) -> Answer:
         return self.ask(Call("GET", "/status"))
+
+    def usage(self) -> Answer:
+        """What the last deliveries were spent on."""
+        return self.ask(Call("GET", "/usage"))
+
+    def vocabulary(self) -> Answer:
+        """What is declared about attributes, as a registry has it."""
+        return self.ask(Call("GET", "/vocabulary"))
+
+    def me(self) -> Answer:
+        """Whose key it is that this program calls with."""
+        return self.ask(Call("GET", "/me"))
 
 
 class Remote(Api[Document]):
@@ -264,7 +295,7 @@ class _Events:
     >>> [events.take(line) for line in ("id: 2.0", "event: delivery", 'data: {"rank": 1}')]
     [None, None, None]
     >>> events.take(""), events.place
-    (Event(place='2.0', kind='delivery', document={'rank': 1}), '2.0')
+    (Event(place='2.0', kind='delivery', document={'rank': 1}, line='{"rank": 1}'), '2.0')
     """
 
     def __init__(self, place: str | None) -> None:
@@ -288,15 +319,15 @@ class _Events:
             return None
         self.place = fields["id"]
         is_news = fields["event"] != "ready"
-        document = json.loads(fields["data"])
-        return Event(self.place, fields["event"], document) if is_news else None
+        line = fields["data"]
+        return Event(self.place, fields["event"], json.loads(line), line) if is_news else None
 
 
 def _refusal(answer: httpx.Response) -> Refusal:
     try:
         found = answer.json()
         problems = [Problem(**each) for each in found.get("problems", ())]
-        return Refusal(answer.status_code, found["detail"], problems)
+        return Refusal(answer.status_code, found["detail"], problems, found.get("offset"))
     except (ValueError, KeyError, TypeError, AttributeError):
         return Refusal(answer.status_code, f"{answer.status_code} {answer.reason_phrase}")
 

@@ -4,17 +4,14 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterator
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from shortlist.client.deployment import UNLIMITED, Deployment, read_up_to
 from shortlist.live.lag import Lag, lag
 from shortlist.live.manifest import Manifest
 from shortlist.log.base import DELIVERIES, INPUT, REJECTS, Log
-from shortlist.model.counts import OTHER_TYPE, REJECTED, labelled
+from shortlist.model.counts import OTHER_TYPE, REJECTED, SUPPRESSED, labelled
 from shortlist.model.times import format_time
-
-if TYPE_CHECKING:
-    pass
 
 RECENT = 1000
 """Entries that a rate is taken over."""
@@ -55,6 +52,7 @@ def live_status(deployment: Deployment, now: float, mistakes: bool = False) -> D
         "promotions": counts.get("promotion", 0),
         "dead on arrival": counts.get("dead on arrival", 0),
         "commands": counts.get("commands", 0),
+        "suppressed": dict(labelled(counts, SUPPRESSED)),
         "rejects": dict(labelled(counts, REJECTED)),
         "quarantined": manifest.quarantined,
         "warnings": [

@@ -6,12 +6,14 @@ import asyncio
 import time
 from contextlib import suppress
 from dataclasses import dataclass, field
+from urllib.parse import urlsplit
 
-from fastapi import Request
+from starlette.requests import HTTPConnection
 
 from shortlist.client.keys import Holder, Role, has_keys, hash_of, known_keys
 from shortlist.intake.roster import Roster
 from shortlist.log.base import Log, LogUnavailable
+from shortlist.model.wording import shown
 from shortlist.service.problems import Refused
 from shortlist.service.tickets import Tickets
 
@@ -20,7 +22,7 @@ REFRESH_SECONDS = 2.0
 MOST_CALLERS = 10_000
 """Whose rates are remembered."""
 STREAM = "/events"
-"""What the paths of streams end in."""
+"""What the paths of server-sent events end in."""
 LOOPBACK = ("127.0.0.1", "::1", "localhost")
 EVERYBODY = Holder("everybody", "operator")
 """Whoever calls on loopback before there are keys."""
@@ -83,7 +85,7 @@ class Access:
         """Whether everybody may do everything: on loopback, until the first key is made."""
         return self._is_loopback and not self._asks
 
-    def holder(self, request: Request) -> Holder:
+    def holder(self, request: HTTPConnection) -> Holder:
         """Who calls; refuses whoever has no key, or calls too often."""
         holder = self._holder(request)
         caller = request.client.host if request.client and holder is EVERYBODY else holder.name
@@ -97,38 +99,57 @@ class Access:
         """Whether somebody who was let in still has a key."""
         return (self.is_open and holder is EVERYBODY) or holder in self._keys.values()
 
-    def _holder(self, request: Request) -> Holder:
+    def _holder(self, request: HTTPConnection) -> Holder:
         if self.is_open:
             # a page of somebody else's, under a name that leads here, must not get in
             if request.url.hostname not in LOOPBACK:
                 raise Refused(421, f"expected a request to loopback, found {request.url.hostname}")
+            _check_origin(request)
             return EVERYBODY
+        found, expected = self._found(request)
+        if found is None:
+            raise Refused(401, expected, headers=CHALLENGE)
+        return found
+
+    def knows(self, request: HTTPConnection) -> bool:
+        """Whether a request brings a key, or a ticket, of ours."""
+        return self._found(request)[0] is not None
+
+    def _found(self, request: HTTPConnection) -> tuple[Holder | None, str]:
+        """Who calls, by a key or a ticket; if nobody, what was expected."""
         ticket = request.query_params.get("ticket")
         if ticket is not None:
-            return self._ticketed(request, ticket)
+            if not _is_stream(request):
+                return None, "expected a key: tickets are for streams alone"
+            name = self._tickets.name(ticket, time.time())
+            found = next((each for each in self._keys.values() if each.name == name), None)
+            return found, "expected a ticket of the last minute, found another"
         scheme, _, key = request.headers.get("authorization", "").partition(" ")
         if scheme.lower() != "bearer" or not key:
-            raise Refused(401, "expected a key: Authorization: Bearer KEY", headers=CHALLENGE)
+            return None, "expected a key: Authorization: Bearer KEY"
         found = self._keys.get(hash_of(key.strip()))
-        if found is None:
-            raise Refused(401, "expected a key that is known, found another", headers=CHALLENGE)
-        return found
+        return found, "expected a key that is known, found another"
 
     def ticket(self, holder: Holder) -> str:
         """Lets somebody in for a minute, to streams alone."""
         return self._tickets.ticket(holder.name, time.time())
 
-    def _ticketed(self, request: Request, ticket: str) -> Holder:
-        if request.method != "GET" or not request.url.path.endswith(STREAM):
-            raise Refused(401, "expected a key: tickets are for streams alone", headers=CHALLENGE)
-        name = self._tickets.name(ticket, time.time())
-        for holder in self._keys.values():
-            if holder.name == name:
-                return holder
-        raise Refused(401, "expected a ticket of the last minute, found another", headers=CHALLENGE)
-
 
 CHALLENGE = {"WWW-Authenticate": "Bearer"}
+
+
+def _is_stream(request: HTTPConnection) -> bool:
+    is_read = request.scope.get("method") == "GET" and request.url.path.endswith(STREAM)
+    return request.scope["type"] == "websocket" or is_read
+
+
+def _check_origin(request: HTTPConnection) -> None:
+    """Browsers let any page open WebSockets to here, and read what comes."""
+    origin = request.headers.get("origin")
+    if request.scope["type"] != "websocket" or origin is None:
+        return
+    if urlsplit(origin).netloc != request.url.netloc:
+        raise Refused(403, f"expected a page of this service, found one of {shown(origin)}")
 
 
 def check_role(holder: Holder, *roles: Role) -> None:

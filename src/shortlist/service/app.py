@@ -13,7 +13,14 @@ from starlette.middleware import Middleware
 from starlette.staticfiles import StaticFiles
 
 from shortlist.log.base import Log
-from shortlist.service import hooking, operating, publishing, receiving, registering
+from shortlist.service import (
+    hooking,
+    operating,
+    publishing,
+    receiving,
+    registering,
+    streaming,
+)
 from shortlist.service.bounds import BoundedBodies
 from shortlist.service.measuring import Measured
 from shortlist.service.problems import RESPONSES, add_handlers
@@ -52,7 +59,7 @@ def create_app(log: Log, options: Options | None = None) -> FastAPI:
     app.state.service = service
     add_handlers(app)
     # names may hold slashes: what is about one comes before the names themselves
-    for module in (publishing, receiving, hooking, registering, operating):
+    for module in (publishing, receiving, streaming, hooking, registering, operating):
         app.include_router(module.router)
     _add_pages(app)
     return app

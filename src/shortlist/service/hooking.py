@@ -21,7 +21,6 @@ from shortlist.model.wording import shown
 from shortlist.service.access import check_role
 from shortlist.service.paging import After, Most, read_page
 from shortlist.service.problems import Refused
-from shortlist.service.receiving import check_seen
 from shortlist.service.registering import Name
 from shortlist.service.state import Body, Caller, Here, Service, body_schema
 from shortlist.service.targets import check_target
@@ -87,7 +86,7 @@ async def put(
     shortlist, url = body.get("shortlist"), body.get("url")
     if not isinstance(shortlist, str) or not isinstance(url, str):
         raise Refused(422, f"expected a shortlist and a url, found {shown(body)}")
-    await asyncio.to_thread(check_seen, service, caller, shortlist)
+    await asyncio.to_thread(service.check_seen, caller, shortlist)
     await check_target(url, private=service.options.private_webhooks)
     known = await asyncio.to_thread(known_webhooks, service.log)
     before = known.get(name)
@@ -132,7 +131,7 @@ def _check_free(service: Service, caller: Holder, webhook: Webhook) -> None:
 
 def _may_see(service: Service, caller: Holder, webhook: Webhook) -> bool:
     try:
-        check_seen(service, caller, webhook.shortlist)
+        service.check_seen(caller, webhook.shortlist)
     except Refused:
         return caller.is_operator
     return True

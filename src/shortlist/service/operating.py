@@ -11,7 +11,8 @@ from fastapi.responses import Response
 from prometheus_client import CONTENT_TYPE_LATEST, generate_latest
 
 from shortlist.client.status import live_status
-from shortlist.live.registers import NoDeployment
+from shortlist.client.usage import recent_deliveries
+from shortlist.client.usage import usage as usage_of
 from shortlist.log.base import REJECTS
 from shortlist.service.access import check_role
 from shortlist.service.state import Caller, Here
@@ -28,12 +29,7 @@ async def healthz() -> dict[str, str]:
 @router.get("/readyz")
 def readyz(service: Here) -> dict[str, Any]:
     """Whether the log can be reached, a deployment works on it, and its state can be read."""
-    manifest = service.deployment.manifest
-    if manifest is None:
-        raise NoDeployment("no deployment works on this log yet: start one with `shortlist up`")
-    if service.deployment.files is None:
-        raise NoDeployment("expected a deployment whose state can be read here, found none")
-    return {"status": "ok", "commits": manifest.number}
+    return {"status": "ok", "commits": service.check_ready().number}
 
 
 @router.get("/metrics", response_class=Response)
@@ -47,10 +43,19 @@ def metrics(service: Here, caller: Caller) -> Response:
 def status(service: Here, caller: Caller) -> dict[str, Any]:
     """How the deployment is doing: lag, rates, counts, rejects by reason, warnings."""
     check_role(caller)
+    service.check_ready()
     found = live_status(service.deployment, time.time())
-    if found is None:
-        raise NoDeployment("no deployment works on this log yet: start one with `shortlist up`")
+    assert found is not None
     return found
+
+
+@router.get("/usage")
+def usage(service: Here, caller: Caller) -> dict[str, Any]:
+    """What the last deliveries were spent on: the subscriptions that took most, and how evenly
+    they spread over all that are live."""
+    check_role(caller)
+    recent = recent_deliveries(service.log)
+    return service.registry.ask(lambda roster: usage_of(roster, recent))
 
 
 @router.get("/rejects")
@@ -69,4 +74,4 @@ def rejects(
 async def me(service: Here, caller: Caller) -> dict[str, Any]:
     """Whose key it is that you call with."""
     found = {"name": caller.name, "role": caller.role, "owner": caller.owner}
-    return {**found, "is_open": service.access.is_open}
+    return {**found, "tenant": service.options.tenant, "is_open": service.access.is_open}

@@ -1,23 +1,22 @@
-"""Routes for subscribers: what a shortlist shows, what came to it, and what comes."""
+"""Routes for subscribers: what a shortlist shows, what came to it, and why."""
 
 from __future__ import annotations
 
-import asyncio
-from collections.abc import AsyncIterator
 from typing import Annotated, Any
 
-from fastapi import APIRouter, Header, Query
-from fastapi.responses import StreamingResponse
+from fastapi import APIRouter, Query
 
 from shortlist.client.contents import content_of
-from shortlist.client.following import News, Place
+from shortlist.client.following import Place
 from shortlist.client.keys import Holder
 from shortlist.client.nouns import read_noun
-from shortlist.client.trying import reasons, registry_of, tried
+from shortlist.client.trying import Explained, explained, held_back, reasons, registry_of, tried
+from shortlist.engine.explanation import Question
 from shortlist.intake.lines import BadItem
 from shortlist.intake.roster import Roster
 from shortlist.log.base import DELIVERIES
 from shortlist.model.registry import Registry
+from shortlist.model.shortlist import Shortlist
 from shortlist.model.subscription import Subscription
 from shortlist.model.times import format_time
 from shortlist.model.wording import shown
@@ -26,15 +25,8 @@ from shortlist.service.paging import After, Most, read_page
 from shortlist.service.problems import Refused
 from shortlist.service.registering import Name
 from shortlist.service.state import Body, Caller, Here, Service, body_schema, now, parsed
-from shortlist.service.tickets import SECONDS
 
 router = APIRouter(tags=["subscribers"])
-KINDS = {DELIVERIES: "delivery"}
-"""The names of events; all others are departures."""
-
-
-def check_seen(service: Service, caller: Holder, shortlist: str) -> None:
-    service.registry.ask(lambda roster: check_shortlist(caller, roster, shortlist))
 
 
 @router.get("/shortlists/{name:path}/content")
@@ -45,7 +37,7 @@ def content(
     with_data: Annotated[bool, Query(description="With the publications' data.")] = False,
 ) -> dict[str, Any]:
     """What a shortlist shows now, the best first; `after` is where its events go on from there."""
-    check_seen(service, caller, name)
+    service.check_seen(caller, name)
     found = content_of(service.deployment, name, with_data=with_data)
     manifest = found.manifest
     after = Place(manifest.deliveries.end, manifest.departures.end)
@@ -61,109 +53,79 @@ def deliveries(
     limit: Most = 100,
 ) -> dict[str, Any]:
     """What came to a shortlist, from the first on; `next` is where the following page begins."""
-    check_seen(service, caller, name)
+    service.check_seen(caller, name)
     entries, following = read_page(service.log, DELIVERIES, name, after, limit)
     items = [{"offset": entry.offset, "delivery": parsed(entry.content)} for entry in entries]
     return {"items": items, "next": following}
 
 
-@router.get(
-    "/shortlists/{name:path}/events",
-    response_class=StreamingResponse,
-    responses={200: {"content": {"text/event-stream": {"schema": {"type": "string"}}}}},
-)
-async def events(
+@router.get("/shortlists/{name:path}/held-back")
+async def held_back_from(name: Name, service: Here, caller: Caller) -> dict[str, Any]:
+    """Which of the last 1,000 publications match a shortlist and were not delivered, the latest
+    first, and why: as it would be with its subscriptions of now, had nothing come before."""
+
+    def answer() -> dict[str, Any]:
+        registry = _registry_of(service, caller, name)
+        return held_back(service.deployment, registry, name, now=now())
+
+    return await service.replays.run(caller, answer)
+
+
+@router.get("/shortlists/{name:path}/explanations")
+async def explanations(
     name: Name,
     service: Here,
     caller: Caller,
-    after: Annotated[str | None, Query(description="Behind this place, such as 12.7.")] = None,
-    last_event_id: Annotated[str | None, Header()] = None,
-    ticket: Annotated[str | None, Query(description="In place of a key.")] = None,
-) -> StreamingResponse:
-    """What comes to a shortlist and what leaves it, as server-sent events.
+    publication: Annotated[str, Query(min_length=1, max_length=1000)],
+    source: Annotated[str | None, Query(max_length=1000)] = None,
+) -> dict[str, Any]:
+    """Why one of the last 1,000 publications is on a shortlist, or is not: as it would be with its
+    subscriptions of now, had nothing come before."""
+    question = Question(publication=publication, source=source, shortlist=name)
 
-    The id of an event is its place; whoever comes again with it as `Last-Event-ID` misses nothing.
-    Without a place, it begins now.
-    """
-    await asyncio.to_thread(check_seen, service, caller, name)
-    place = _start(service, last_event_id or after)
-    if service.streams >= service.options.most_streams:
-        raise Refused(503, f"expected at most {service.options.most_streams} streams, found more")
-    headers = {"Cache-Control": "no-store", "X-Accel-Buffering": "no"}
-    told = _told(service, caller, name, place)
-    return StreamingResponse(told, headers=headers, media_type="text/event-stream")
+    def answer() -> Explained:
+        registry = _registry_of(service, caller, name)
+        return explained(service.deployment, registry, question, now=now())
 
-
-@router.post("/tickets")
-def ticket(service: Here, caller: Caller) -> dict[str, Any]:
-    """A ticket for whoever cannot send a key, such as a browser's `EventSource`: for a minute
-    `?ticket=` lets it in to the events that the key could see."""
-    check_role(caller, "subscriber")
-    return {"ticket": service.access.ticket(caller), "seconds": SECONDS}
+    found = await service.replays.run(caller, answer)
+    if not found.explanations:
+        looked = f"{found.publications:,} that were published last"
+        raise Refused(404, f"there is no publication {shown(publication)} among the {looked}")
+    return {"items": found.explanations}
 
 
-def _start(service: Service, text: str | None) -> Place:
-    """Where a stream begins."""
-    end = service.tail.end
-    if text is None:
-        return end
-    try:
-        place = Place.of_text(text)
-    except ValueError as error:
-        raise Refused(400, str(error)) from None
-    if place.departures is None:
-        place = place._replace(departures=end.departures)
-    latest = service.log.end(DELIVERIES)
-    if place.deliveries > latest:
-        raise Refused(409, f"expected a place up to {latest}, found {place}: is it of another log?")
-    return place
+def _registry_of(service: Service, caller: Holder, shortlist: str) -> Registry:
+    """A shortlist that somebody may see, with its subscriptions."""
 
+    def asked(roster: Roster) -> Registry:
+        check_shortlist(caller, roster, shortlist)
+        return registry_of(roster, service.registry.vocabulary, shortlist)
 
-async def _told(
-    service: Service, caller: Holder, shortlist: str, place: Place
-) -> AsyncIterator[bytes]:
-    """The text of a stream; its first event tells where it begins."""
-    told = service.measures.told
-    service.streams += 1
-    try:
-        yield _event("ready", place, f'{{"after": "{place}"}}')
-        async for after, news in service.tail.follow(shortlist, place, service.options.heartbeat):
-            if news is None:
-                if not service.access.is_still(caller):
-                    return
-                yield b": nothing came\n\n"
-                continue
-            told.inc()
-            yield _event(_kind(news), after, news.line)
-    finally:
-        service.streams -= 1
-
-
-def _kind(news: News) -> str:
-    return KINDS.get(news.stream, "departure")
-
-
-def _event(kind: str, place: Place, data: str) -> bytes:
-    return f"id: {place}\nevent: {kind}\ndata: {data}\n\n".encode()
+    return service.registry.ask(asked)
 
 
 @router.post(
     "/try", openapi_extra=body_schema("A subscription, as it would be put; its id may be absent.")
 )
-def try_subscription(body: Body, service: Here, caller: Caller) -> dict[str, Any]:
+async def try_subscription(body: Body, service: Here, caller: Caller) -> dict[str, Any]:
     """What a subscription would have delivered of the last 1,000 publications, had it been alone on
     its shortlist. Nothing is made."""
     check_role(caller, "subscriber")
-    subscription = _tried(body, service)
 
-    def shortlist(roster: Roster) -> Any:
-        if subscription.shortlist is None:
-            return None
-        check_shortlist(caller, roster, subscription.shortlist)
-        return roster.shortlists[subscription.shortlist]
+    def answer() -> dict[str, Any]:
+        subscription = _tried(body, service)
+        named = service.registry.ask(lambda roster: _named(caller, roster, subscription))
+        return tried(service.deployment, subscription, named, now=now())
 
-    named = service.registry.ask(shortlist)
-    return tried(service.deployment, subscription, named, now=now())
+    return await service.replays.run(caller, answer)
+
+
+def _named(caller: Holder, roster: Roster, subscription: Subscription) -> Shortlist | None:
+    """The shortlist that a subscription names, if any."""
+    if subscription.shortlist is None:
+        return None
+    check_shortlist(caller, roster, subscription.shortlist)
+    return roster.shortlists[subscription.shortlist]
 
 
 @router.post("/check", openapi_extra=body_schema("A subscription, as it would be put."))
@@ -192,15 +154,10 @@ def explain(body: Body, service: Here, caller: Caller) -> dict[str, Any]:
     if not isinstance(shortlist, str) or not isinstance(publication, dict):
         expected = "expected a shortlist and a publication, which is an object"
         raise Refused(422, f"{expected}; found {shown(body)}")
-
-    def asked(roster: Roster) -> Registry:
-        check_shortlist(caller, roster, shortlist)
-        return registry_of(roster, service.registry.vocabulary, shortlist)
-
     timed = {"id": "this", "source": "this", "time": format_time(now())}
     given = {name: value for name, value in publication.items() if value is not None}
     try:
-        found = reasons(service.registry.ask(asked), timed | given, shortlist)
+        found = reasons(_registry_of(service, caller, shortlist), timed | given, shortlist)
     except BadItem as error:
         raise Refused(422, f"publication: {error}", error.problems) from None
     return {"shortlist": shortlist, "subscriptions": found}

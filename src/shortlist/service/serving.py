@@ -3,16 +3,20 @@
 from __future__ import annotations
 
 import socket
+from collections.abc import Mapping
 
 import uvicorn
-from fastapi import FastAPI
+from starlette.applications import Starlette
 
 from shortlist.client.keys import has_keys, known_keys
 from shortlist.log.base import Log
 from shortlist.model.problem import ShortlistError
+from shortlist.model.wording import shown
 from shortlist.service.access import LOOPBACK
 from shortlist.service.app import create_app
-from shortlist.service.state import Options
+from shortlist.service.sockets import Socket
+from shortlist.service.state import Options, Service
+from shortlist.service.tenants import Tenants
 
 GRACE_SECONDS = 2
 """For requests that are under way when it stops."""
@@ -20,6 +24,10 @@ GRACE_SECONDS = 2
 
 BACKLOG = 2048
 """Callers that may wait to be let in."""
+
+
+MOST_HEARD = 1024
+"""Bytes of a message on a WebSocket, where none is expected."""
 
 
 class NoKeys(ShortlistError):
@@ -32,6 +40,16 @@ def is_loopback(host: str) -> bool:
     (True, False)
     """
     return host in LOOPBACK
+
+
+def check_tenants(logs: Mapping[str, Log]) -> None:
+    """Fails where a tenant has no key: nobody could call it."""
+    for tenant, log in logs.items():
+        if not known_keys(log):
+            raise NoKeys(
+                f"tenant {shown(tenant)}: expected keys, found none: make one in its log with"
+                " `shortlist allow`"
+            )
 
 
 def check_keys(log: Log, host: str) -> bool:
@@ -61,19 +79,34 @@ def bound_socket(host: str, port: int) -> socket.socket:
 class Server(uvicorn.Server):
     """Ends its streams before it waits for what else is under way."""
 
+    def __init__(self, config: uvicorn.Config, services: list[Service]) -> None:
+        super().__init__(config)
+        self.services = services
+
     async def shutdown(self, sockets: list[socket.socket] | None = None) -> None:
-        app = self.config.app
-        assert isinstance(app, FastAPI)
-        app.state.service.tail.stop()
+        for service in self.services:
+            service.tail.stop()
         await super().shutdown(sockets)
 
 
-def make_server(log: Log, options: Options) -> Server:
-    """A server that can be run on a socket, and stopped by `should_exit`."""
+def make_server(log: Log | Mapping[str, Log], options: Options) -> Server:
+    """A server that can be run on a socket, and stopped by `should_exit`; of one log, or of those
+    of several tenants."""
+    if isinstance(log, Mapping):
+        tenants = Tenants(log, options)
+        return _server(tenants, tenants.services)
+    app = create_app(log, options)
+    return _server(app, [app.state.service])
+
+
+def _server(app: Starlette, services: list[Service]) -> Server:
     config = uvicorn.Config(
-        create_app(log, options),
+        app,
         log_level="warning",
         access_log=False,
+        ws=Socket,
+        ws_max_size=MOST_HEARD,
+        ws_per_message_deflate=False,  # a context for each of thousands would fill memory
         timeout_graceful_shutdown=GRACE_SECONDS,
     )
-    return Server(config)
+    return Server(config, services)

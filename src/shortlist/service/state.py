@@ -11,6 +11,7 @@ from dataclasses import dataclass, field
 from typing import Annotated, Any, cast
 
 from fastapi import Depends, Request
+from starlette.requests import HTTPConnection
 
 from shortlist.client.commands import Order, Sent, Verdict, sent
 from shortlist.client.deployment import Deployment, rejections
@@ -18,14 +19,17 @@ from shortlist.client.keys import Holder
 from shortlist.client.registry import LiveRegistry
 from shortlist.client.waiting import passed
 from shortlist.intake.lines import BadItem, parse_json
-from shortlist.log.base import Log
+from shortlist.live.manifest import Manifest
+from shortlist.live.registers import NoDeployment
+from shortlist.log.base import Log, LogUnavailable
 from shortlist.model.settings import Limits, TimeBasis
 from shortlist.model.wording import shown
-from shortlist.service.access import Access
+from shortlist.service.access import Access, check_shortlist
 from shortlist.service.appending import Appender
 from shortlist.service.measuring import Measures
 from shortlist.service.notifying import PAUSES, Notifier
 from shortlist.service.problems import Refused
+from shortlist.service.replays import Replays
 from shortlist.service.tail import Tail
 
 LIMITS = Limits(
@@ -38,6 +42,8 @@ LIMITS = Limits(
 class Options:
     """How a service is run."""
 
+    tenant: str | None = None
+    """Whose service it is, where there are several at one address."""
     is_loopback: bool = True
     limits: Limits = LIMITS
     patience: float = 30.0
@@ -66,6 +72,7 @@ class Service:
     access: Access = field(init=False)
     measures: Measures = field(init=False)
     notifier: Notifier = field(init=False)
+    replays: Replays = field(default_factory=Replays)
     streams: int = 0
     """How many are open."""
     _basis: TimeBasis | None = None
@@ -101,6 +108,27 @@ class Service:
             self._basis = self.deployment.basis
         return self._basis == "event"
 
+    def is_ready(self) -> bool:
+        """Whether a deployment works on the log, whose state can be read here."""
+        try:
+            self.check_ready()
+        except (NoDeployment, LogUnavailable):
+            return False
+        return True
+
+    def check_ready(self) -> Manifest:
+        """What the deployment has committed last; `NoDeployment` says what is missing."""
+        manifest = self.deployment.manifest
+        if manifest is None:
+            raise NoDeployment("no deployment works on this log yet: start one with `shortlist up`")
+        if self.deployment.files is None:
+            raise NoDeployment("expected a deployment whose state can be read here, found none")
+        return manifest
+
+    def check_seen(self, caller: Holder, shortlist: str) -> None:
+        """Whether somebody may see a shortlist, which has to be live."""
+        self.registry.ask(lambda roster: check_shortlist(caller, roster, shortlist))
+
     def send(self, orders: Sequence[Order]) -> Sent:
         """As late as possible: meanwhile time goes on in the deployment, too."""
         return sent(self.log, orders, now())
@@ -125,12 +153,12 @@ def now() -> int:
     return time.time_ns() // 1000
 
 
-def service_of(request: Request) -> Service:
-    return cast(Service, request.app.state.service)
+def service_of(connection: HTTPConnection) -> Service:
+    return cast(Service, connection.app.state.service)
 
 
-async def holder_of(request: Request) -> Holder:
-    return service_of(request).access.holder(request)
+async def holder_of(connection: HTTPConnection) -> Holder:
+    return service_of(connection).access.holder(connection)
 
 
 Here = Annotated[Service, Depends(service_of)]

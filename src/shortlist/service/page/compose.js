@@ -1,20 +1,27 @@
 // The view in which a subscription is composed: problems at once, and a preview.
 
+import { Curves } from "./curves.js";
 import { byId, element, later, number, options, summary, time } from "./elements.js";
 import { ask, pathOf, Problem } from "./service.js";
 
 const FIELDS = { id: "name", where: "where", score: "score", subscriber: "subscriber" };
 const MOST_SHOWN = 20;
 let latest = 0;
+let vocabulary = {};
+const curves = new Curves(byId("curves"), (text) => {
+  byId("where").value = text;
+  byId("where").dispatchEvent(new Event("input", { bubbles: true }));
+});
 
 export async function show(fail) {
-  const [vocabulary, { items }, me] = await Promise.all([
+  const [declared, { items }, me] = await Promise.all([
     ask("/vocabulary"),
     ask("/shortlists?limit=1000"),
     ask("/me"),
   ]);
   const pairs = items.map((each) => [each.id, `the shortlist ${each.id} (${each.subscriber})`]);
   options(byId("target"), [["", "a shortlist of its own"], ...pairs], byId("target").value);
+  vocabulary = declared;
   byId("where-hint").textContent = hint(vocabulary);
   if (me.owner !== null) byId("subscriber").placeholder = me.owner;
   const form = byId("compose");
@@ -31,15 +38,17 @@ export async function show(fail) {
   await checked();
 }
 
-function hint(vocabulary) {
-  const terms = Object.entries(vocabulary)
-    .filter(([, declared]) => Object.keys(declared.terms || {}).length)
-    .map(([name, declared]) => `${name} is ${Object.keys(declared.terms).join(" or ")}`);
+function hint(declared) {
+  const terms = Object.entries(declared)
+    .filter(([, { terms }]) => Object.keys(terms || {}).length)
+    .map(([name, { terms }]) => `${name} is ${Object.keys(terms).join(" or ")}`);
   const known = terms.length ? ` Terms: ${terms.join("; ")}.` : "";
   return `Such as rent < 900 and city = 'Oslo'; empty: everything.${known}`;
 }
 
 function arrange() {
+  curves.draw(byId("where").value, vocabulary);
+  byId("curves-hint").hidden = !byId("curves").children.length;
   const kind = byId("policy").value;
   byId("own").hidden = byId("target").value !== "";
   for (const [id, kinds] of [
@@ -83,8 +92,13 @@ async function checked() {
   }
   if (number !== latest) return;
   mark([], body);
-  const found = await ask("/try", { method: "POST", body });
-  if (number === latest) preview(found);
+  try {
+    const found = await ask("/try", { method: "POST", body });
+    if (number === latest) preview(found);
+  } catch (error) {
+    if (error.status !== 429) throw error;
+    byId("preview-about").textContent = "No preview yet: too many are under way.";
+  }
 }
 
 function mark(problems, body) {

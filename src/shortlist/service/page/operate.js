@@ -4,13 +4,16 @@ import { byId, element, number } from "./elements.js";
 import { ask } from "./service.js";
 
 const EVERY = 2000;
+const USAGE_EVERY = 5; // it is read from the deliveries themselves
 const SAMPLES = 60;
 let timer;
 let before = null;
+let round = 0;
 const rates = [];
 
 export async function show(fail) {
   hide();
+  round = 0;
   await refreshed(fail);
 }
 
@@ -22,6 +25,7 @@ async function refreshed(fail) {
   try {
     const [status, { items }] = await Promise.all([ask("/status"), ask("/rejects?limit=5")]);
     draw(status, items);
+    if (round++ % USAGE_EVERY === 0) spread(await ask("/usage"));
     fail(null);
   } catch (error) {
     fail(error);
@@ -47,13 +51,8 @@ function draw(status, rejects) {
     ),
   );
   byId("warnings").replaceChildren(...status.warnings.map((text) => element("li", {}, text)));
-  const reasons = Object.entries(status.rejects).sort(([, one], [, other]) => other - one);
-  const cells = reasons.length ? reasons : [["nothing", 0]];
-  byId("reasons").replaceChildren(
-    ...cells.map(([why, count]) =>
-      element("tr", {}, element("td", {}, why), element("td", {}, number(count))),
-    ),
-  );
+  counted("reasons", status.rejects);
+  counted("suppressed", status.suppressed);
   byId("rejects").replaceChildren(
     ...rejects.map((each) =>
       element(
@@ -65,6 +64,35 @@ function draw(status, rejects) {
     ),
   );
   sample(status);
+}
+
+// A table of how often, the most frequent first.
+function counted(id, counts) {
+  const sorted = Object.entries(counts).sort(([, one], [, other]) => other - one);
+  rows(
+    id,
+    sorted.map(([why, count]) => [why, number(count)]),
+  );
+}
+
+function rows(id, cells) {
+  const filled = cells.length ? cells : [["nothing"]];
+  byId(id).replaceChildren(
+    ...filled.map((row) => element("tr", {}, ...row.map((cell) => element("td", {}, cell)))),
+  );
+}
+
+function spread(usage) {
+  byId("spread-about").textContent =
+    `Of the last ${number(usage.deliveries)} deliveries: entropy ${usage.entropy.toFixed(2)} of ` +
+    `${usage["most entropy"].toFixed(2)} bits, fairness ${usage.fairness.toFixed(2)}, over all live subscriptions.`;
+  rows(
+    "busiest",
+    usage.subscriptions.map((each) => [
+      each.shortlist === each.id ? each.id : `${each.id} (${each.shortlist})`,
+      number(each.deliveries),
+    ]),
+  );
 }
 
 function sample({ published, deliveries }) {
@@ -93,6 +121,6 @@ function sample({ published, deliveries }) {
   const scale = document.createElementNS("http://www.w3.org/2000/svg", "text");
   scale.setAttribute("x", "4");
   scale.setAttribute("y", "11");
-  scale.textContent = `${number(most)} a second`;
+  scale.textContent = `${number(Number(most.toPrecision(3)))} a second`;
   svg.replaceChildren(...drawn, scale);
 }

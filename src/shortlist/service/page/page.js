@@ -31,7 +31,7 @@ async function show() {
     byId("key-form").hidden = me.is_open;
     byId("who").textContent = me.is_open
       ? "without keys: everybody here may do all"
-      : `${me.name}, ${me.role}`;
+      : [me.name, me.role, me.tenant].filter(Boolean).join(", ");
     fail(null);
     await VIEWS[name].show(fail);
   } catch (error) {

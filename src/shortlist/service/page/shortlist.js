@@ -39,6 +39,9 @@ async function open(shortlist, fail) {
   shown = new Map();
   departed = new Set();
   byId("news").replaceChildren();
+  const back = byId("held-back");
+  back.ontoggle = () => back.open && heldBack(shortlist).catch(failed);
+  if (back.open) heldBack(shortlist).catch(failed);
   byId("connection").textContent = "connecting…";
   try {
     const content = await refreshed(shortlist);
@@ -79,6 +82,24 @@ async function refreshed(shortlist, signal) {
   }
   shown = now;
   return content;
+}
+
+async function heldBack(shortlist) {
+  const { publications, items } = await ask(pathOf("shortlists", shortlist, "held-back"));
+  byId("held-back-about").textContent =
+    `${number(items.length)} of the last ${number(publications)} publications match and were not delivered, ` +
+    "by the subscriptions of now, had nothing come before.";
+  byId("held-back-list").replaceChildren(
+    ...items.map((each) =>
+      element(
+        "li",
+        {},
+        time(each.time),
+        element("span", { className: "left" }, each.reason),
+        element("span", {}, `${each.publication} from ${each.source}, score ${number(each.score)}`),
+      ),
+    ),
+  );
 }
 
 const identity = (entry) => JSON.stringify([entry.source, entry.publication]);

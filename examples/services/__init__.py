@@ -1,0 +1,1 @@
+"""Four services to start from: each a registry, and a publisher of generated data."""
