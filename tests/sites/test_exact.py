@@ -2,7 +2,7 @@
 
 import pytest
 
-from tests.sites.worlds import World
+from tests.sites.worlds import World, delivered, rejected
 
 
 def check(folder, seed):
@@ -11,10 +11,10 @@ def check(folder, seed):
     try:
         world.run()
         # what is looked at again may be old, and then nobody has wanted it
-        assert {reason[:4] for reason in world.rejects()} <= {"late"}, f"seed {seed}"
-        assert sorted(world.delivered()) == sorted(world.central()), f"seed {seed}"
+        assert {reason[:4] for reason in rejected(world.logs)} <= {"late"}, f"seed {seed}"
+        assert sorted(delivered(world.logs)) == sorted(world.story.central()), f"seed {seed}"
         homes = world.homes.values()
-        return sum(home.crashes + home.failures for home in homes), len(world.delivered())
+        return sum(home.crashes + home.failures for home in homes), len(delivered(world.logs))
     finally:
         world.close()
 

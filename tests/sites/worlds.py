@@ -117,51 +117,45 @@ class Home:
             self.failures += 1
             self.site.failed(neighbour, str(error))
             return True
-        goes_on = self.site.took(neighbour, done)
-        return goes_on
+        return self.site.took(neighbour, done)
 
 
-class World:
-    """Three sites in a row, and what one central deployment makes of the same."""
+class Story:
+    """A registry whose shortlists live at sites, and what is said at each of them, in order of
+    time; no two lines are of one instant, and no command is refused."""
 
-    def __init__(self, folder, seed, most=60):
-        self.random, pick = Random(seed), seeded(seed)
-        self.is_calm = False
-        self.log = SqliteLog(folder / "links.log")
-        self.cuts = {
-            frozenset(pair): Failing(self.log, lambda: self.chance() < 0.05, LogUnavailable)
-            for pair in (("oslo", "bergen"), ("bergen", "tromso"))
-        }
+    def __init__(self, seed, most=60):
+        self._random, pick = Random(seed), seeded(seed)
+        self._homes = {}
         self.registry = registry_from_documents(draw.registry(pick, advertised=False))
-        self.names = {}
-        self.lines = [*self.story(pick, most)]
-        self.homes = {
-            name: Home(folder, name, self.part(name), self.cuts, self.chance) for name in LINKS
-        }
+        self.lines = [*self._said(pick, most)]
 
-    def close(self):
-        self.log.close()
-        for home in self.homes.values():
-            home.log.close()
-
-    def chance(self):
-        return 1.0 if self.is_calm else self.random.random()
-
-    def part(self, name):
+    def part(self, site):
+        """Of the registry, what lives at a site."""
         return Registry(
             vocabulary=self.registry.vocabulary,
-            shortlists=tuple(s for s in self.registry.shortlists if self.home(s.id) == name),
+            shortlists=tuple(s for s in self.registry.shortlists if self._home(s.id) == site),
             subscriptions=tuple(
-                s for s in self.registry.subscriptions if self.home(s.shortlist_id) == name
+                s for s in self.registry.subscriptions if self._home(s.shortlist_id) == site
             ),
         )
 
-    def home(self, name):
-        """Of a shortlist or a source."""
-        return self.names.setdefault(name, self.random.choice([*LINKS]))
+    def central(self, lateness=LATENESS):
+        """Delivery lines of one deployment that has everything, up to the end."""
+        lines = [*(line for _, line in self.lines), end_of_time(lateness)]
+        result = replay(self.registry, lines, Settings(lateness=lateness))
+        assert not result.rejects
+        return [
+            json.dumps(each.document(), ensure_ascii=False)
+            for each in result.deliveries
+            if each.time < END
+        ]
 
-    def story(self, pick, most):
-        """Site and line, in order of time; no two are of one instant, and no command is refused."""
+    def _home(self, name):
+        """Of a shortlist or a source."""
+        return self._homes.setdefault(name, self._random.choice([*LINKS]))
+
+    def _said(self, pick, most):
         roster = Roster(self.registry.vocabulary)
         for command in registry_commands(self.registry):
             roster.apply(command)
@@ -172,7 +166,7 @@ class World:
                 document = draw.publication(pick, now, number) | {"id": f"p{number}"}
                 if pick([False] * 7 + [True]):
                     document["replaces"] = draw.recent(pick, number)
-                yield self.home(document["source"]), json.dumps(document)
+                yield self._home(document["source"]), json.dumps(document)
                 continue
             line = json.dumps(draw.command(pick, now, number))
             if "advertise" in line:
@@ -181,14 +175,54 @@ class World:
             if not isinstance(command, Command) or roster.refusal(command) is not None:
                 continue
             if isinstance(command, Retract):
-                yield self.home(command.source), line
+                yield self._home(command.source), line
                 continue
-            yield self.home(roster.shortlist_of(command)), line
+            yield self._home(roster.shortlist_of(command)), line
             roster.apply(command)
+
+
+def end_of_time(lateness):
+    """A heartbeat after which everything up to the end has happened."""
+    return json.dumps({"time": format_time(END + lateness), "heartbeat": True})
+
+
+def delivered(logs):
+    return [entry.content.decode() for log in logs for entry in log.read(DELIVERIES, 0)]
+
+
+def rejected(logs):
+    """Why the deployments of sites have turned something away."""
+    return [json.loads(entry.content)["reason"] for log in logs for entry in log.read(REJECTS, 0)]
+
+
+class World:
+    """Three sites in a row, and what one central deployment makes of the same."""
+
+    def __init__(self, folder, seed, most=60):
+        self.random = Random(seed)
+        self.story = Story(seed, most)
+        self.is_calm = False
+        self.log = SqliteLog(folder / "links.log")
+        self.cuts = {
+            frozenset(pair): Failing(self.log, lambda: self.chance() < 0.05, LogUnavailable)
+            for pair in (("oslo", "bergen"), ("bergen", "tromso"))
+        }
+        self.homes = {
+            name: Home(folder, name, self.story.part(name), self.cuts, self.chance)
+            for name in LINKS
+        }
+
+    def close(self):
+        self.log.close()
+        for home in self.homes.values():
+            home.log.close()
+
+    def chance(self):
+        return 1.0 if self.is_calm else self.random.random()
 
     def run(self):
         """Everything is published while sites and links fail; then all comes to its end."""
-        for number, (name, line) in enumerate(self.lines):
+        for number, (name, line) in enumerate(self.story.lines):
             self.homes[name].log.append(INPUT, [line.encode()])
             for _ in range(self.random.randrange(12)):
                 self.happen()
@@ -197,9 +231,8 @@ class World:
         self.settle()
         self.is_calm = True
         self.settle()
-        last = json.dumps({"time": format_time(END), "heartbeat": True}).encode()
         for home in self.homes.values():
-            home.log.append(INPUT, [last])
+            home.log.append(INPUT, [end_of_time(LATENESS).encode()])
             home.stream.run_batch()
 
     def happen(self):
@@ -213,7 +246,9 @@ class World:
             case 2 | 3 | 4 | 5:
                 home.stream.run_batch()
             case _:
-                home.step(self.random.choice(["read", "refresh", "save", "admit", *LINKS[home.name]]))
+                home.step(
+                    self.random.choice(["read", "refresh", "save", "admit", *LINKS[home.name]])
+                )
 
     def settle(self):
         """Links are mended, and all that was published goes where it has to go."""
@@ -231,27 +266,6 @@ class World:
                 is_busy |= home.log.end(INPUT) > before
             quiet = 0 if is_busy else quiet + 1
 
-    def delivered(self):
-        found = []
-        for home in self.homes.values():
-            found += [entry.content.decode() for entry in home.log.read(DELIVERIES, 0)]
-        return found
-
-    def rejects(self):
-        """By why, what the deployments of sites have turned away."""
-        return [
-            json.loads(entry.content)["reason"]
-            for home in self.homes.values()
-            for entry in home.log.read(REJECTS, 0)
-        ]
-
-    def central(self):
-        """Delivery lines of one deployment that has everything, up to the same instant."""
-        last = json.dumps({"time": format_time(END), "heartbeat": True})
-        result = replay(self.registry, [*(line for _, line in self.lines), last], SETTINGS)
-        assert not result.rejects
-        return [
-            json.dumps(each.document(), ensure_ascii=False)
-            for each in result.deliveries
-            if each.time < END - LATENESS
-        ]
+    @property
+    def logs(self):
+        return [home.log for home in self.homes.values()]

@@ -5,6 +5,7 @@ from shortlist.cli import (
     batch,
     overlay,
     running,
+    sites,
     sending,
     commands,
     registry,
@@ -30,5 +31,6 @@ __all__ = [
     "running",
     "sending",
     "serving",
+    "sites",
     "watching",
 ]

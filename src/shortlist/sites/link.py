@@ -31,6 +31,8 @@ class Link:
     streams and in the site's log."""
 
     name: str
+    joined: int
+    """The offset of the own log behind which it begins."""
     considered: int = 0
     """The offset of the own log up to which everything wanted was sent."""
     read: int = 0
@@ -68,9 +70,10 @@ class Link:
         }
 
     @classmethod
-    def of_state(cls, name: str, state: dict[str, Any]) -> "Link":
+    def of_state(cls, name: str, joined: int, state: dict[str, Any]) -> "Link":
         return cls(
             name,
+            joined,
             **{
                 **state,
                 "sent": {*state["sent"]},

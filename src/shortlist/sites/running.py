@@ -24,6 +24,7 @@ from shortlist.sites.identity import join
 from shortlist.sites.link import Exchanged, exchange
 from shortlist.sites.own_registry import OwnRegistry
 from shortlist.sites.site import Joining, Site
+from shortlist.sites.status import STATUS
 from shortlist.sites.wire import stream_of
 
 POLL_SECONDS = 0.05
@@ -35,8 +36,6 @@ LONGEST_PAUSE = 5.0
 SAVE_SECONDS = 2.0
 SAVE_SHARE = 20
 """Saving takes at most one part in so many of the time."""
-STATUS = "links"
-"""The register that tells how links are doing."""
 STATUS_SECONDS = 1.0
 
 

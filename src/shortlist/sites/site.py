@@ -96,7 +96,7 @@ class Site:
         self._broker = SiteBroker(joining.name, [*joining.joined], own.vocabulary, UNLIMITED)
         self._position = min(own.passed, *joining.joined.values())
         """The last entry of the own log that was read."""
-        self.links = {name: Link(name, considered=at) for name, at in joining.joined.items()}
+        self.links = {name: Link(name, at, considered=at) for name, at in joining.joined.items()}
         self._former: Mapping[str, Any] = {}
         """Of neighbours that it has no more, how far their links were."""
         self._offered = -1
@@ -252,7 +252,8 @@ class Site:
         )
         for offset, time, is_wanted, mark, line in columns:
             came_from_there = mark is not None and mark.neighbour == link.name
-            if came_from_there or offset in link.sent or (since is not None and time < since):
+            is_past = offset <= link.joined or (since is not None and time < since)
+            if came_from_there or is_past or offset in link.sent:
                 continue
             if is_wanted:
                 content = encoded(Line(offset, line.decode(errors="replace")))
@@ -353,9 +354,9 @@ class Site:
     def _restore(self, state: Mapping[str, Any]) -> None:
         self._position = state["position"]
         self._entries.spans = [Span(*span) for span in state["spans"]]
-        for name in self.links:
+        for name, joined in self._joining.joined.items():
             if name in state["links"]:
-                self.links[name] = Link.of_state(name, state["links"][name])
+                self.links[name] = Link.of_state(name, joined, state["links"][name])
         self._former = state
         self._broker.restore(state["broker"])
         # commands that were read and are not carried out yet have to be read again
