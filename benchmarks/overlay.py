@@ -23,7 +23,6 @@ from shortlist.model.subscription import Subscription
 from shortlist.overlay.central import central
 from shortlist.overlay.cover_shares import cover_shares, drawn_intervals, interval_network
 from shortlist.overlay.message_model import Setting
-from shortlist.overlay.orders import cover_counts, depth_readings
 from shortlist.overlay.placement import CRITERIA, placed
 from shortlist.overlay.simulator import Network, simulate
 from shortlist.overlay.strategies import STRATEGIES
@@ -53,15 +52,14 @@ def main() -> None:
 
 def report_shares(sizes: list[int]) -> None:
     """The rank-cover paper's Figure 5, and how long depth and ancestors take."""
-    cover_counts(drawn_intervals(10)), depth_readings(drawn_intervals(10))  # kernels are loaded
+    cover_shares(drawn_intervals(10), [1])  # kernels are loaded
     spent = {}
     for count in sizes:
         ranges = drawn_intervals(count)
-        _, ancestors = timed(partial(cover_counts, ranges))
-        _, depths = timed(partial(depth_readings, ranges))
-        spent[count] = ancestors + depths
+        ks = [1, K, count // 1000, count // 100, count // 10]
+        shares, spent[count] = timed(partial(cover_shares, ranges, ks))
         report("ancestors and three depths", seconds=spent[count], subscriptions=count)
-        for share in cover_shares(ranges, [1, K, count // 1000, count // 100, count // 10]):
+        for share in shares:
             report("forwarded shares", subscriptions=count, **asdict(share))
     first, *_, last = sizes if len(sizes) > 1 else sizes * 2
     if last > first:
