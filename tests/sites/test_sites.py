@@ -20,7 +20,7 @@ from shortlist.log.sqlite import SqliteLog
 from shortlist.sites.identity import join
 from shortlist.sites.link import exchange
 from shortlist.sites.metrics import COUNTED, MEASURED, LinkMetrics
-from shortlist.sites.own_registry import Chosen, OwnRegistry
+from shortlist.sites.own_registry import HasAdvertisements, OwnRegistry
 from shortlist.sites.site import Disagreement, Joining, Site, Superseded
 from shortlist.sites.status import STATUS
 from shortlist.sites.wire import stream_of
@@ -171,7 +171,7 @@ def test_neighbours_that_do_not_agree_are_refused(tmp_path, links, basis, regist
 
 
 def test_advertisements_are_refused(tmp_path, links):
-    with pytest.raises(Chosen, match="advertisement 'ad': expected none"):
+    with pytest.raises(HasAdvertisements, match="advertisement 'ad': expected none"):
         Place(
             tmp_path, links, "a", ["b"], {"advertisements": [{"id": "ad", "source": "s", "k": 1}]}
         )

@@ -26,8 +26,8 @@ CLOCKS_APART = 5_000_000
 """By how much the clocks of two logs may differ, in microseconds."""
 
 
-class Chosen(ShortlistError):
-    """A registry with advertisements: nobody chooses a publisher's best across sites."""
+class HasAdvertisements(ShortlistError):
+    """A registry that a site cannot have: nobody chooses a publisher's best across sites."""
 
 
 class OwnRegistry:
@@ -118,7 +118,7 @@ class OwnRegistry:
         self._pending = {at: kept for at, kept in self._pending.items() if at > self.passed}
         if self._roster.advertisements:
             name = min(self._roster.advertisements)
-            raise Chosen(
+            raise HasAdvertisements(
                 f"advertisement {name!r}: expected none in the registry of a site, since a "
                 "publisher's k best of all sites are not chosen together"
             )

@@ -107,8 +107,7 @@ class Site:
             self._restore(state)
 
     def advance(self) -> bool:
-        """Reads a chunk of the own log, and what the deployment has carried out; whether there was
-        anything to read."""
+        """Reads a chunk of the own log; whether there was anything to read."""
         chunk = self._entries.after(self._position, self._broker.mentioned)
         if chunk is not None:
             for offset, command in chunk.commands:
