@@ -74,7 +74,7 @@ def boxes(conditions: Iterable[Where | None], vocabulary: Vocabulary) -> Boxes |
         if ranges is None:
             return None
         found.append(ranges)
-    return _filled(found)
+    return boxes_of(found)
 
 
 def ranges_of(where: Where | None, vocabulary: Vocabulary) -> Ranges | None:
@@ -118,7 +118,8 @@ def _lead_into_each_other(paths: Iterable[Path]) -> bool:
     return any(path[:length] in known for path in known for length in range(1, len(path)))
 
 
-def _filled(found: Sequence[Ranges]) -> Boxes:
+def boxes_of(found: Sequence[Ranges]) -> Boxes:
+    """Ranges as boxes: a row each, with a column for every attribute that some of them has."""
     columns: dict[Path, int] = {}
     for ranges in found:
         for path in ranges:
