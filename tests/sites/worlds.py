@@ -64,14 +64,14 @@ class Failing:
 class Home:
     """A site with its log and its deployment; the site's process may end at any step."""
 
-    def __init__(self, folder, name, registry, links, chance):
+    def __init__(self, folder, name, registry, links, chance, settings):
         self.name, self.links, self.chance = name, links, chance
         self.log = SqliteLog(folder / f"{name}.log")
         self.folder = folder / f"{name}.state"
         files = files_in(self.folder)
-        begin(self.log, files, registry, 1)
+        begin(self.log, files, registry, 1, settings.time)
         announce(self.log, self.folder)
-        driver = Driver(self.log, files, SETTINGS, run_here, LogOutlet(self.log))
+        driver = Driver(self.log, files, settings, run_here, LogOutlet(self.log))
         self.stream = LogStream(self.log, driver, 40_000, lambda *_: None)
         self.saved = None
         self.crashes = self.failures = 0
@@ -127,8 +127,11 @@ class Story:
     def __init__(self, seed, most=60):
         self._random, pick = Random(seed), seeded(seed)
         self._homes = {}
-        self.registry = registry_from_documents(draw.registry(pick, advertised=False))
+        self.registry = self._registry(pick)
         self.lines = [*self._said(pick, most)]
+
+    def _registry(self, pick):
+        return registry_from_documents(draw.registry(pick, advertised=False))
 
     def part(self, site):
         """Of the registry, what lives at a site."""
@@ -181,6 +184,25 @@ class Story:
             roster.apply(command)
 
 
+class OrderlessStory(Story):
+    """One of which no delivery depends on order or time: everyone gets every match, and nobody
+    changes anything."""
+
+    def _registry(self, pick):
+        document = draw.registry(pick, advertised=False)
+        for noun in (*document.get("shortlists", ()), *document.get("subscriptions", ())):
+            noun.pop("policy", None)
+        return registry_from_documents(document)
+
+    def _said(self, pick, most):
+        for site, line in super()._said(pick, most):
+            document = json.loads(line)
+            if "id" in document:
+                for field in ("expirytime", "replaces"):
+                    document.pop(field, None)
+                yield site, json.dumps(document)
+
+
 def end_of_time(lateness):
     """A heartbeat after which everything up to the end has happened."""
     return json.dumps({"time": format_time(END + lateness), "heartbeat": True})
@@ -198,9 +220,9 @@ def rejected(logs):
 class World:
     """Three sites in a row, and what one central deployment makes of the same."""
 
-    def __init__(self, folder, seed, most=60):
+    def __init__(self, folder, story, seed, settings=SETTINGS):
         self.random = Random(seed)
-        self.story = Story(seed, most)
+        self.story = story
         self.is_calm = False
         self.log = SqliteLog(folder / "links.log")
         self.cuts = {
@@ -208,7 +230,7 @@ class World:
             for pair in (("oslo", "bergen"), ("bergen", "tromso"))
         }
         self.homes = {
-            name: Home(folder, name, self.story.part(name), self.cuts, self.chance)
+            name: Home(folder, name, story.part(name), self.cuts, self.chance, settings)
             for name in LINKS
         }
 
