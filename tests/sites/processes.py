@@ -25,7 +25,7 @@ from shortlist.model.settings import Settings
 from shortlist.model.times import format_time
 from shortlist.sites.identity import identity
 from tests.faults.processes import wait_until
-from tests.sites.worlds import LINKS, SECOND, START, Story, end_of_time
+from tests.sites.worlds import LINKS, SECOND, START, end_of_time
 
 LATENESS = 3_600 * SECOND
 SETTINGS = Settings(lateness=LATENESS)
@@ -142,8 +142,8 @@ class Here:
 class Network:
     """Three sites in a row."""
 
-    def __init__(self, folder, seed, *, most, has_processes):
-        self.story = Story(seed, most)
+    def __init__(self, folder, story, seed, *, has_processes):
+        self.story = story
         self.random = random.Random(seed)
         self._stack = ExitStack()
         self.server = NatsServer(folder / "nats")
