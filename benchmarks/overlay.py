@@ -3,18 +3,36 @@
 The network is that of the rank-cover paper: 10 core brokers in a chain, 5 edge brokers each. Its
 subscriptions are intervals, 30 to 60 % of the range of one attribute.
 Run: python benchmarks/overlay.py [--subscriptions 10000 50000] [--publications 10000] [--quick]
+With --spark also who covers whom of a million intervals, and of fewer boxes of two attributes, by
+tasks on one core and on two; with --links (and PYTHONPATH=.) what two sites exchange over NATS.
 Prints one JSON line per figure.
 """
 
 import argparse
+import json
+import tempfile
+from collections.abc import Callable
+from concurrent.futures import ProcessPoolExecutor
+from contextlib import ExitStack, closing
 from dataclasses import asdict, replace
 from functools import partial
 from math import log
+from multiprocessing import get_context
+from pathlib import Path
 from random import Random
+from threading import Thread
+from time import sleep
 
 from common.report import Report
 from common.timing import timed
 
+from shortlist.covering.condition_graph import strict_order
+from shortlist.intake.files import registry_from_documents
+from shortlist.intake.written import publication_document
+from shortlist.live.driver import begin
+from shortlist.live.places import announce, files_in
+from shortlist.log.base import INPUT
+from shortlist.log.sqlite import SqliteLog
 from shortlist.model.policy import Window
 from shortlist.model.publication import Publication
 from shortlist.model.registry import Registry
@@ -23,11 +41,15 @@ from shortlist.model.subscription import Subscription
 from shortlist.overlay.central import central
 from shortlist.overlay.cover_shares import cover_shares, drawn_intervals, interval_network
 from shortlist.overlay.message_model import Setting
-from shortlist.overlay.orders import cover_counts, depth_readings
 from shortlist.overlay.placement import CRITERIA, placed
 from shortlist.overlay.simulator import Network, simulate
 from shortlist.overlay.strategies import STRATEGIES
 from shortlist.overlay.topology import Topology, hierarchy
+from shortlist.sites.identity import identity
+from shortlist.sites.running import Running
+from shortlist.sites.running import Wanted as Joined
+from shortlist.spark.covering import covering_on
+from shortlist.spark.session import local_session
 
 K = 10
 SECOND = 1_000_000
@@ -41,6 +63,8 @@ def main() -> None:
     arguments.add_argument("--publications", type=int, default=10_000)
     arguments.add_argument("--strategies", nargs="+", default=["ancestor-cover-k", "rank-cover-k"])
     arguments.add_argument("--quick", action="store_true", help="a hundredth of everything")
+    arguments.add_argument("--spark", action="store_true", help="also covering on Spark")
+    arguments.add_argument("--links", action="store_true", help="also two sites")
     asked = arguments.parse_args()
     share = 100 if asked.quick else 1
     sizes = [count // share for count in asked.subscriptions]
@@ -49,19 +73,23 @@ def main() -> None:
     report_placement(2000 // share)
     for strategy in asked.strategies:
         report_network(strategy, sizes, asked.publications // share)
+    if asked.spark:
+        report_spark(1_000_000 // share, attributes=1)
+        report_spark(100_000 // share, attributes=2)
+    if asked.links:
+        report_links(20_000 // share)
 
 
 def report_shares(sizes: list[int]) -> None:
     """The rank-cover paper's Figure 5, and how long depth and ancestors take."""
-    cover_counts(drawn_intervals(10)), depth_readings(drawn_intervals(10))  # kernels are loaded
+    cover_shares(drawn_intervals(10), [1])  # kernels are loaded
     spent = {}
     for count in sizes:
         ranges = drawn_intervals(count)
-        _, ancestors = timed(partial(cover_counts, ranges))
-        _, depths = timed(partial(depth_readings, ranges))
-        spent[count] = ancestors + depths
+        ks = [1, K, count // 1000, count // 100, count // 10]
+        shares, spent[count] = timed(partial(cover_shares, ranges, ks))
         report("ancestors and three depths", seconds=spent[count], subscriptions=count)
-        for share in cover_shares(ranges, [1, K, count // 1000, count // 100, count // 10]):
+        for share in shares:
             report("forwarded shares", subscriptions=count, **asdict(share))
     first, *_, last = sizes if len(sizes) > 1 else sizes * 2
     if last > first:
@@ -142,6 +170,84 @@ def report_placement(publications: int) -> None:
         totals[criterion] = simulate(network, registry, news, STRATEGIES["covering"]).traffic.total
         saved = 1 - totals[criterion] / totals["random"]
         report("placement", criterion=criterion, messages=totals[criterion], saved=saved)
+
+
+def report_spark(count: int, attributes: int) -> None:
+    """How long it takes to find who covers whom, in one process and on Spark."""
+    ranges = drawn_intervals(count, attributes=attributes)
+    strict_order(drawn_intervals(10, attributes=attributes))  # kernels are loaded
+    order, seconds = timed(partial(strict_order, ranges))
+    facts = {"subscriptions": count, "attributes": attributes}
+    report("who covers whom, in one process", seconds=seconds, **facts)
+    for cores in (1, 2):
+        # a session has its cores for as long as its process lives
+        with ProcessPoolExecutor(1, mp_context=get_context("spawn")) as pool:
+            spent, ancestors = pool.submit(covered_on_spark, cores, count, attributes).result()
+        assert ancestors == int(order.ancestors.sum())
+        report("who covers whom, on Spark", seconds=spent, cores=cores, **facts)
+
+
+def covered_on_spark(cores: int, count: int, attributes: int) -> tuple[float, int]:
+    """Seconds with all workers ready, and how many cover anyone."""
+    find = covering_on(local_session(cores=cores))
+    ranges = drawn_intervals(count, attributes=attributes)
+    strict_order(drawn_intervals(1_000, attributes=attributes), find)
+    order, seconds = timed(partial(strict_order, ranges, find))
+    return seconds, int(order.ancestors.sum())
+
+
+def report_links(publications: int) -> None:
+    """Two sites, one of which wants half of what the other publishes."""
+    from scripts.nats_server import NatsServer  # beside the library
+
+    wants = {"oslo": [], "bergen": [{"id": "half", "where": "x < 0.5"}]}
+    with tempfile.TemporaryDirectory() as name, ExitStack() as stack:
+        folder = Path(name)
+        server = stack.enter_context(NatsServer(folder / "nats"))
+        logs, sites = {}, {}
+        for site, other in (("oslo", "bergen"), ("bergen", "oslo")):
+            log = logs[site] = stack.enter_context(closing(SqliteLog(folder / f"{site}.log")))
+            known = registry_from_documents({"subscriptions": wants[site]})
+            begin(log, files_in(folder / site), known, 1)
+            announce(log, folder / site)
+            wanted = Running(
+                Joined(
+                    name=site,
+                    log=f"sqlite:{folder / f'{site}.log'}",
+                    neighbours={other: f"{server.url}/norway"},
+                    keep=3600 * SECOND,
+                ),
+                Silent(),
+            )
+            sites[site] = wanted
+        threads = [Thread(target=site.run) for site in sites.values()]
+        for thread in threads:
+            thread.start()
+        news = [json.dumps(publication_document(each)).encode() for each in uniform(publications)]
+        wait_for(lambda: all(identity(log) is not None for log in logs.values()))
+        logs["oslo"].append(INPUT, news)
+        expected = sum(each.data["x"] < 0.5 for each in uniform(publications))
+        _, seconds = timed(lambda: wait_for(lambda: logs["bergen"].end(INPUT) == expected))
+        for site in sites.values():
+            site.stop()
+        for thread in threads:
+            thread.join()
+        report("two sites", seconds=seconds, publications=publications, crossed=expected)
+
+
+class Silent:
+    """Hears what happens to a site, and says nothing."""
+
+    def started(self, site: object) -> None: ...
+
+    def changed(self, links: object) -> None: ...
+
+    def failed(self, error: BaseException, pause: float) -> None: ...
+
+
+def wait_for(is_so: Callable[[], bool]) -> None:
+    while not is_so():
+        sleep(0.01)
 
 
 def paper_network(count: int) -> tuple[Topology, Registry]:

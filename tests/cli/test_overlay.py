@@ -80,6 +80,14 @@ def test_cover_of_drawn_intervals():
     assert ten["ancestor_cover"] < ten["rank_cover"] < ten["rank_cover_first_arrived"] < 1
 
 
+def test_cover_of_ranges_of_two_attributes():
+    done = [said("cover", "--subscriptions", "500", "--attributes", n, "--json") for n in "12"]
+    one, two = (json.loads(each.stdout.splitlines()[0])["regular_cover"] for each in done)
+    assert one < two
+    done = said("cover", "--subscriptions", "5", "--master", "local")
+    assert (done.exit_code, "expected --on spark with it" in done.stderr) == (2, True)
+
+
 def test_cover_of_a_registry(files, tmp_path):
     done = said("cover", files[1], "--k", "1")
     assert done.exit_code == 0, done.output

@@ -6,7 +6,7 @@ from random import Random
 import numpy as np
 import pytest
 
-from shortlist.covering.condition_graph import Boxes
+from shortlist.covering.condition_graph import Boxes, strict_order
 from shortlist.model.advertisement import Advertisement
 from shortlist.model.shortlist import Shortlist
 from shortlist.model.subscription import Subscription
@@ -54,7 +54,7 @@ def test_the_figures_of_the_paper():
 
 
 def test_the_three_readings_of_depth():
-    depths = depth_readings(drawn_intervals(10_000))
+    depths = depth_readings(strict_order(drawn_intervals(10_000)))
     assert (depths.longest_chain <= 10).mean() == pytest.approx(0.15, abs=0.02)
     assert (depths.first_arrived <= 10).mean() == pytest.approx(0.78, abs=0.03)
     assert (depths.shortest_path <= 5).mean() > 0.99

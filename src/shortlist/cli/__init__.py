@@ -5,6 +5,7 @@ from shortlist.cli import (
     batch,
     overlay,
     running,
+    sites,
     sending,
     commands,
     registry,
@@ -32,5 +33,6 @@ __all__ = [
     "running",
     "sending",
     "serving",
+    "sites",
     "watching",
 ]

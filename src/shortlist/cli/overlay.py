@@ -1,12 +1,30 @@
 """The commands `overlay simulate` and `overlay cover`."""
 
+from __future__ import annotations
+
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from shortlist.cli.app import FINITE, AsJson, LimitFlags, app, duration_of, errors, limits_of
+from shortlist.cli.app import (
+    FINITE,
+    AsJson,
+    LimitFlags,
+    On,
+    Place,
+    app,
+    check_place,
+    duration_of,
+    errors,
+    limits_of,
+    notes,
+)
 from shortlist.model.settings import Settings
+from shortlist.progress import Steps
+
+if TYPE_CHECKING:
+    from shortlist.covering.slices import FindCovering
 
 overlay_app = typer.Typer(
     no_args_is_help=True, help="Simulate brokers between publishers and subscribers."
@@ -87,13 +105,34 @@ def cover_command(
         typer.Option(min=1, help="In place of it, so many intervals as the paper draws them."),
     ] = None,
     k: Annotated[list[int] | None, typer.Option(min=1, help="May stand several times.")] = None,
+    attributes: Annotated[
+        int, typer.Option(min=1, help="Of how many attributes drawn ones ask for a range.")
+    ] = 1,
     seed: Annotated[int, typer.Option(help="What the drawing follows from.")] = 0,
     limit: LimitFlags = None,
+    on: On = "process",
+    master: Annotated[
+        str | None, typer.Option(help="With --on spark: a Spark master; else this machine.")
+    ] = None,
     as_json: AsJson = False,
 ) -> None:
     """Say how many subscriptions a broker forwards that knows a publisher's k best."""
+    check_place(on, master)
     from shortlist.cli.overlay_runs import print_shares, ranges_of
 
     with errors():
-        ranges = ranges_of(registry, subscriptions, seed, limits_of(limit))
-        print_shares(ranges, k or [1, 2, 5, 10], as_json)
+        ranges = ranges_of(registry, subscriptions, attributes, seed, limits_of(limit))
+        print_shares(ranges, k or [1, 2, 5, 10], _finding(on, master), as_json)
+
+
+def _finding(on: Place, master: str | None) -> FindCovering:
+    """Who finds out who covers whom."""
+    if on == "process":
+        from shortlist.covering.slices import covering_order
+
+        return covering_order
+    from shortlist.spark.covering import covering_on
+    from shortlist.spark.session import any_session
+
+    with Steps(notes).step("Starting Spark"):
+        return covering_on(any_session(master))

@@ -14,6 +14,7 @@ from rich.table import Table
 from shortlist.cli.app import warn
 from shortlist.cli.batch import numbered_lines
 from shortlist.covering.condition_graph import Boxes
+from shortlist.covering.slices import FindCovering
 from shortlist.engine.replay import read_items
 from shortlist.intake.files import read_registry
 from shortlist.model.command import Advertise, Item
@@ -77,19 +78,21 @@ def run_simulation(asked: Asked, network: Network, draw: Path | None, as_json: b
     warn(f"{count:,} rejected: {reason}" for reason, count in reasons.most_common())
 
 
-def ranges_of(registry: Path | None, subscriptions: int | None, seed: int, limits: Limits) -> Boxes:
+def ranges_of(
+    registry: Path | None, subscriptions: int | None, attributes: int, seed: int, limits: Limits
+) -> Boxes:
     """The ranges of a registry, or so many drawn ones."""
     if subscriptions is not None and registry is None:
-        return drawn_intervals(subscriptions, seed)
+        return drawn_intervals(subscriptions, seed, attributes=attributes)
     if registry is not None and subscriptions is None:
         return registry_ranges(read_registry(registry, limits), limits)
     found = "neither" if registry is None else "both"
     raise typer.BadParameter(f"expected REGISTRY or --subscriptions, found {found}")
 
 
-def print_shares(ranges: Boxes, ks: Sequence[int], as_json: bool) -> None:
+def print_shares(ranges: Boxes, ks: Sequence[int], find: FindCovering, as_json: bool) -> None:
     """How many of them a broker forwards."""
-    shares = cover_shares(ranges, ks)
+    shares = cover_shares(ranges, ks, find)
     if as_json:
         for each in shares:
             print(json.dumps(asdict(each)))

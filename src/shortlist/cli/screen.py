@@ -1,19 +1,15 @@
 """A deployment that runs in this process, shown to whoever looks: a person, metrics, logs."""
 
-import os
 import re
-import signal
-import sys
 import time
 from collections import Counter
-from collections.abc import Iterator
-from contextlib import ExitStack, contextmanager
-from threading import Thread
+from contextlib import ExitStack
 
 import typer
 from prometheus_client import CollectorRegistry
 
 from shortlist.cli.app import OFF, cause_of, fail, notes, say
+from shortlist.cli.stopping import stop_with_input, stopped_by_signals
 from shortlist.client.deployment import read_up_to
 from shortlist.live.driver import Driver, Report
 from shortlist.live.lag import lag
@@ -33,9 +29,9 @@ def run_deployment(
     is said."""
     running = Running(wanted, ground, Screen(metrics))
     if with_input:
-        Thread(target=_stop_with_input, args=(running,), daemon=True).start()
+        stop_with_input(running)
     try:
-        with _stopped_by_signals(running):
+        with stopped_by_signals(running):
             running.run()
     except Moved:
         tell("superseded")
@@ -127,23 +123,3 @@ class Screen:
 
     def stopped(self) -> None:
         self._status.stop()
-
-
-def _stop_with_input(running: Running) -> None:
-    while os.read(sys.stdin.fileno(), 1024):
-        pass
-    running.stop()
-
-
-@contextmanager
-def _stopped_by_signals(running: Running) -> Iterator[None]:
-    """The batch that is under way comes to its end first."""
-    before = {
-        which: signal.signal(which, lambda *_: running.stop())
-        for which in (signal.SIGTERM, signal.SIGINT)
-    }
-    try:
-        yield
-    finally:
-        for which, handler in before.items():
-            signal.signal(which, handler)

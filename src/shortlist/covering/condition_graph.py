@@ -11,11 +11,7 @@ from numpy.typing import NDArray
 from shortlist.covering.conjunctions import cases, predicate_type
 from shortlist.covering.covers import exactly_covers
 from shortlist.covering.graph import CoveringGraph, Entry
-from shortlist.covering.kernels.containment import (
-    Covering,
-    covering_of_pairs,
-    covering_of_rows,
-)
+from shortlist.covering.slices import FindCovering, covering_order
 from shortlist.fuzzy.intervals import REALS, Interval
 from shortlist.language.tree import Between, Comparison, In, Where
 from shortlist.matching.predicates import holds_on
@@ -78,7 +74,7 @@ def boxes(conditions: Iterable[Where | None], vocabulary: Vocabulary) -> Boxes |
         if ranges is None:
             return None
         found.append(ranges)
-    return _filled(found)
+    return boxes_of(found)
 
 
 def ranges_of(where: Where | None, vocabulary: Vocabulary) -> Ranges | None:
@@ -122,7 +118,8 @@ def _lead_into_each_other(paths: Iterable[Path]) -> bool:
     return any(path[:length] in known for path in known for length in range(1, len(path)))
 
 
-def _filled(found: Sequence[Ranges]) -> Boxes:
+def boxes_of(found: Sequence[Ranges]) -> Boxes:
+    """Ranges as boxes: a row each, with a column for every attribute that some of them has."""
     columns: dict[Path, int] = {}
     for ranges in found:
         for path in ranges:
@@ -176,11 +173,12 @@ def interval_order(boxes: Boxes) -> IntervalOrder:
     ([0, 1, 2], [1, 2, 3])
     """
     rows, nodes = np.unique(tightness(boxes), axis=0, return_inverse=True)
-    return IntervalOrder(nodes, *_covering(rows))
+    return IntervalOrder(nodes, *covering_order(rows))
 
 
-def strict_order(boxes: Boxes) -> IntervalOrder:
+def strict_order(boxes: Boxes, find: FindCovering = covering_order) -> IntervalOrder:
     """Orders boxes by covering, each a node of its own: of equal ones the earlier covers the later.
+    Who covers whom may be found elsewhere.
 
     >>> order = strict_order(Boxes.closed(np.array([[2.0], [0.0], [2.0]]),
     ...                                   np.array([[3.0], [9.0], [3.0]])))
@@ -191,11 +189,7 @@ def strict_order(boxes: Boxes) -> IntervalOrder:
     first_come = np.lexsort(rows.T[::-1]) if rows.shape[1] else np.arange(len(rows))
     nodes = np.empty(len(rows), np.int64)
     nodes[first_come] = np.arange(len(rows))
-    return IntervalOrder(nodes, *_covering(rows[first_come]))
-
-
-def _covering(rows: NDArray[np.int32]) -> Covering:
-    return covering_of_rows(rows) if rows.shape[1] > 2 else covering_of_pairs(_places(rows))
+    return IntervalOrder(nodes, *find(rows[first_come]))
 
 
 def tightness(boxes: Boxes) -> NDArray[np.int32]:
@@ -218,14 +212,6 @@ def _ranks(lows: NDArray[np.float64], is_open: NDArray[np.bool_]) -> NDArray[np.
     ranks = np.zeros(len(lows), np.int32)
     ranks[order[1:]] = np.cumsum(rises)
     return ranks
-
-
-def _places(rows: NDArray[np.int32]) -> NDArray[np.int32]:
-    """Each row's place by its second number, if any, from the largest; of equals the last first."""
-    second = rows[:, 1:].sum(axis=1)
-    places = np.empty(len(rows), np.int32)
-    places[np.argsort(second, kind="stable")[::-1]] = np.arange(len(rows))
-    return places
 
 
 ConditionGraph = CoveringGraph[Where | None]

@@ -62,6 +62,9 @@ VERBS = (
     "heartbeat",
 )
 
+LINK_MARK = "shortlistlink"
+"""What a site adds to a line that came over a link: publications and commands may carry it."""
+
 LARGEST = sys.float_info.max
 LARGEST_POSITION = 2**63 - 1
 
@@ -139,7 +142,7 @@ class ItemReader:
         if len(verbs) > 1:
             raise BadItem(f"expected one command, found {' and '.join(verbs)}")
         verb = verbs[0]
-        others = sorted(document.keys() - {"time", verb})
+        others = sorted(document.keys() - {"time", verb, LINK_MARK})
         if others:
             raise BadItem(f"{others[0]}: expected only time and {verb} in this command")
         when = _time(document, "time") if time is None else time

@@ -5,14 +5,15 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from shortlist.covering.condition_graph import Boxes, boxes
+from shortlist.covering.condition_graph import Boxes, boxes, strict_order
+from shortlist.covering.slices import FindCovering, covering_order
 from shortlist.language.parser import parse_any_where
 from shortlist.model.advertisement import Advertisement
 from shortlist.model.problem import ShortlistError
 from shortlist.model.registry import Registry
 from shortlist.model.settings import Limits
 from shortlist.model.subscription import Subscription
-from shortlist.overlay.orders import cover_counts, depth_readings
+from shortlist.overlay.orders import depth_readings
 from shortlist.overlay.topology import Topology, chain
 
 
@@ -34,14 +35,18 @@ class CoverShares:
     rank_cover_shortest_path: float
 
 
-def cover_shares(ranges: Boxes, ks: Sequence[int]) -> list[CoverShares]:
+def cover_shares(
+    ranges: Boxes, ks: Sequence[int], find: FindCovering = covering_order
+) -> list[CoverShares]:
     """The shares, where the larger of two ranges ranks higher, and the earlier of two equal ones.
+    Who covers whom may be found elsewhere.
 
     >>> nested = Boxes.closed(np.array([[0.0], [1.0], [2.0], [3.0]]), np.full((4, 1), 9.0))
     >>> [(shares.regular_cover, shares.rank_cover) for shares in cover_shares(nested, [1, 2])]
     [(0.25, 0.25), (0.25, 0.5)]
     """
-    ancestors, depths = cover_counts(ranges).ancestors, depth_readings(ranges)
+    order = strict_order(ranges, find)
+    ancestors, depths = order.ancestors, depth_readings(order)
     return [
         CoverShares(
             k,
@@ -56,19 +61,22 @@ def cover_shares(ranges: Boxes, ks: Sequence[int]) -> list[CoverShares]:
 
 
 def drawn_intervals(
-    count: int, seed: int | np.random.Generator = 0, sizes: tuple[float, float] = (0.3, 0.6)
+    count: int,
+    seed: int | np.random.Generator = 0,
+    sizes: tuple[float, float] = (0.3, 0.6),
+    attributes: int = 1,
 ) -> Boxes:
     """Intervals as the rank-cover paper draws them: on one attribute, 30 to 60 % of its range wide,
-    uniformly placed.
+    uniformly placed. Of several attributes each has its own.
 
     >>> some = drawn_intervals(100, sizes=(0.1, 0.2))
     >>> bool((some.highs - some.lows < 0.2).all())
     True
     """
     draw = np.random.default_rng(seed)
-    widths = draw.uniform(*sizes, count)
+    widths = draw.uniform(*sizes, (count, attributes))
     lows = draw.uniform(0.0, 1.0 - widths)
-    return Boxes.closed(lows[:, None], (lows + widths)[:, None])
+    return Boxes.closed(lows, lows + widths)
 
 
 def interval_network(ranges: Boxes, k: int) -> tuple[Topology, Registry]:

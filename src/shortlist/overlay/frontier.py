@@ -1,20 +1,17 @@
 """Which proxies another broker has to know, so that all others may be left out."""
 
-from collections.abc import Collection, Iterable, Mapping, Sequence
-from itertools import compress
+from collections.abc import Collection, Iterable, Sequence
 from math import inf
 from typing import Literal, NamedTuple, Protocol
 
-from shortlist.covering.condition_graph import boxes, ranges_of, strict_order
 from shortlist.covering.covers import covers, intersects
-from shortlist.language.parser import parse_any_where
-from shortlist.language.tree import Where
 from shortlist.model.advertisement import Advertisement
 from shortlist.model.settings import Limits
 from shortlist.model.subscription import Subscription
 from shortlist.model.vocabulary import Vocabulary
 from shortlist.overlay.merging import merged
 from shortlist.overlay.messages import Proxy
+from shortlist.overlay.plain_ranges import PlainRanges, plain_ranges, uncovered
 from shortlist.overlay.rank_cover import CoverCount, Ranked, Ranking
 
 FEW = 16
@@ -39,7 +36,7 @@ class Judge:
         self.limits = limits
         self._covered: dict[tuple[object, object], bool] = {}
         self._meets: dict[tuple[object, Advertisement], bool] = {}
-        self._wheres: dict[object, Where | None] = {}
+        self._plain: dict[object, PlainRanges | None] = {}
 
     def covers(self, a: Proxy, b: Proxy) -> bool:
         """Whether whoever gets all that `a` wants gets all that `b` wants, now and later."""
@@ -58,12 +55,13 @@ class Judge:
             self._covered[question] = answer
         return self._covered[question]
 
-    def where(self, proxy: Proxy) -> Where | None:
-        """What a proxy asks for, parsed."""
-        if proxy.key not in self._wheres:
-            where = parse_any_where(proxy.subscription.where, self.vocabulary, self.limits)
-            self._wheres[proxy.key] = where
-        return self._wheres[proxy.key]
+    def plain(self, proxy: Proxy) -> PlainRanges | None:
+        """What decides whom a proxy covers, if it asks for ranges only."""
+        question = proxy.id, proxy.born
+        if question not in self._plain:
+            found = plain_ranges(proxy.subscription, self.vocabulary, self.limits)
+            self._plain[question] = found
+        return self._plain[question]
 
     def intersects(self, proxy: Proxy, advertisement: Advertisement) -> bool:
         if advertisement.where is None:
@@ -119,41 +117,52 @@ class Uncovered:
     ) -> Iterable[Proxy]:
         if self._is_advertised:
             held = self._judge.in_reach(held, advertisements)
-        ordered = sorted(held, key=lambda proxy: proxy.id)
-        ranges = self._uncovered_ranges(ordered)
+        plain, others = self._split(held)
+        kept = plain
+        if others:
+            kept = self._by_each(sorted([*plain, *others], key=lambda proxy: proxy.id), plain)
+            kept += self._uncovered_again(held, kept)
+        return merged(kept, self._judge.vocabulary, self._judge.limits) if self._merges else kept
+
+    def _split(self, held: Sequence[Proxy]) -> tuple[list[Proxy], list[Proxy]]:
+        """Of those that ask for ranges only, all at once, those that no other such one covers; and
+        those that ask for more."""
+        read = [(proxy, self._judge.plain(proxy)) for proxy in held]
+        plain = [(proxy, ranges) for proxy, ranges in read if ranges is not None]
+        if len(plain) < FEW:
+            return [], [*held]
+        return uncovered(plain), [proxy for proxy, ranges in read if ranges is None]
+
+    def _by_each(self, ordered: Sequence[Proxy], plain: Collection[Proxy]) -> list[Proxy]:
+        """Each compared with those that stay; two plain ones cover neither the other."""
+        known = {proxy.id for proxy in plain}
         kept: list[Proxy] = []
         for proxy in ordered:
-            if ranges.get(proxy.id, True) and not any(
+            is_plain = proxy.id in known
+            if not any(
                 self._judge.covers(other, proxy)
                 for other in kept
-                if not _known(other, proxy, ranges)
+                if not (is_plain and other.id in known)
             ):
                 kept = [
                     other
                     for other in kept
-                    if _known(other, proxy, ranges) or not self._judge.covers(proxy, other)
+                    if (is_plain and other.id in known) or not self._judge.covers(proxy, other)
                 ]
                 kept.append(proxy)
-        return merged(kept, self._judge.vocabulary, self._judge.limits) if self._merges else kept
+        return kept
 
-    def _uncovered_ranges(self, held: Sequence[Proxy]) -> dict[str, bool]:
-        """Of those that ask for ranges only, all at once: whether no other such one covers it."""
-        vocabulary = self._judge.vocabulary
-        plain = [proxy for proxy in held if proxy.asks_only_condition]
-        conditions = [self._judge.where(proxy) for proxy in plain]
-        are_ranges = [ranges_of(where, vocabulary) is not None for where in conditions]
-        names = [proxy.id for proxy in compress(plain, are_ranges)]
-        found = boxes([*compress(conditions, are_ranges)], vocabulary)
-        if len(names) < FEW or found is None:
-            return {}
-        order = strict_order(found)
-        is_root = (order.ancestors[order.nodes] == 0).tolist()
-        return dict(zip(names, is_root, strict=True))
-
-
-def _known(one: Proxy, other: Proxy, ranges: Mapping[str, bool]) -> bool:
-    """Whether it is known of two that neither covers the other."""
-    return one.id in ranges and other.id in ranges
+    def _uncovered_again(self, held: Sequence[Proxy], kept: Sequence[Proxy]) -> list[Proxy]:
+        """Those with a threshold that somebody covers who is covered in turn, by one that is
+        younger than they are."""
+        left = {proxy.id for proxy in kept}
+        again: list[Proxy] = []
+        for proxy in held:
+            if proxy.is_thresholded and proxy.id not in left:
+                others = (other for other in (*kept, *again) if other.born <= proxy.born)
+                if not any(self._judge.covers(other, proxy) for other in others):
+                    again.append(proxy)
+        return again
 
 
 class Few(NamedTuple):

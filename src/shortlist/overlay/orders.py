@@ -59,14 +59,13 @@ class DepthReadings:
     shortest_path: Counts
 
 
-def depth_readings(boxes: Boxes) -> DepthReadings:
-    """The depths of boxes that arrived in this order, where the larger ranks higher.
+def depth_readings(order: IntervalOrder) -> DepthReadings:
+    """The depths of boxes that arrived in the order of `nodes`, where the larger ranks higher.
 
     >>> some = Boxes.closed(np.array([[2.0], [0.0], [1.0]]), np.array([[3.0], [9.0], [4.0]]))
-    >>> depth_readings(some).shortest_path.tolist()
+    >>> depth_readings(strict_order(some)).shortest_path.tolist()
     [3, 1, 2]
     """
-    order = strict_order(boxes)
     arrivals = np.empty_like(order.nodes)
     arrivals[order.nodes] = np.arange(order.nodes.size)
     return DepthReadings(

@@ -4,7 +4,11 @@ import numpy as np
 import pytest
 from numpy.random import default_rng
 
-from shortlist.covering.kernels.containment import covering_of_pairs, covering_of_rows
+from shortlist.covering.kernels.containment import (
+    covering_of_pairs,
+    covering_of_rows,
+    longest_depths,
+)
 
 
 def pairs(seed: int, count: int, values: int) -> tuple[np.ndarray, np.ndarray]:
@@ -19,19 +23,22 @@ def pairs(seed: int, count: int, values: int) -> tuple[np.ndarray, np.ndarray]:
 def test_both_kernels_agree_on_pairs(count: int, values: int) -> None:
     for seed in range(200 if count < 100 else 5):
         rows, places = pairs(seed, count, values)
-        swept, compared = covering_of_pairs(places), covering_of_rows(rows)
+        swept, compared = (
+            find(rows_or_places, 0, len(rows))
+            for find, rows_or_places in ((covering_of_pairs, places), (covering_of_rows, rows))
+        )
         for one, other in zip(swept, compared, strict=True):
             assert np.array_equal(one, other)
 
 
 def test_everything_in_one_chain_and_nothing_above_anything() -> None:
     chain = np.arange(1000, dtype=np.int32)
-    _, parents, ancestors, depths = covering_of_pairs(chain[::-1].copy())
+    starts, parents, ancestors = covering_of_pairs(chain[::-1].copy(), 0, 1000)
     assert parents.tolist() == list(range(999))
     assert ancestors.tolist() == list(range(1000))
-    assert depths.tolist() == list(range(1, 1001))
-    starts, parents, ancestors, depths = covering_of_pairs(chain)
+    assert longest_depths(starts, parents).tolist() == list(range(1, 1001))
+    starts, parents, ancestors = covering_of_pairs(chain, 0, 1000)
     assert not starts.any()
     assert not parents.size
     assert not ancestors.any()
-    assert (depths == 1).all()
+    assert (longest_depths(starts, parents) == 1).all()

@@ -10,33 +10,42 @@ from numpy.typing import NDArray
 from shortlist.matching.kernels.compiling import kernel
 
 Places = NDArray[np.int32]
-Covering = tuple[NDArray[np.int64], Places, Places, Places]
-"""Where each row's direct coverers start, and these in order; how many cover it in all, and the
-length of the longest chain that ends in it."""
+Covering = tuple[NDArray[np.int64], Places, Places]
+"""Of neighbouring rows: where each one's direct coverers start, and these in order; how many cover
+it in all."""
 
 
 @kernel
-def covering_of_pairs(places: Places) -> Covering:
+def covering_of_pairs(places: Places, first: int, last: int) -> Covering:
     """For rows of two numbers, of which `places` has the second one's: 0 for the largest.
 
     A sweep, with time for each row and each direct coverer that grows as the logarithm of the rows.
+    It begins with all rows before the `first`, and ends before the `last`.
 
-    >>> starts, parents, ancestors, depths = covering_of_pairs(np.array([2, 0, 1], np.int32))
+    >>> starts, parents, ancestors = covering_of_pairs(np.array([2, 0, 1], np.int32), 0, 3)
     >>> [parents[start:end].tolist() for start, end in zip(starts, starts[1:])]
     [[], [0], [0]]
     """
     count = places.size
-    starts = np.zeros(count + 1, np.int64)
-    parents = np.empty(max(count, 1), np.int32)
-    ancestors = np.zeros(count, np.int32)
-    depths = np.ones(count, np.int32)
+    starts = np.zeros(last - first + 1, np.int64)
+    parents = np.empty(max(last - first, 1), np.int32)
+    ancestors = np.zeros(last - first, np.int32)
     leaves = 1
     while leaves <= count:
         leaves *= 2
     latest = np.full(2 * leaves, -1, np.int32)  # of the rows before, by place: a tree of maxima
     before = np.zeros(count + 1, np.int32)  # how many, up to a place: a Fenwick tree
-    for row in range(count):
-        end = starts[row]
+    for row in range(first):
+        latest[leaves + places[row]] = row
+        before[places[row] + 1] = 1
+    for node in range(leaves - 1, 0, -1):
+        latest[node] = max(latest[2 * node], latest[2 * node + 1])
+    for node in range(1, count + 1):
+        above = node + (node & -node)
+        if above <= count:
+            before[above] += before[node]
+    for row in range(first, last):
+        end = starts[row - first]
         place, bound = places[row], -1
         while True:
             # Coverers come nearest first. One is direct if it stands after all nearer ones.
@@ -47,37 +56,35 @@ def covering_of_pairs(places: Places) -> Covering:
             parents = _with_room(parents, end)
             parents[end] = bound
             end += 1
-            depths[row] = max(depths[row], depths[bound] + 1)
-        starts[row + 1] = end
-        ancestors[row] = row - _counted_up_to(before, places[row])
+        starts[row - first + 1] = end
+        ancestors[row - first] = row - _counted_up_to(before, places[row])
         _enter(latest, leaves, places[row], row)
         _count(before, places[row])
-    return starts, parents[: starts[count]].copy(), ancestors, depths
+    return starts, parents[: starts[last - first]].copy(), ancestors
 
 
 @kernel
-def covering_of_rows(rows: NDArray[np.int32]) -> Covering:
-    """For rows of any width: every one is compared with those before it.
+def covering_of_rows(rows: NDArray[np.int32], first: int, last: int) -> Covering:
+    """For rows of any width, from the `first` to before the `last`: every one is compared with all
+    before it.
 
     >>> rows = np.array([[0, 0, 1], [0, 1, 0], [1, 1, 1], [2, 1, 1]], np.int32)
-    >>> starts, parents, ancestors, depths = covering_of_rows(rows)
+    >>> starts, parents, ancestors = covering_of_rows(rows, 0, 4)
     >>> [parents[start:end].tolist() for start, end in zip(starts, starts[1:])]
     [[], [], [0, 1], [2]]
-    >>> ancestors.tolist(), depths.tolist()
-    ([0, 0, 2, 3], [1, 1, 2, 3])
+    >>> ancestors.tolist()
+    [0, 0, 2, 3]
     """
-    count = rows.shape[0]
     columns = np.ascontiguousarray(rows.T)
-    coverers = np.empty(count, np.int32)
-    starts = np.zeros(count + 1, np.int64)
-    parents = np.empty(max(count, 1), np.int32)
-    ancestors = np.zeros(count, np.int32)
-    depths = np.ones(count, np.int32)
-    for row in range(count):
-        start = end = starts[row]
-        ancestors[row] = _find_coverers(columns, row, coverers)
+    coverers = np.empty(rows.shape[0], np.int32)
+    starts = np.zeros(last - first + 1, np.int64)
+    parents = np.empty(max(last - first, 1), np.int32)
+    ancestors = np.zeros(last - first, np.int32)
+    for row in range(first, last):
+        start = end = starts[row - first]
+        ancestors[row - first] = _find_coverers(columns, row, coverers)
         # Nearest first: what covers a direct coverer stands before it, and is not direct itself.
-        for other in coverers[: ancestors[row]][::-1]:
+        for other in coverers[: ancestors[row - first]][::-1]:
             known = start
             while known < end and not _covers(rows, other, parents[known]):
                 known += 1
@@ -86,10 +93,23 @@ def covering_of_rows(rows: NDArray[np.int32]) -> Covering:
             parents = _with_room(parents, end)
             parents[end] = other
             end += 1
-            depths[row] = max(depths[row], depths[other] + 1)
         parents[start:end] = parents[start:end][::-1].copy()
-        starts[row + 1] = end
-    return starts, parents[: starts[count]].copy(), ancestors, depths
+        starts[row - first + 1] = end
+    return starts, parents[: starts[last - first]].copy(), ancestors
+
+
+@kernel
+def longest_depths(starts: NDArray[np.int64], parents: Places) -> Places:
+    """The length of the longest chain that ends in each row, of all of them.
+
+    >>> longest_depths(np.array([0, 0, 1, 3]), np.array([0, 0, 1], np.int32)).tolist()
+    [1, 2, 3]
+    """
+    depths = np.ones(starts.size - 1, np.int32)
+    for row in range(depths.size):
+        for place in range(starts[row], starts[row + 1]):
+            depths[row] = max(depths[row], depths[parents[place]] + 1)
+    return depths
 
 
 @kernel

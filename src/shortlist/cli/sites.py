@@ -1,0 +1,190 @@
+"""The commands `site join` and `site status`: a deployment among others, linked to them."""
+
+from __future__ import annotations
+
+import json
+import re
+import time
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import ExitStack, contextmanager
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+from rich.console import Console
+from rich.table import Table
+
+from shortlist.cli.app import LIVE, OFF, AsJson, app, duration_of, errors, notes, say
+from shortlist.cli.deployment import LogUrl, announced_folder, opened
+from shortlist.cli.program import without_spark
+from shortlist.client.waiting import POLL_SECONDS
+from shortlist.live.places import SQLITE, announced
+from shortlist.log.opening import kind_of
+
+BEGINNING_SECONDS = 30.0
+"""For which a site waits for its deployment."""
+
+if TYPE_CHECKING:
+    from shortlist.sites.metrics import LinkMetrics
+    from shortlist.sites.site import Site
+
+site_app = typer.Typer(
+    no_args_is_help=True, help="Link a deployment to others: publications go where they are wanted."
+)
+app.add_typer(site_app, name="site", rich_help_panel=LIVE)
+
+
+@site_app.command("join")
+def join_command(
+    name: Annotated[str, typer.Argument(help="The name of this site: small letters and digits.")],
+    *,
+    log: LogUrl,
+    neighbour: Annotated[
+        list[str],
+        typer.Option(help="NAME, or NAME=ADDRESS where the link has another log; one or more."),
+    ],
+    links: Annotated[
+        str | None,
+        typer.Option(
+            envvar="SHORTLIST_LINKS",
+            help="The log of the links, which neighbours share: nats://HOST:PORT/NAME.",
+        ),
+    ] = None,
+    keep: Annotated[
+        str, typer.Option(help="How long publications are kept for whoever asks for them late.")
+    ] = "1h",
+    metrics: Annotated[str, typer.Option(help="HOST:PORT where metrics are shown, or off.")] = OFF,
+    with_input: Annotated[
+        bool, typer.Option(help="Stop when standard input ends: with whoever started it.")
+    ] = False,
+) -> None:
+    """Exchange publications with neighbours, beside a deployment that runs on the same log."""
+    kept = duration_of("--keep", keep)
+    addresses = dict(_address(each, links) for each in neighbour)
+    if len(addresses) < len(neighbour):
+        raise typer.BadParameter("--neighbour: expected each neighbour once, found one twice")
+    without_spark()
+    from shortlist.cli.stopping import stop_with_input, stopped_by_signals
+    from shortlist.sites.metrics import LinkMetrics
+    from shortlist.sites.running import Running, Wanted
+
+    _wait_for_deployment(log)
+    with errors(), ExitStack() as stack:
+        shown = LinkMetrics()
+        if metrics != OFF:
+            say([f"metrics: {stack.enter_context(_served(metrics, shown))}"])
+        wanted = Wanted(name=name, log=log, neighbours=addresses, keep=kept)
+        running = Running(wanted, _Screen(name, shown))
+        if with_input:
+            stop_with_input(running)
+        with stopped_by_signals(running):
+            running.run()
+
+
+@site_app.command("status")
+def status_command(*, log: LogUrl, as_json: AsJson = False) -> None:
+    """Say how the links of a site are doing: what crossed them, and what did not have to."""
+    from shortlist.sites.status import site_status
+
+    with errors(), opened(log, must_exist=True) as known:
+        found = site_status(known, time.time())
+    if as_json:
+        print(json.dumps(found))
+        return
+    Console().print(_table(found))
+    for neighbour, link in found["links"].items():
+        if link["error"] is not None:
+            say([f"{neighbour}: {link['error']}"])
+
+
+class _Screen:
+    """Shows a person and metrics what happens to links."""
+
+    def __init__(self, name: str, metrics: LinkMetrics) -> None:
+        self._name = name
+        self._metrics = metrics
+        self._errors: dict[str, str | None] = {}
+
+    def started(self, site: Site) -> None:
+        notes.print(f"site {self._name}: linked to {', '.join(site.links)}", markup=False)
+
+    def changed(self, links: Mapping[str, Any]) -> None:
+        self._metrics.show(links)
+        for neighbour, link in links.items():
+            error = link["error"]
+            if error != self._errors.get(neighbour):
+                notes.print(f"{neighbour}: {error or 'the link is up again'}", markup=False)
+                self._errors[neighbour] = error
+
+    def failed(self, error: BaseException, pause: float) -> None:
+        notes.print(f"failed: {error}; trying again in {pause:g} s", markup=False)
+
+
+def _wait_for_deployment(url: str) -> None:
+    """One that was started together with the site may have to begin first."""
+    deadline = time.monotonic() + BEGINNING_SECONDS
+    while time.monotonic() < deadline:
+        if kind_of(url) == "nats" or Path(url.removeprefix(SQLITE)).exists():
+            with opened(url) as log:
+                if announced(log) is not None:
+                    return
+        time.sleep(POLL_SECONDS)
+    with opened(url, must_exist=True) as log:
+        announced_folder(log)
+
+
+def _address(text: str, links: str | None) -> tuple[str, str]:
+    """A neighbour, and the address of the log that the link to it has."""
+    neighbour, _, own = text.partition("=")
+    address = own or links
+    if address is None:
+        raise typer.BadParameter(
+            f"--neighbour: expected --links ADDRESS, or {neighbour}=ADDRESS; found neither"
+        )
+    try:
+        kind_of(address)
+    except ValueError as error:
+        raise typer.BadParameter(f"--neighbour {neighbour}: {error}") from None
+    return neighbour, address
+
+
+@contextmanager
+def _served(address: str, metrics: LinkMetrics) -> Iterator[str]:
+    """Shows metrics under an address; gives the URL."""
+    from prometheus_client import CollectorRegistry, start_http_server
+
+    if not re.fullmatch(r".+:\d+", address):
+        raise typer.BadParameter(f"--metrics: expected HOST:PORT or off, found {address!r}")
+    registry = CollectorRegistry()
+    registry.register(metrics)
+    host, _, port = address.rpartition(":")
+    server, thread = start_http_server(int(port), host, registry)
+    try:
+        yield f"http://{host}:{server.server_port}/metrics"
+    finally:
+        server.shutdown()
+        server.server_close()
+        thread.join()
+
+
+COLUMNS: Sequence[str] = ("sent", "withheld", "saved", "received", "waiting", "told")
+
+
+def _table(found: Mapping[str, Any]) -> Table:
+    table = Table("neighbour", "link", "sites behind", *COLUMNS, title=f"site {found['site']}")
+    table.title_justify = "left"
+    for column in table.columns[3:]:
+        column.justify = "right"
+    for neighbour, link in found["links"].items():
+        table.add_row(
+            neighbour,
+            link["state"],
+            ", ".join(link["sites"]),
+            f"{link['sent']:,}",
+            f"{link['withheld']:,}",
+            f"{link['saved_bytes']:,} B",
+            f"{link['received']:,}",
+            f"{link['waiting']:,}",
+            f"{link['told']:,} of {link['held']:,}",
+        )
+    return table

@@ -1,0 +1,1 @@
+"""Real sites: deployments that exchange publications over links, each with its own log."""

@@ -1,0 +1,71 @@
+"""Who a site is, kept in its own log."""
+
+import secrets
+from collections.abc import Iterable, Mapping
+from typing import Any, NamedTuple
+
+from shortlist.log.base import INPUT, Log
+from shortlist.log.json_register import change_json, read_json
+from shortlist.model.problem import ShortlistError
+from shortlist.model.wording import shown
+from shortlist.sites.wire import SITE
+
+REGISTER = "site"
+
+
+class NotThisSite(ShortlistError, ValueError):
+    """A name that a site cannot have, or not here."""
+
+
+class Identity(NamedTuple):
+    """What a site has once it joined, for ever."""
+
+    name: str
+    token: str
+    """Marks what came over links, so that no publisher can pretend it."""
+    joined: Mapping[str, int]
+    """By neighbour, where the own log ended when it was named first."""
+
+
+def checked_name(name: str) -> str:
+    """A name that sites may have.
+
+    >>> checked_name("oslo"), checked_name("São Paulo")
+    Traceback (most recent call last):
+    shortlist.sites.identity.NotThisSite: expected a site's name of small letters and digits that \
+begins with a letter, found 'São Paulo'
+    """
+    if SITE.fullmatch(name) is None:
+        raise NotThisSite(
+            "expected a site's name of small letters and digits that begins with a letter,"
+            f" found {shown(name)}"
+        )
+    return name
+
+
+def join(log: Log, name: str, neighbours: Iterable[str]) -> Identity:
+    """Notes who works on a log and with whom; what was noted before stays."""
+    named = [checked_name(neighbour) for neighbour in neighbours]
+    if name in named:
+        raise NotThisSite(f"expected neighbours of {name!r}, found itself")
+    if len(set(named)) < len(named) or not named:
+        found = ", ".join(named) or "none"
+        raise NotThisSite(f"expected neighbours, each once, found {found}")
+    end = log.end(INPUT)
+
+    def noted(known: Mapping[str, Any]) -> Mapping[str, Any]:
+        before = known.get("name", checked_name(name))
+        if before != name:
+            raise NotThisSite(f"expected site {before!r}, which this log is of, found {name!r}")
+        joined = {**dict.fromkeys(named, end), **known.get("joined", {})}
+        return {"name": name, "token": known.get("token", secrets.token_hex(16)), "joined": joined}
+
+    change_json(log, REGISTER, noted)
+    made = read_json(log, REGISTER)
+    return Identity(name, made["token"], {each: made["joined"][each] for each in named})
+
+
+def identity(log: Log) -> Identity | None:
+    """Who works on a log, with all neighbours that it has had; None if no site does."""
+    known = read_json(log, REGISTER)
+    return Identity(known["name"], known["token"], known["joined"]) if known else None

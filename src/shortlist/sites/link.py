@@ -1,0 +1,137 @@
+"""A link to a neighbour: how far it was written and read, and the exchange itself."""
+
+from collections.abc import Sequence
+from dataclasses import asdict, dataclass, field
+from typing import Any, NamedTuple
+
+from shortlist.log.base import Entry, Log, LogUnavailable
+
+AT_MOST = 2_000
+"""Entries that are read in one exchange."""
+
+
+@dataclass(slots=True, kw_only=True)
+class Counts:
+    """What crossed a link and what did not, since the site joined."""
+
+    sent: int = 0
+    sent_bytes: int = 0
+    withheld: int = 0
+    """Publications that nobody behind the link wants."""
+    saved_bytes: int = 0
+    """What these would have taken."""
+    received: int = 0
+    too_long: int = 0
+    """Not sent, since the log of the link could never take it."""
+
+
+@dataclass(slots=True)
+class Link:
+    """One side of a link. All but `considered`, `read` and `look` could be found again in the
+    streams and in the site's log."""
+
+    name: str
+    joined: int
+    """The offset of the own log behind which it begins."""
+    considered: int = 0
+    """The offset of the own log up to which everything wanted was sent."""
+    read: int = 0
+    """The last entry of the neighbour's stream that was taken in."""
+    taken: int = 0
+    """The last of those that stand in the own log."""
+    written: int = 0
+    """Where the own stream ends."""
+    look: int | None = None
+    """From this time on, what was considered has to be looked at again."""
+    sent: set[int] = field(default_factory=set)
+    """Offsets that were sent, of those that may be looked at again."""
+    sites: tuple[str, ...] = ()
+    """All sites behind the link."""
+    told_sites: tuple[str, ...] = ()
+    counts: Counts = field(default_factory=Counts)
+    is_certain: bool = False
+    """Whether it is known where the own stream ends."""
+    has_greeted: bool = False
+    disagreement: str | None = None
+    """Why nothing can be exchanged, by what the neighbour says of itself."""
+    error: str | None = None
+    heard: int | None = None
+    """When the last exchange ended well, in microseconds."""
+
+    def state(self) -> dict[str, Any]:
+        kept = (
+            *("considered", "read", "taken", "written", "look"),
+            *("sites", "told_sites", "disagreement"),
+        )
+        return {
+            **{name: getattr(self, name) for name in kept},
+            "sent": sorted(self.sent),
+            "counts": asdict(self.counts),
+        }
+
+    @classmethod
+    def of_state(cls, name: str, joined: int, state: dict[str, Any]) -> "Link":
+        return cls(
+            name,
+            joined,
+            **{
+                **state,
+                "sent": {*state["sent"]},
+                "counts": Counts(**state["counts"]),
+                "sites": tuple(state["sites"]),
+                "told_sites": tuple(state["told_sites"]),
+            },
+        )
+
+
+class Work(NamedTuple):
+    """What is to be exchanged."""
+
+    outgoing: Sequence[bytes]
+    """To be written; nothing while it is not certain where the stream ends."""
+    written: int
+    read: int
+    recovers: bool
+    """Whether the end of the own stream has to be found first."""
+
+
+class Exchanged(NamedTuple):
+    """What an exchange led to."""
+
+    found: Sequence[Entry]
+    """What stands in the own stream behind what was known."""
+    written: int
+    came: Sequence[Entry]
+    more: bool
+    """Whether there is more to read."""
+    too_long: int
+    """What the log of the link could never take."""
+
+
+def exchange(log: Log, out: str, into: str, work: Work) -> Exchanged:
+    """Writes behind what was written, and reads on; raises where the log cannot be reached, or
+    (`Moved`) ends elsewhere than was thought."""
+    found: list[Entry] = []
+    written = work.written
+    longest = log.longest
+    outgoing = [one for one in work.outgoing if longest is None or len(one) <= longest]
+    if work.recovers:
+        _check(log, out, work.written)
+        _check(log, into, work.read)
+        found = [*log.read(out, work.written)]
+        written = found[-1].offset if found else work.written
+    elif outgoing:
+        written = log.append(out, outgoing, expected_end=work.written)
+    end = log.end(into)
+    until = min(end, work.read + AT_MOST)
+    came = [*log.read(into, work.read, until)] if until > work.read else []
+    too_long = len(work.outgoing) - len(outgoing)
+    return Exchanged(found, written, came, end > until, too_long)
+
+
+def _check(log: Log, stream: str, known: int) -> None:
+    end = log.end(stream)
+    if end < known:
+        raise LogUnavailable(
+            f"the link lost entries: {stream} was known up to {known}, and it ends at {end}"
+        )

@@ -1,0 +1,61 @@
+"""What an operator measures of links: Prometheus metrics of a site."""
+
+from collections.abc import Iterable, Mapping
+from typing import Any
+
+from prometheus_client.core import CounterMetricFamily, GaugeMetricFamily, Metric
+from prometheus_client.registry import Collector
+
+COUNTED = {
+    "sent": "Publications that were sent over a link.",
+    "sent_bytes": "Bytes of these.",
+    "withheld": "Publications that nobody behind a link wants.",
+    "saved_bytes": "Bytes of these, which did not cross the link.",
+    "received": "Publications that came over a link.",
+    "too_long": "Publications that the log of a link could never take.",
+}
+MEASURED = {
+    "waiting": "Entries of the own log that were not considered for a link yet.",
+    "told": "Subscriptions that a neighbour was told of.",
+    "held": "Subscriptions that these stand for.",
+    "behind": "Subscriptions that are known behind a link.",
+}
+
+
+class LinkMetrics(Collector):
+    """Shows what was last said of links.
+
+    >>> from prometheus_client import CollectorRegistry
+    >>> registry, metrics = CollectorRegistry(), LinkMetrics()
+    >>> registry.register(metrics)
+    >>> known = dict.fromkeys([*COUNTED, *MEASURED], 0) | {"error": None, "sent": 7}
+    >>> metrics.show({"bergen": known})
+    >>> registry.get_sample_value("shortlist_link_sent_total", {"neighbour": "bergen"})
+    7
+    """
+
+    def __init__(self) -> None:
+        self._links: Mapping[str, Any] = {}
+
+    def show(self, links: Mapping[str, Any]) -> None:
+        """By neighbour, how its link is doing now."""
+        self._links = links
+
+    def collect(self) -> Iterable[Metric]:
+        links = self._links
+        for name, what in COUNTED.items():
+            counter = CounterMetricFamily(f"shortlist_link_{name}", what, labels=["neighbour"])
+            for neighbour, link in links.items():
+                counter.add_metric([neighbour], link[name])
+            yield counter
+        for name, what in MEASURED.items():
+            gauge = GaugeMetricFamily(f"shortlist_link_{name}", what, labels=["neighbour"])
+            for neighbour, link in links.items():
+                gauge.add_metric([neighbour], link[name])
+            yield gauge
+        is_up = GaugeMetricFamily(
+            "shortlist_link_up", "Whether the last exchange ended well.", labels=["neighbour"]
+        )
+        for neighbour, link in links.items():
+            is_up.add_metric([neighbour], link["error"] is None)
+        yield is_up

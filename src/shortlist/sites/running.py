@@ -1,0 +1,250 @@
+"""A site that runs: its links are served until it is told to stop."""
+
+import json
+import os
+import secrets
+import threading
+import time
+from collections.abc import Mapping
+from concurrent.futures import FIRST_COMPLETED, Future, ThreadPoolExecutor, wait
+from contextlib import ExitStack, closing
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any, Protocol
+
+from shortlist.live.locking import only_driver
+from shortlist.live.places import announced
+from shortlist.live.registers import NoDeployment
+from shortlist.log.base import Log, LogUnavailable, Moved
+from shortlist.log.durable import make_durable
+from shortlist.log.json_register import change_json
+from shortlist.log.opening import kind_of, open_log
+from shortlist.log.private import open_private
+from shortlist.sites.identity import join
+from shortlist.sites.link import Exchanged, exchange
+from shortlist.sites.own_registry import OwnRegistry
+from shortlist.sites.site import Joining, Site
+from shortlist.sites.status import STATUS
+from shortlist.sites.wire import stream_of
+
+POLL_SECONDS = 0.05
+"""Between two looks at whatever had nothing new."""
+LINK_PATIENCE = 5.0
+"""Seconds for which the server of a link is waited for."""
+LONGEST_PAUSE = 5.0
+"""Seconds between two attempts, at most."""
+SAVE_SECONDS = 2.0
+SAVE_SHARE = 20
+"""Saving takes at most one part in so many of the time."""
+STATUS_SECONDS = 1.0
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Wanted:
+    """Which site is to run, and how."""
+
+    name: str
+    log: str = field(repr=False)
+    """The address of its own log, which may hold a password."""
+    neighbours: Mapping[str, str] = field(repr=False)
+    """By neighbour, the address of the log that both write their link to."""
+    keep: int
+    """For how long what came is looked at again, in microseconds."""
+
+
+class Observer(Protocol):
+    """Hears what happens."""
+
+    def started(self, site: Site) -> None: ...
+
+    def changed(self, links: Mapping[str, Any]) -> None:
+        """How the links are doing now."""
+        ...
+
+    def failed(self, error: BaseException, pause: float) -> None:
+        """It goes on after so many seconds."""
+        ...
+
+
+class Running:
+    """One site of this process."""
+
+    def __init__(self, wanted: Wanted, observer: Observer) -> None:
+        self._wanted = wanted
+        self._observer = observer
+        self._stopping = threading.Event()
+
+    def stop(self) -> None:
+        self._stopping.set()
+
+    def run(self) -> None:
+        """Goes on where the last one stopped, until `stop`; a failure is not the end.
+
+        Raises what no second attempt would mend.
+        """
+        with closing(open_log(self._wanted.log)) as log:
+            folder = state_folder(log)
+        with only_driver(folder):
+            failures = 0
+            while not self._stopping.is_set():
+                began = time.monotonic()
+                try:
+                    self._run(folder)
+                except (LogUnavailable, OSError) as error:
+                    failures = 1 if time.monotonic() - began > 60 else failures + 1
+                    pause = min(0.2 * 2**failures, LONGEST_PAUSE)
+                    self._observer.failed(error, pause)
+                    self._stopping.wait(pause)
+
+    def _run(self, folder: Path) -> None:
+        wanted = self._wanted
+        with ExitStack() as stack:
+            log = stack.enter_context(closing(open_log(wanted.log)))
+            known = join(log, wanted.name, wanted.neighbours)
+            joining = Joining(
+                known.name, known.joined, known.token, secrets.token_hex(8), wanted.keep
+            )
+            site = Site(log, OwnRegistry(log, wanted.name), joining, read_state(folder))
+            logs = {
+                name: stack.enter_context(closing(open_link(url)))
+                for name, url in wanted.neighbours.items()
+            }
+            self._observer.started(site)
+            pool = stack.enter_context(ThreadPoolExecutor(len(logs)))
+            _Loop(site, log, folder, logs, pool, self._observer).run(self._stopping)
+
+
+class _Loop:
+    """Exchanges with every neighbour, each in its own time: one that is out keeps no other."""
+
+    def __init__(
+        self,
+        site: Site,
+        log: Log,
+        folder: Path,
+        logs: Mapping[str, Log],
+        pool: ThreadPoolExecutor,
+        observer: Observer,
+    ) -> None:
+        self._site = site
+        self._log = log
+        self._folder = folder
+        self._logs = logs
+        self._pool = pool
+        self._observer = observer
+        self._under_way: dict[str, Future[Exchanged]] = {}
+        self._due = dict.fromkeys(logs, 0.0)
+        self._failures = dict.fromkeys(logs, 0)
+        self._saved: Any = None
+        self._save_at = time.monotonic() + SAVE_SECONDS
+        self._status_at = 0.0
+        self._refresh_at = 0.0
+
+    def run(self, stopping: threading.Event) -> None:
+        while not stopping.is_set():
+            is_busy = self._site.advance()
+            if is_busy or time.monotonic() >= self._refresh_at:
+                self._site.refresh()
+                self._refresh_at = time.monotonic() + 4 * POLL_SECONDS
+            self._start_exchanges()
+            self._end_exchanges()
+            self._site.admit()
+            self._save_if_due()
+            self._tell_if_due()
+            if not is_busy:
+                self._rest(stopping)
+        wait([*self._under_way.values()], timeout=LINK_PATIENCE)
+        self._end_exchanges()
+        self._site.admit()
+        self._save()
+
+    def _start_exchanges(self) -> None:
+        for name, log in self._logs.items():
+            if name not in self._under_way and time.monotonic() >= self._due[name]:
+                work = self._site.work(name)
+                mine = self._site.name
+                out, into = stream_of(mine, name), stream_of(name, mine)
+                self._under_way[name] = self._pool.submit(exchange, log, out, into, work)
+
+    def _end_exchanges(self) -> None:
+        for name, future in [*self._under_way.items()]:
+            if not future.done():
+                continue
+            del self._under_way[name]
+            try:
+                done = future.result()
+            except (LogUnavailable, Moved) as error:
+                self._failures[name] += not isinstance(error, Moved)
+                self._site.failed(name, str(error))
+                pause = min(0.05 * 2 ** self._failures[name], LONGEST_PAUSE)
+                self._due[name] = time.monotonic() + pause
+                continue
+            self._failures[name] = 0
+            goes_on = self._site.took(name, done)
+            self._site.links[name].heard = time.time_ns() // 1000
+            self._due[name] = time.monotonic() + (0.0 if goes_on else POLL_SECONDS)
+
+    def _rest(self, stopping: threading.Event) -> None:
+        """Until an exchange ends, or it is time to look again."""
+        if self._under_way:
+            wait([*self._under_way.values()], timeout=POLL_SECONDS, return_when=FIRST_COMPLETED)
+        elif min(self._due.values()) > time.monotonic():
+            stopping.wait(POLL_SECONDS / 4)
+
+    def _save_if_due(self) -> None:
+        if time.monotonic() >= self._save_at:
+            began = time.monotonic()
+            self._save()
+            now = time.monotonic()
+            self._save_at = now + max(SAVE_SECONDS, SAVE_SHARE * (now - began))
+
+    def _save(self) -> None:
+        state = json.dumps(self._site.state()).encode()
+        if state != self._saved:
+            write_state(self._folder, state)
+            self._saved = state
+
+    def _tell_if_due(self) -> None:
+        if time.monotonic() >= self._status_at:
+            self._status_at = time.monotonic() + STATUS_SECONDS
+            links = self._site.status()
+            self._observer.changed(links)
+            told = {"told": time.time_ns() // 1000, "links": links}
+            change_json(self._log, STATUS, lambda known: told)
+
+
+def open_link(url: str) -> Log:
+    """The log of a link; a server that is out is not waited for long."""
+    if kind_of(url) == "sqlite":
+        return open_log(url)
+    from shortlist.log.nats import NatsLog
+
+    return NatsLog(url, LINK_PATIENCE)
+
+
+def state_folder(log: Log) -> Path:
+    """Where a site keeps from where to go on: beside the state of its deployment."""
+    folder = announced(log)
+    if folder is None:
+        raise NoDeployment("expected a deployment, found none: start one with `shortlist up`")
+    return folder / "site"
+
+
+def read_state(folder: Path) -> dict[str, Any] | None:
+    """What was saved last; None if nothing was."""
+    try:
+        state: dict[str, Any] = json.loads((folder / "state.json").read_bytes())
+    except FileNotFoundError:
+        return None
+    return state
+
+
+def write_state(folder: Path, content: bytes) -> None:
+    """In place of what was saved before, all or nothing."""
+    new = folder / "state.new"
+    with open(new, "wb", opener=open_private) as file:
+        file.write(content)
+        file.flush()
+        os.fsync(file.fileno())
+    new.replace(folder / "state.json")
+    make_durable(folder)

@@ -1,0 +1,381 @@
+"""A site: what it reads in its own log goes to neighbours who want it, and what they send goes into
+its own log.
+
+Nothing here waits or talks to a network. Whoever runs it asks for the `work` of each link, does it,
+and says what came of it. All that counts stands in the site's own log and in the streams of its
+links; the state that is saved now and then only says from where to read them again:
+
+- What came over a link is appended to the own log with a mark that names its entry. It is appended
+  only behind an end that was read, so whoever begins again finds all marks, and repeats none.
+- What is sent over a link names its offset in the own log. It is written only behind an end that
+  was read, so whoever begins again finds what was sent, and repeats none.
+- What neighbours should be told is compared with what stands in the streams.
+"""
+
+import json
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
+from hashlib import sha256
+from typing import Any, NamedTuple
+
+from shortlist.intake.written import registry_document
+from shortlist.log.base import INPUT, Log, Moved
+from shortlist.matching.blocks import Bools
+from shortlist.model.problem import ShortlistError
+from shortlist.model.registry import Registry
+from shortlist.overlay.site_broker import NOTHING, News, SiteBroker
+from shortlist.sites.entries import Chunk, Entries, Reading, Span
+from shortlist.sites.link import Exchanged, Link, Work
+from shortlist.sites.own_registry import UNLIMITED, OwnRegistry
+from shortlist.sites.wire import (
+    Hello,
+    Line,
+    Mark,
+    Sites,
+    decoded,
+    encoded,
+    encoded_news,
+    marked,
+)
+
+AT_ONCE = 500
+"""Lines that are appended to the own log in one step."""
+
+
+class Superseded(ShortlistError):
+    """Another process writes the links of this site."""
+
+
+class Disagreement(ShortlistError):
+    """Sites that cannot exchange publications."""
+
+
+class Joining(NamedTuple):
+    """Who a site is, for one process."""
+
+    name: str
+    joined: Mapping[str, int]
+    """Its neighbours, and where its log ended when each of them was named first: what came before
+    that is not sent."""
+    token: str
+    """What its marks carry, for ever."""
+    session: str
+    """Of this process."""
+    keep: int
+    """For how long what came is looked at again, in microseconds."""
+
+
+@dataclass(slots=True)
+class _Composed:
+    """What an exchange is about to write, and what is so once it is written."""
+
+    contents: list[bytes] = field(default_factory=list)
+    greets: bool = False
+    sites: tuple[str, ...] | None = None
+    news: News = NOTHING
+    offsets: list[int] = field(default_factory=list)
+    sent_bytes: int = 0
+    withheld: int = 0
+    saved_bytes: int = 0
+    considered: int = 0
+    look: int | None = None
+
+
+class Site:
+    """One site; it goes on where its state says."""
+
+    def __init__(
+        self, log: Log, own: OwnRegistry, joining: Joining, state: Mapping[str, Any] | None
+    ) -> None:
+        self.name = joining.name
+        self._log = log
+        self._own = own
+        self._joining = joining
+        reading = Reading(own.vocabulary, UNLIMITED, own.basis == "arrival", joining.token)
+        self._entries = Entries(log, reading, joining.keep)
+        self._broker = SiteBroker(joining.name, [*joining.joined], own.vocabulary, UNLIMITED)
+        self._position = min(own.passed, *joining.joined.values())
+        """The last entry of the own log that was read."""
+        self.links = {name: Link(name, at, considered=at) for name, at in joining.joined.items()}
+        self._former: Mapping[str, Any] = {}
+        """Of neighbours that it has no more, how far their links were."""
+        self._offered = -1
+        self._composed: dict[str, _Composed] = {}
+        self._received: list[tuple[Mark, str]] = []
+        self._hello = Hello(joining.name, joining.session, own.basis, _vocabulary_digest(own))
+        if state is not None:
+            self._restore(state)
+
+    def advance(self) -> bool:
+        """Reads a chunk of the own log; whether there was anything to read."""
+        chunk = self._entries.after(self._position, self._broker.mentioned)
+        if chunk is not None:
+            for offset, command in chunk.commands:
+                self._own.note(offset, command)
+            for name, offset in chunk.taken.items():
+                if name in self.links:
+                    self.links[name].taken = max(self.links[name].taken, offset)
+            self._keep(chunk)
+            self._position = chunk.last
+        return chunk is not None
+
+    def refresh(self) -> None:
+        """Looks at what the deployment has carried out."""
+        self._own.refresh()
+        if self._own.version != self._offered:
+            self._offered = self._own.version
+            self._broker.offer(self._own.proxies())
+
+    def work(self, name: str) -> Work:
+        """What is to be exchanged with a neighbour now."""
+        link = self.links[name]
+        composed = self._composed[name] = _Composed(considered=link.considered)
+        if link.is_certain:
+            self._compose(link, composed)
+        return Work(composed.contents, link.written, link.read, not link.is_certain)
+
+    def took(self, name: str, done: Exchanged) -> bool:
+        """An exchange came to its end; whether there is more to do at once."""
+        link, composed = self.links[name], self._composed.pop(name)
+        link.error = None
+        if not link.is_certain:
+            for entry in done.found:
+                self._recall(link, decoded(entry.content, self._broker))
+            link.is_certain = True
+        else:
+            self._note_written(link, composed, done.too_long)
+        link.written = done.written
+        for entry in done.came:
+            self._hear(link, entry.offset, entry.content)
+            link.read = entry.offset
+        if link.disagreement is not None and not done.more:
+            raise Disagreement(link.disagreement)
+        is_behind = link.considered < self._position or link.look is not None
+        return bool(done.more or done.came or composed.contents or is_behind)
+
+    def failed(self, name: str, error: str) -> None:
+        """Nobody knows whether anything was written."""
+        link = self.links[name]
+        del self._composed[name]
+        link.is_certain, link.error = False, error
+
+    def admit(self) -> None:
+        """Appends to the own log what came, each entry of a link once."""
+        while self._received:
+            while self.advance():
+                pass
+            self._received = [
+                (mark, text)
+                for mark, text in self._received
+                if mark.offset > self.links[mark.neighbour].taken
+            ]
+            some = self._received[:AT_ONCE]
+            contents = [marked(text, mark, self._joining.token) for mark, text in some]
+            longest = self._log.longest
+            fitting = [one for one in contents if longest is None or len(one) <= longest]
+            try:
+                self._log.append(INPUT, fitting, expected_end=self._position)
+            except Moved:  # a publisher was faster
+                continue
+            for (mark, _), content in zip(some, contents, strict=True):
+                counts = self.links[mark.neighbour].counts
+                counts.received += 1
+                counts.too_long += longest is not None and len(content) > longest
+            self._received = self._received[AT_ONCE:]
+
+    def state(self) -> dict[str, Any]:
+        """From where to go on; only when nothing waits to be admitted."""
+        assert not self._received
+        return {
+            "position": self._position,
+            "passed": self._own.passed,
+            "spans": self._entries.spans,
+            "links": {
+                **self._former.get("links", {}),
+                **{name: link.state() for name, link in self.links.items()},
+            },
+            "broker": self._broker.state(self._former.get("broker")),
+        }
+
+    def status(self) -> dict[str, Any]:
+        """By neighbour, how its link is doing."""
+        end = self._position
+        return {
+            name: {
+                "error": link.error,
+                "heard": link.heard,
+                "sites": [*link.sites],
+                "waiting": end - link.considered,
+                **self._broker.counts(name),
+                **link.state()["counts"],
+            }
+            for name, link in self.links.items()
+        }
+
+    def _compose(self, link: Link, composed: _Composed) -> None:
+        """Greeting, sites, news, then what was looked at again, then what is new."""
+        if not link.has_greeted:
+            composed.greets = True
+            composed.contents.append(encoded(self._hello))
+        sites = self._sites_here(link.name)
+        if sites != link.told_sites:
+            composed.sites = sites
+            composed.contents.append(encoded(Sites(sites)))
+        composed.news = self._broker.news(link.name)
+        if composed.news != NOTHING:
+            composed.contents += encoded_news(composed.news)
+        if link.look is not None:
+            composed.look = link.look
+            for chunk in self._entries.since(link.look, link.considered, self._broker.mentioned):
+                self._compose_lines(link, chunk, composed, since=link.look)
+        if link.considered < self._position:
+            new = self._entries.after(link.considered, self._broker.mentioned)
+            assert new is not None
+            self._compose_lines(link, new, composed)
+            composed.considered = new.last
+
+    def _compose_lines(
+        self, link: Link, chunk: Chunk, composed: _Composed, since: int | None = None
+    ) -> None:
+        """Those that somebody behind the link wants; since a time, if they were considered before
+        (then they count as withheld already)."""
+        nobody = ~chunk.goes_everywhere & False
+        wanted: Bools = self._broker.wanted(chunk.items).get(link.name, nobody)
+        columns = zip(
+            chunk.offsets,
+            chunk.items.times.tolist(),
+            (wanted | chunk.goes_everywhere).tolist(),
+            chunk.marks,
+            chunk.lines,
+            strict=True,
+        )
+        for offset, time, is_wanted, mark, line in columns:
+            came_from_there = mark is not None and mark.neighbour == link.name
+            is_past = offset <= link.joined or (since is not None and time < since)
+            if came_from_there or is_past or offset in link.sent:
+                continue
+            if is_wanted:
+                content = encoded(Line(offset, line.decode(errors="replace")))
+                composed.contents.append(content)
+                composed.offsets.append(offset)
+                composed.sent_bytes += len(line)
+            if is_wanted == (since is not None):
+                composed.withheld += 1 if since is None else -1
+                composed.saved_bytes += len(line) if since is None else -len(line)
+
+    def _note_written(self, link: Link, composed: _Composed, too_long: int) -> None:
+        link.has_greeted |= composed.greets
+        if composed.sites is not None:
+            link.told_sites = composed.sites
+        if composed.news != NOTHING:
+            self._broker.tell(link.name, composed.news)
+        link.sent.update(composed.offsets)
+        link.considered = composed.considered
+        if link.look == composed.look:
+            link.look = None
+        link.counts.sent += len(composed.offsets) - too_long
+        link.counts.sent_bytes += composed.sent_bytes
+        link.counts.withheld += composed.withheld
+        link.counts.saved_bytes += composed.saved_bytes
+        link.counts.too_long += too_long
+
+    def _recall(self, link: Link, told: Hello | Sites | News | Line) -> None:
+        """Something that this site has written, perhaps in another process."""
+        match told:
+            case Hello(session=session):
+                if link.has_greeted and session != self._joining.session:
+                    raise Superseded(f"another process is site {self._joining.name!r}")
+                link.has_greeted |= session == self._joining.session
+            case Sites(names):
+                link.told_sites = names
+            case News():
+                self._broker.recall(link.name, told)
+            case Line(offset, text):
+                link.sent.add(offset)
+                link.counts.sent += 1
+                link.counts.sent_bytes += len(text.encode())
+
+    def _hear(self, link: Link, offset: int, content: bytes) -> None:
+        """Something that the neighbour has written."""
+        told = decoded(content, self._broker)
+        match told:
+            case Hello():
+                link.disagreement = self._disagreement(link, told)
+            case Sites(names):
+                link.sites = names
+                self._check_tree()
+            case News(since=since):
+                self._broker.hear(link.name, told)
+                if since is not None:
+                    link.look = since if link.look is None else min(since, link.look)
+            case Line(text=text):
+                self._received.append((Mark(link.name, offset), text))
+
+    def _disagreement(self, link: Link, hello: Hello) -> str | None:
+        """Why nothing can be exchanged with a neighbour that says this; None if all is well."""
+        mine = self._hello
+        for what, expected, found in (
+            ("name", link.name, hello.site),
+            ("time basis", mine.basis, hello.basis),
+            ("vocabulary", mine.vocabulary, hello.vocabulary),
+        ):
+            if expected != found:
+                return f"site {link.name!r}: {what}: expected {expected}, found {found}"
+        return None
+
+    def _check_tree(self) -> None:
+        """Whatever goes round a ring of links would not come to an end."""
+        seen = {self._joining.name: "here"}
+        for link in self.links.values():
+            for name in link.sites:
+                if name in seen:
+                    raise Disagreement(
+                        f"expected links that form a tree, found site {name!r} behind"
+                        f" {link.name!r} and {_behind(seen[name])}"
+                    )
+                seen[name] = link.name
+
+    def _sites_here(self, but: str) -> tuple[str, ...]:
+        """The sites on this side of a link."""
+        others = [name for link in self.links.values() if link.name != but for name in link.sites]
+        return tuple(sorted([self._joining.name, *others]))
+
+    def _keep(self, chunk: Chunk) -> None:
+        """A chunk may be looked at again, until it is too old; and so may what was sent of it."""
+        spans = self._entries.spans
+        before = spans[0].first if spans else 0
+        self._entries.keep(self._position + 1, chunk)
+        first = spans[0].first
+        for link in self.links.values() if first > before else ():
+            oldest = min(first, link.considered)
+            link.sent = {offset for offset in link.sent if offset >= oldest}
+
+    def _restore(self, state: Mapping[str, Any]) -> None:
+        self._position = state["position"]
+        self._entries.spans = [Span(*span) for span in state["spans"]]
+        for name, joined in self._joining.joined.items():
+            if name in state["links"]:
+                self.links[name] = Link.of_state(name, joined, state["links"][name])
+        self._former = state
+        self._broker.restore(state["broker"])
+        # commands that were read and are not carried out yet have to be read again
+        for chunk in self._chunks(state["passed"], self._position):
+            for offset, command in chunk.commands:
+                self._own.note(offset, command)
+
+    def _chunks(self, after: int, until: int) -> Iterator[Chunk]:
+        while after < until:
+            chunk = self._entries.after(after, self._broker.mentioned)
+            if chunk is None:
+                return
+            yield chunk
+            after = chunk.last
+
+
+def _behind(name: str) -> str:
+    return "here" if name == "here" else f"behind {name!r}"
+
+
+def _vocabulary_digest(own: OwnRegistry) -> str:
+    document = registry_document(Registry(vocabulary=own.vocabulary))["vocabulary"]
+    return sha256(json.dumps(document, sort_keys=True).encode()).hexdigest()[:16]
