@@ -5,8 +5,8 @@ from __future__ import annotations
 import json
 import re
 import time
-from collections.abc import Iterator, Mapping, Sequence
-from contextlib import ExitStack, contextmanager
+from collections.abc import Mapping, Sequence
+from contextlib import AbstractContextManager, ExitStack
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -148,23 +148,17 @@ def _address(text: str, links: str | None) -> tuple[str, str]:
     return neighbour, address
 
 
-@contextmanager
-def _served(address: str, metrics: LinkMetrics) -> Iterator[str]:
+def _served(address: str, metrics: LinkMetrics) -> AbstractContextManager[str]:
     """Shows metrics under an address; gives the URL."""
-    from prometheus_client import CollectorRegistry, start_http_server
+    from prometheus_client import CollectorRegistry
+
+    from shortlist.live.metrics import serve_metrics
 
     if not re.fullmatch(r".+:\d+", address):
         raise typer.BadParameter(f"--metrics: expected HOST:PORT or off, found {address!r}")
     registry = CollectorRegistry()
     registry.register(metrics)
-    host, _, port = address.rpartition(":")
-    server, thread = start_http_server(int(port), host, registry)
-    try:
-        yield f"http://{host}:{server.server_port}/metrics"
-    finally:
-        server.shutdown()
-        server.server_close()
-        thread.join()
+    return serve_metrics(registry, address)
 
 
 COLUMNS: Sequence[str] = ("sent", "withheld", "saved", "received", "waiting", "told")

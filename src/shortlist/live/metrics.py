@@ -2,7 +2,7 @@
 
 import time
 from collections.abc import Iterator, Mapping
-from contextlib import contextmanager
+from contextlib import AbstractContextManager, contextmanager
 from itertools import islice
 from typing import get_args
 
@@ -20,6 +20,19 @@ BUCKETS = (0.05, 0.1, 0.25, 0.5, 0.75, 1, 1.5, 2, 3, 4, 6, 10, 20, 40, 60)
 """Seconds."""
 MOST_REMEMBERED = 100_000
 """Positions whose time of arrival is remembered until they are delivered."""
+
+
+@contextmanager
+def serve_metrics(registry: CollectorRegistry, address: str) -> Iterator[str]:
+    """Shows metrics under an address, HOST:PORT; port 0 is any free one. Gives the URL."""
+    host, _, port = address.rpartition(":")
+    server, thread = start_http_server(int(port), host, registry)
+    try:
+        yield f"http://{host}:{server.server_port}/metrics"
+    finally:
+        server.shutdown()
+        server.server_close()
+        thread.join()
 
 
 class Metrics:
@@ -102,17 +115,9 @@ class Metrics:
         for seconds in self._latencies(report):
             self._latency.observe(seconds)
 
-    @contextmanager
-    def serve(self, address: str) -> Iterator[str]:
-        """Shows them under an address, HOST:PORT; port 0 is any free one. Gives the URL."""
-        host, _, port = address.rpartition(":")
-        server, thread = start_http_server(int(port), host, self._registry)
-        try:
-            yield f"http://{host}:{server.server_port}/metrics"
-        finally:
-            server.shutdown()
-            server.server_close()
-            thread.join()
+    def serve(self, address: str) -> AbstractContextManager[str]:
+        """Shows them under an address, as `serve_metrics` does."""
+        return serve_metrics(self._registry, address)
 
     def _count(self, counts: Mapping[str, int]) -> None:
         self._published.inc(counts.get("published", 0))
