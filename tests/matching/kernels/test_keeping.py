@@ -1,5 +1,7 @@
 """Compiled code is kept for the types that it was compiled for, whoever else is compiling."""
 
+import subprocess
+import sys
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 from itertools import combinations
@@ -76,3 +78,34 @@ def test_whoever_is_killed_before_the_code_is_there_has_not_said_that_it_is(tmp_
     with pytest.raises(KeyboardInterrupt):
         killed.save("a", "new code")
     assert KeptCode(str(tmp_path), "kernel", "new").load("a") is None
+
+
+LAYOUTS = """
+import sys
+import numpy as np
+from shortlist.matching.kernels.compiling import kernel
+
+@kernel
+def doubled(rows):
+    more = np.empty(2 * rows.size, rows.dtype)
+    more[: rows.size] = rows
+    return more
+
+if __name__ == "__main__":
+    for name in sys.argv[1:]:
+        rows = np.zeros(3, [(name, "f8"), ("rest", "i4")])
+        rows[name] = 7.0
+        print(doubled(rows).dtype.names[0], doubled(rows)[name][2])
+"""
+
+
+def test_who_loads_the_code_of_two_processes_runs_each_for_its_own_rows(tmp_path):
+    program = tmp_path / "layouts.py"
+    program.write_text(LAYOUTS)
+    for names in (["score"], ["length"], ["score", "length"]):
+        done = subprocess.run(
+            [sys.executable, program, *names], capture_output=True, text=True, check=True
+        )
+        assert done.stdout.splitlines() == [f"{name} 7.0" for name in names]
+    kept = [*tmp_path.rglob("*.nbc")]
+    assert len(kept) == 2  # the third has compiled nothing

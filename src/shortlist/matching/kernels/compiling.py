@@ -6,16 +6,34 @@ for a type of its own: then what starts at 0 and goes on would be compiled twice
 """
 
 import hashlib
+import os
+import secrets
 from collections.abc import Callable
+from itertools import count
 from typing import Any, TypeVar, overload
 
 from numba.core import types
+from numba.core.bytecode import FunctionIdentity
 from numba.core.caching import FunctionCache, IndexDataCacheFile
 from numba.core.dispatcher import Dispatcher
 from numba.core.registry import CPUDispatcher
 
 Function = TypeVar("Function", bound=Callable[..., Any])
 NARROW = (types.int8, types.int16, types.int32)
+
+
+def number_functions() -> None:
+    """Lets numba number functions as no other process does.
+
+    In the name of what was compiled, rows of a table are known by a number, too, which every
+    process gives to other rows. Of two processes, each of which has compiled a function for rows of
+    its own, both would call it the same, and who loads both would run one for the other.
+    """
+    FunctionIdentity._unique_ids = count(secrets.randbits(60))
+
+
+number_functions()
+os.register_at_fork(after_in_child=number_functions)
 
 
 class KeptCode(IndexDataCacheFile):
