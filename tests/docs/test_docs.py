@@ -73,7 +73,9 @@ def said(command: str) -> str:
 
 
 def here(words: str, text: str | None) -> tuple[str, int]:
-    done = CliRunner().invoke(app, shlex.split(words), input=text, catch_exceptions=False)
+    done = CliRunner().invoke(
+        app, shlex.split(words), input=text, catch_exceptions=False, prog_name="shortlist"
+    )
     return done.output, done.exit_code
 
 
