@@ -19,6 +19,8 @@ from numba.core.dispatcher import Dispatcher
 from numba.core.registry import CPUDispatcher
 
 Function = TypeVar("Function", bound=Callable[..., Any])
+FORMAT = 2
+"""Of what is kept on disk: what was compiled before may go by somebody else's name."""
 NARROW = (types.int8, types.int16, types.int32)
 
 
@@ -59,7 +61,7 @@ class KernelCache(FunctionCache):
 
     def __init__(self, function: Any) -> None:
         super().__init__(function)
-        stamp = self._impl.locator.get_source_stamp()
+        stamp = FORMAT, self._impl.locator.get_source_stamp()
         self._cache_file = KeptCode(self.cache_path, self._impl.filename_base, stamp)
 
 
