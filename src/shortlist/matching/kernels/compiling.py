@@ -29,7 +29,8 @@ def number_functions() -> None:
 
     In the name of what was compiled, rows of a table are known by a number, too, which every
     process gives to other rows. Of two processes, each of which has compiled a function for rows of
-    its own, both would call it the same, and who loads both would run one for the other.
+    its own, both would call it the same, and who loads both would run one for the other (numba's
+    issue 10486). What is forked counts on from the same number, hence begins anew.
     """
     FunctionIdentity._unique_ids = count(secrets.randbits(60))
 
