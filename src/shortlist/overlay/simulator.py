@@ -106,11 +106,12 @@ class _Simulation:
             strategy.has_proxies and not strategy.has_audience and _has_thresholds(registry, items)
         )
         self._at_once = 1 if withholds or across or network.exchange else BLOCK
-        self._homes = Homes(topology, split_shortlists(topology, registry, items, strategy))
+        split = split_shortlists(topology, registry, items, strategy)
+        self._homes = Homes(topology, split)
         self._brokers = self._made(registry, withholds)
         self._admitted = self._admit(registry, items)
         self._reader = ItemReader(registry.vocabulary, network.settings.limits.for_what_was_read())
-        self._report = Report(strategy.name, [], Traffic())
+        self._report = Report(strategy.name, [], Traffic(), split=sorted(split))
         self._events: list[tuple[int, int, int, Callable[[], None]]] = []
         self._numbers = count()
         self._clock = BEFORE_ALL
