@@ -80,10 +80,8 @@ class Homes:
             case Subscribe(subscription=subscription):
                 return self._subscribe(command, subscription)
             case Unsubscribe(subscription=name):
-                if name in self._opened:
-                    return self._close(command, name)
                 if name in self._members:
-                    return [self._members.pop(name)._replace(command=command)]
+                    return self._unsubscribe(command, name)
                 home = self._subscriptions[name]
             case Advertise(advertisement=made):
                 home = self._topology.home_of_source(made.source)
@@ -111,6 +109,13 @@ class Homes:
         )
         self._members[subscription.id] = told
         return [*opened, told]
+
+    def _unsubscribe(self, command: Unsubscribe, member: str) -> list[Told]:
+        told = self._members[member]
+        if told.feeds is not None and told.feeds.shortlist.id == member:
+            return self._close(command, member)  # it owns the shortlist
+        del self._members[member]
+        return [told._replace(command=command)]
 
     def _close(self, command: Close | Unsubscribe, name: str) -> list[Told]:
         """A split shortlist goes: its home hears of it, and so do all who hold members."""

@@ -136,7 +136,7 @@ class Matches:
     publication: Publication
     matches: tuple[ScoredMatch, ...]
     novelty: float | None
-    """If the holder has decided that it is delivered: its novelty, for the one match."""
+    """What its delivery is worth, if the holder has decided on one; it names the one match."""
     to: str
 
     @property

@@ -105,8 +105,9 @@ class _Simulation:
         withholds = (
             strategy.has_proxies and not strategy.has_audience and _has_thresholds(registry, items)
         )
-        self._at_once = 1 if withholds or across or network.exchange else BLOCK
         split = split_shortlists(topology, registry, items, strategy)
+        exchanges = split and network.exchange is not None
+        self._at_once = 1 if withholds or across or exchanges else BLOCK
         self._homes = Homes(topology, split)
         self._brokers = self._made(registry, withholds)
         self._admitted = self._admit(registry, items)

@@ -23,7 +23,7 @@ from shortlist.overlay.messages import (
     SplitMessage,
     Totals,
 )
-from shortlist.overlay.split_homes import SplitHome, selector
+from shortlist.overlay.split_homes import SplitHome, is_match, selector
 from shortlist.scoring.candidates import Candidate
 from shortlist.scoring.combine import ScoredMatch
 
@@ -61,6 +61,8 @@ class _Replica:
     def hear(self, totals: Totals) -> None:
         """Goes on from what all know together, and what happened here since."""
         news = totals.included - self._included
+        if not 0 <= news <= self._told:
+            return  # they are of a shortlist of this name that was closed before
         self._included = totals.included
         self._noted = self._noted[news:]
         self._told -= news
@@ -148,7 +150,7 @@ class SplitShortlists:
         if self._exchange is None:
             return self._send([_matches(feeds, publication, matches, None)])
         replica = self._replicas.get(name)
-        if replica is None:
+        if replica is None or not is_match(feeds.shortlist, matches):
             return []
         decided = replica.decide(publication, matches)
         messages: list[SplitMessage] = []

@@ -1,6 +1,7 @@
 """The home of split shortlists: it hears of matches at other brokers, and delivers."""
 
 from collections import Counter
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from itertools import groupby
 from math import isfinite
@@ -25,7 +26,7 @@ class _Live:
     opened: Order
     selector: NoveltySelector
     delivered: set[int] = field(default_factory=set)
-    """The positions of what holders had delivered."""
+    """The positions of what was delivered."""
     included: Counter[str] = field(default_factory=Counter)
     """By holder, how many of its matches the selector knows."""
 
@@ -106,21 +107,16 @@ class SplitHome:
     def _deliver(self, live: _Live, together: list[Matches]) -> None:
         """One publication, as its holders have found it."""
         publication = together[0].publication
+        if publication.position in live.delivered:
+            return  # a holder found it later than others
         matches = tuple(sorted(match for each in together for match in each.matches))
-        if self._decides:
-            combine = live.shortlist.combine
-            if not live.shortlist.prefers and not isfinite(combined(combine, matches)[0]):
-                return
-            candidate = Candidate(publication, live.shortlist.id, 0.0, matches[0], matches)
-            placements = live.selector.arrive(candidate, publication.time).placements
-            chosen = [(placed.score, placed.named) for placed in placements]
-        else:
-            novelty = together[0].novelty
-            assert novelty is not None
-            is_new = publication.position not in live.delivered
+        score, named = together[0].novelty, matches[0]
+        if self._decides and is_match(live.shortlist, matches):
+            candidate = Candidate(publication, live.shortlist.id, 0.0, named, matches)
+            for placed in live.selector.arrive(candidate, publication.time).placements:
+                score, named = placed.score, placed.named
+        if score is not None:
             live.delivered.add(publication.position)
-            chosen = [(novelty, matches[0])] if is_new else []
-        for score, named in chosen:
             self._deliveries.append(_delivery(live.shortlist, together[0], score, named))
 
 
@@ -128,6 +124,11 @@ def selector(shortlist: Shortlist) -> NoveltySelector:
     """The policy of a split shortlist, with nothing seen yet."""
     assert isinstance(shortlist.policy, Novelty)
     return NoveltySelector(shortlist.policy, shortlist.id)
+
+
+def is_match(shortlist: Shortlist, matches: Sequence[ScoredMatch]) -> bool:
+    """Whether there is a score for members that match together, in order of id."""
+    return bool(shortlist.prefers) or isfinite(combined(shortlist.combine, matches)[0])
 
 
 def _delivery(shortlist: Shortlist, told: Matches, score: float, named: ScoredMatch) -> Delivery:
