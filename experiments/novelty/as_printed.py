@@ -5,7 +5,7 @@ Each is the plain selector but for the one thing that its name says.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 
 import numpy as np
 
@@ -50,11 +50,11 @@ class RatesOfThePeriod(NoveltySelector):
 class CountedAtTheMostNovel(NoveltySelector):
     """Section 2.2.1: a delivery counts for the most novel subscription alone."""
 
-    def _record(self, matches: Iterable[ScoredMatch], novelty: float, delivered: bool) -> None:
-        _, *others = sorted(matches, key=self._most_novel_first)
-        counts = [self._counts[match.subscription] for match in others]
+    def _record(self, names: list[str], novelty: float, delivered: bool) -> None:
+        _, *others = sorted(names, key=self._most_novel_first)
+        counts = [self._counts[name] for name in others]
         before = [(each.deliveries, each.last_delivery) for each in counts]
-        super()._record(matches, novelty, delivered)
+        super()._record(names, novelty, delivered)
         for each, (deliveries, last) in zip(counts, before, strict=True):
             each.deliveries, each.last_delivery = deliveries, last
 
@@ -66,13 +66,13 @@ class AgingAsPrinted(NoveltySelector):
         super().__init__(policy, shortlist)
         self._at_delivery: dict[str, float | None] = {}
 
-    def _record(self, matches: Iterable[ScoredMatch], novelty: float, delivered: bool) -> None:
-        super()._record(matches, novelty, delivered)
-        for match in matches:
-            counts = self._counts[match.subscription]
+    def _record(self, names: list[str], novelty: float, delivered: bool) -> None:
+        super()._record(names, novelty, delivered)
+        for name in names:
+            counts = self._counts[name]
             if delivered:
-                self._at_delivery[match.subscription] = counts.used
-            counts.used = self._at_delivery.get(match.subscription)
+                self._at_delivery[name] = counts.used
+            counts.used = self._at_delivery.get(name)
 
 
 class AgingOfChances(NoveltySelector):

@@ -29,6 +29,8 @@ RANGES = [
     "price = 2",
     "price <= 3 and size between 0 and 3",
 ]
+NOVEL = ["N", "O"]
+"""Shortlists that may be split."""
 WINDOW_SCORES = ["price", "-price", "size", "price + size", "-distance(price: 2)", None, 0.5]
 
 
@@ -53,6 +55,27 @@ def topology(pick: Pick) -> Topology:
     )
 
 
+def split(pick: Pick) -> Topology:
+    """A network in which most members of novelty shortlists are held somewhere by themselves."""
+    network = topology(pick)
+    members = [name for each in NOVEL for name in (*draw.members(each), each)]
+    held = {name: pick(network.brokers) for name in members if pick([True, True, False])}
+    return replace(network, subscriptions=held)
+
+
+def novel(pick: Pick, name: str) -> dict[str, Any]:
+    """A shortlist that may be split."""
+    return draw.shortlist(pick, name) | {"policy": pick(draw.NOVELTY_POLICIES)}
+
+
+def novel_member(pick: Pick, name: str) -> dict[str, Any]:
+    shortlist = pick([name, *draw.members(name)])
+    if shortlist == name:
+        own = draw.subscription(pick, name, None)
+        return own | {"policy": pick(draw.NOVELTY_POLICIES)}
+    return draw.subscription(pick, shortlist, name)
+
+
 def window(pick: Pick, name: str, shortlist: str | None = None) -> dict[str, Any]:
     """A subscription to a window, mostly one that is told by its threshold."""
     policy = {
@@ -70,8 +93,16 @@ def window(pick: Pick, name: str, shortlist: str | None = None) -> dict[str, Any
 
 
 def registry(pick: Pick, kind: str) -> dict[str, Any]:
-    """Any registry, or one of windows, or one for publishers who choose."""
+    """Any registry, or one of windows, of split shortlists, or one for publishers who choose."""
     document = draw.registry(pick, advertised=False)
+    if kind == "split":
+        opened = draw.subset(pick, NOVEL)
+        document["shortlists"] += [novel(pick, name) for name in opened]
+        document["subscriptions"] += [
+            draw.subscription(pick, member, name)
+            for name in opened
+            for member in draw.subset(pick, draw.members(name))
+        ]
     if kind == "windows":
         if pick([False, True, True]):  # else what is withheld is mostly sent for others
             document = {"vocabulary": draw.VOCABULARY, "subscriptions": []}
@@ -125,6 +156,15 @@ def command(pick: Pick, micros: int, kind: str) -> dict[str, Any] | None:
             {"subscribe": static(pick, own)},
             {"advertise": advertisement(pick, pick(["ad1", "ad2", "ad3"]))},
             {"unadvertise": pick(["ad1", "ad2", "ad3"])},
+        ]
+    if kind == "split":
+        name = pick(NOVEL)
+        choices += [
+            {"open": novel(pick, name)},
+            {"close": name},
+            {"subscribe": novel_member(pick, name)},
+            {"subscribe": novel_member(pick, name)},
+            {"unsubscribe": pick([name, *draw.members(name)])},
         ]
     made = pick([draw.command(pick, micros, 0), *choices])
     if {"update", "retract"} & {*made} or (kind == "windows" and "open" in made):

@@ -7,8 +7,9 @@ from shortlist.model.publication import Publication
 from shortlist.overlay.central import central
 from shortlist.overlay.drawing import drawn
 from shortlist.overlay.message_model import Setting
-from shortlist.overlay.simulator import Network, NotRoutable, simulate
+from shortlist.overlay.simulator import Network, simulate
 from shortlist.overlay.strategies import STRATEGIES, StrategySettings
+from shortlist.overlay.taken import NotRoutable
 from shortlist.overlay.topology import Topology, hierarchy, star
 from tests.overlay.small_worlds import publication, registry
 

@@ -34,7 +34,13 @@ def test_whoever_is_attached_nowhere_gets_an_edge_broker():
 @pytest.mark.parametrize(
     ("document", "problems"),
     [
-        ([], ["expected a mapping with shape, brokers, links, publishers, subscribers, found []"]),
+        (
+            [],
+            [
+                "expected a mapping with shape, brokers, links, publishers, subscribers, "
+                "subscriptions, found []"
+            ],
+        ),
         ({}, ["expected a shape or links, found neither"]),
         (
             {"shape": "ring"},

@@ -69,6 +69,13 @@ def simulate_command(
     probes: Annotated[
         int | None, typer.Option(min=1, help="How many brokers each looks at; else all.")
     ] = None,
+    exchange: Annotated[
+        int | None,
+        typer.Option(
+            min=1,
+            help="Let holders decide for split shortlists, with counts told after so many matches.",
+        ),
+    ] = None,
     seed: Annotated[int, typer.Option(help="What chance follows from.")] = 0,
     limit: LimitFlags = None,
     as_json: AsJson = False,
@@ -86,6 +93,7 @@ def simulate_command(
         loss=loss,
         cell=cell,
         seed=seed,
+        exchange=exchange,
         routing=routing,
         settings=Settings(limits=limits_of(limit)),
     )

@@ -74,6 +74,7 @@ def run_simulation(asked: Asked, network: Network, draw: Path | None, as_json: b
         Console().print(_table([document for _, document in reports]))
         if not asked.compares:
             _print_hops(reports[0][0])
+            _print_split(reports[0][1])
     reasons = Counter(reject.reason for reject in (*unread, *reports[0][0].rejects))
     warn(f"{count:,} rejected: {reason}" for reason, count in reasons.most_common())
 
@@ -151,6 +152,15 @@ def _print_hops(report: Report) -> None:
         hops = report.traffic.by_hop(kind)
         if hops:
             print(f"{kind} by hop: " + ", ".join(f"{hop}: {n:,}" for hop, n in hops.items()))
+
+
+def _print_split(document: dict[str, Any]) -> None:
+    for each in document.get("split", ()):
+        print(
+            f"{each['shortlist']}: {each['deliveries']:,} deliveries, {each['missing']:,} missing "
+            f"and {each['extra']:,} extra; entropy {each['entropy']:.3f} bits, of one engine "
+            f"{each['expected_entropy']:.3f}"
+        )
 
 
 def _share_table(count: int, shares: list[CoverShares]) -> Table:

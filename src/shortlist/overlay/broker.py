@@ -15,7 +15,9 @@ import numpy as np
 from shortlist.intake.roster import Roster, registry_commands
 from shortlist.model.command import (
     Advertise,
+    Close,
     Command,
+    Open,
     Subscribe,
     Unadvertise,
 )
@@ -26,13 +28,18 @@ from shortlist.model.settings import Limits
 from shortlist.overlay.local import Local
 from shortlist.overlay.messages import (
     Advertisements,
+    Cancelled,
+    Counts,
+    Matches,
     Message,
     Proxies,
     Proxy,
     Publications,
     Send,
+    Totals,
     has_threshold,
 )
+from shortlist.overlay.split import Feeds, SplitShortlists
 
 
 class Place(NamedTuple):
@@ -56,6 +63,9 @@ class Options:
     """How long after an instant its messages may come, in microseconds."""
     withholds: bool = True
     """Whether any window is told by its threshold."""
+    exchange: int | None = None
+    """After how many matches a holder tells its counts for a split shortlist, and decides by itself
+    in between; None: homes hear of every match, and decide."""
 
 
 class Settled(NamedTuple):
@@ -80,13 +90,15 @@ class Broker(ABC):
         self._registry = registry
         self._local = Local(registry, options.limits, may_come_late=options.withholds)
         self._roster = Roster(registry.vocabulary, options.limits)
+        self.split = SplitShortlists(place.name, place.next_hops, options.exchange)
+        """What is done here for shortlists whose subscriptions live at several brokers."""
         self._mine: dict[str, Proxy] = {}
         """The local subscriptions, as others are to know them."""
         self._thresholds: dict[str, float] = {}
         self._changing: dict[str, int] = {}
         """Shortlists whose subscriptions change, and when; until then all is wanted."""
         self._seen: set[int] = set()
-        self._now = -(2**62)
+        self._now = self._settled = -(2**62)
         self.next_tick: int | None = None
         """The first instant at which a threshold relaxes by itself."""
 
@@ -108,8 +120,17 @@ class Broker(ABC):
         made = self._registry.advertisements
         return sends + (self._advertise(Advertisements(put=made)) if made else [])
 
-    def command(self, row: Items, command: Command) -> list[Send]:
-        """A client that is attached here wants something; `row` is the item that it is."""
+    def command(self, row: Items, command: Command, feeds: Feeds | None = None) -> list[Send]:
+        """A client that is attached here wants something; `row` is the item that it is.
+
+        If it is about a split shortlist, `feeds` says about which.
+        """
+        told = self.split.tell(command, feeds)
+        if feeds is not None and isinstance(command, Open | Close):
+            return told
+        return told + self._command(row, command)
+
+    def _command(self, row: Items, command: Command) -> list[Send]:
         match command:
             case Advertise(advertisement=advertisement):
                 return self._advertise(Advertisements(put=(advertisement,)))
@@ -141,15 +162,18 @@ class Broker(ABC):
     def take(self, sender: str, message: Message, hop: int) -> list[Send]:
         """Another broker says something."""
         match message:
-            case Publications(to=to) | Proxies(to=to) if to not in (None, self.name):
+            case Advertisements():
+                return self._hear_advertisements(sender, message, hop)
+            case _ if message.to not in (None, self.name):
+                to = message.to
                 assert to is not None
                 return [Send(self._place.next_hops[to], message, hop + 1)]
             case Publications():
                 return self._arrived(sender, message, hop)
             case Proxies():
                 return self._hear(sender, message, hop)
-            case Advertisements():
-                return self._hear_advertisements(sender, message, hop)
+            case Matches() | Cancelled() | Counts() | Totals():
+                return self.split.take(message)
 
     def flush(self) -> list[Send]:
         """All messages of an instant are here: what follows from them together."""
@@ -162,9 +186,13 @@ class Broker(ABC):
 
     def settle(self, until: int) -> Settled:
         """All that belongs up to an instant is here: it happens."""
-        deliveries = self._local.settle(until)
+        found = self._local.settle(until)
+        # what holders find at this instant is told after it
+        heard = min(self._settled, until - self._options.slack - 1)
+        sends, deliveries = self.split.settle(found, heard)
+        self._settled = until
         self._changing = {name: time for name, time in self._changing.items() if time > until}
-        return Settled(self._tell_thresholds(), deliveries)
+        return Settled(sends + self._tell_thresholds(), deliveries)
 
     @abstractmethod
     def _announce(self, news: Proxies) -> list[Send]:

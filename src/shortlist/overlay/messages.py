@@ -7,18 +7,20 @@ import json
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from math import inf
-from typing import Literal, NamedTuple
+from typing import Any, Literal, NamedTuple, get_args
 
 from shortlist.intake.documents import dump
 from shortlist.model.advertisement import Advertisement
 from shortlist.model.items import Items
 from shortlist.model.policy import Window
+from shortlist.model.publication import Publication
 from shortlist.model.shortlist import Shortlist
 from shortlist.model.spans import Span
 from shortlist.model.subscription import NO_THRESHOLD, Subscription
+from shortlist.scoring.combine import ScoredMatch
 
-Kind = Literal["advertise", "subscribe", "publish", "deliver", "update"]
-KINDS: tuple[Kind, ...] = ("advertise", "subscribe", "publish", "deliver", "update")
+Kind = Literal["advertise", "subscribe", "publish", "deliver", "update", "match", "counts"]
+KINDS: tuple[Kind, ...] = get_args(Kind)
 
 Order = tuple[int, int]
 """Time and position of an item."""
@@ -126,7 +128,63 @@ class Publications:
     """How many more times a gossip is passed on."""
 
 
-Message = Proxies | Advertisements | Publications
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Matches:
+    """A publication that matches members of a split shortlist, for its home."""
+
+    shortlist: str
+    publication: Publication
+    matches: tuple[ScoredMatch, ...]
+    novelty: float | None
+    """What its delivery is worth, if the holder has decided on one; it names the one match."""
+    to: str
+
+    @property
+    def order(self) -> Order:
+        return self.publication.time, self.publication.position
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Cancelled:
+    """A member of a split shortlist is gone."""
+
+    shortlist: str
+    member: str
+    order: Order
+    to: str
+
+
+class Noted(NamedTuple):
+    """A match that a holder has decided on."""
+
+    members: tuple[str, ...]
+    is_delivered: bool
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Counts:
+    """What a holder has decided on since it last said so, for the home."""
+
+    shortlist: str
+    holder: str
+    noted: tuple[Noted, ...]
+    to: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Totals:
+    """What a home knows of all holders together, for one of them."""
+
+    shortlist: str
+    state: Any
+    """Of the policy's selector."""
+    included: int
+    """How many matches of this holder it includes."""
+    to: str
+
+
+SplitMessage = Matches | Cancelled | Counts | Totals
+Message = Proxies | Advertisements | Publications | SplitMessage
 
 
 class Send(NamedTuple):
@@ -160,6 +218,15 @@ def tally(message: Message) -> Iterator[tuple[Kind, int, int]]:
         case Advertisements(put=made, dropped=gone):
             size = sum(_size(dump(each)) for each in made) + sum(map(_size, gone))
             yield "advertise", len(made) + len(gone), size
+        case Matches(publication=told, matches=matches):
+            size = _size([told.source, told.id, told.data, matches, message.novelty])
+            yield "match", 1, size
+        case Cancelled(member=member):
+            yield "subscribe", 1, _size(member)
+        case Counts(noted=noted):
+            yield "counts", 1, _size(noted)
+        case Totals(state=state):
+            yield "counts", 1, _size(state)
 
 
 def _texts(items: Items) -> Iterator[tuple[str, ...]]:

@@ -1,10 +1,11 @@
 """What a simulation led to: deliveries, and how many messages they took."""
 
 from collections import Counter
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, NamedTuple
 
+from shortlist.measures.spread import entropy
 from shortlist.model.delivery import Delivery
 from shortlist.model.problem import Reject
 from shortlist.overlay.messages import KINDS, Kind, Send, tally
@@ -44,6 +45,18 @@ class Traffic:
         return self.messages.total()
 
 
+class SplitOutcome(NamedTuple):
+    """What a split shortlist got, beside what one central engine delivers to it."""
+
+    shortlist: str
+    deliveries: int
+    missing: int
+    extra: int
+    entropy: float
+    """In bits, over the subscriptions that deliveries name."""
+    expected_entropy: float
+
+
 @dataclass(slots=True)
 class Report:
     """What came of a strategy, beside what one central engine delivers."""
@@ -52,6 +65,8 @@ class Report:
     deliveries: list[Delivery]
     traffic: Traffic
     rejects: list[Reject] = field(default_factory=list)
+    split: list[str] = field(default_factory=list)
+    """The shortlists whose subscriptions several brokers may hold."""
     known: dict[str, int] = field(default_factory=dict)
     """By broker, how many subscriptions of others it knew in the end."""
 
@@ -61,7 +76,11 @@ class Report:
         made = {_key(delivery) for delivery in self.deliveries}
         return len(wanted & made) / len(wanted) if wanted else 1.0
 
-    def document(self, expected: Iterable[Delivery] | None = None) -> dict[str, Any]:
+    def split_outcomes(self, expected: Sequence[Delivery]) -> list[SplitOutcome]:
+        """How near split shortlists came to what was expected."""
+        return [_outcome(name, self.deliveries, expected) for name in self.split]
+
+    def document(self, expected: Sequence[Delivery] | None = None) -> dict[str, Any]:
         """The figures, for machines."""
         document: dict[str, Any] = {"strategy": self.strategy}
         document |= {kind: self.traffic.of(kind) for kind in KINDS}
@@ -74,7 +93,29 @@ class Report:
         }
         if expected is not None:
             document["recall"] = round(self.recall(expected), 6)
+            if self.split:
+                outcomes = self.split_outcomes(expected)
+                document["split"] = [outcome._asdict() for outcome in outcomes]
         return document
+
+
+def _outcome(name: str, made: Iterable[Delivery], expected: Iterable[Delivery]) -> SplitOutcome:
+    ours = [delivery for delivery in made if delivery.shortlist == name]
+    theirs = [delivery for delivery in expected if delivery.shortlist == name]
+    got, wanted = {*map(_key, ours)}, {*map(_key, theirs)}
+    return SplitOutcome(
+        shortlist=name,
+        deliveries=len(got),
+        missing=len(wanted - got),
+        extra=len(got - wanted),
+        entropy=_entropy(ours),
+        expected_entropy=_entropy(theirs),
+    )
+
+
+def _entropy(deliveries: Iterable[Delivery]) -> float:
+    counts = Counter(delivery.subscription for delivery in deliveries)
+    return round(entropy([*counts.values()]), 6)
 
 
 def _key(delivery: Delivery) -> tuple[str, str, str]:

@@ -15,34 +15,29 @@ from shortlist.engine.admission import Admission, Admitted
 from shortlist.engine.steps import BLOCK, CommandReader, steps
 from shortlist.intake.lines import ItemReader
 from shortlist.intake.reading import items_of
-from shortlist.model.command import Advertise, Command, Item, Open, Retract, Subscribe, Update
+from shortlist.model.command import Command, Item, Open, Subscribe
 from shortlist.model.items import Items, Wanted
-from shortlist.model.problem import Reject, ShortlistError
-from shortlist.model.publication import Publication
+from shortlist.model.problem import Reject
 from shortlist.model.registry import Registry
 from shortlist.model.settings import Settings
 from shortlist.model.times import END_OF_TIME
 from shortlist.overlay.broker import Broker, Options, Place
 from shortlist.overlay.central import admitting
-from shortlist.overlay.homes import Homes
+from shortlist.overlay.homes import Homes, Told
 from shortlist.overlay.messages import Send, has_threshold
 from shortlist.overlay.report import Report, Traffic
 from shortlist.overlay.strategies import (
-    STRATEGIES,
     Layout,
     Strategy,
     StrategySettings,
     likely_axes,
 )
+from shortlist.overlay.taken import check_taken, split_shortlists
 from shortlist.overlay.topology import Topology
 
 MESSAGE, FLUSH, TICK, ITEM, SETTLE = range(5)
 """What happens at one instant, in this order; messages come before whatever waits."""
 BEFORE_ALL = -(2**62)
-
-
-class NotRoutable(ShortlistError):
-    """An input that a strategy cannot take."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -56,6 +51,9 @@ class Network:
     cell: float | None = None
     """The width of the cells that thresholds are told by; None tells them exactly."""
     seed: int = 0
+    exchange: int | None = None
+    """After how many matches holders of split shortlists exchange their counts; None: homes hear of
+    every match."""
     routing: StrategySettings = field(default_factory=StrategySettings)
     settings: Settings = field(default_factory=Settings)
 
@@ -70,6 +68,8 @@ def simulate(
     """What a finite input leads to if brokers route it.
 
     >>> from shortlist.intake.files import registry_from_documents
+    >>> from shortlist.model.publication import Publication
+    >>> from shortlist.overlay.strategies import STRATEGIES
     >>> from shortlist.overlay.topology import star
     >>> registry = registry_from_documents({"subscriptions": [{"id": "all"}]})
     >>> news = [Publication(id="n1", source="cinema", time=0, position=1)]
@@ -78,7 +78,7 @@ def simulate(
     (1, 3)
     """
     network = network or Network()
-    _check(registry, items, strategy)
+    check_taken(registry, items, strategy)
     simulation = _Simulation(topology, registry, items, strategy, network)
     return simulation.run()
 
@@ -105,12 +105,14 @@ class _Simulation:
         withholds = (
             strategy.has_proxies and not strategy.has_audience and _has_thresholds(registry, items)
         )
-        self._at_once = 1 if withholds or across else BLOCK
-        self._homes = Homes(topology)
+        split = split_shortlists(topology, registry, items, strategy)
+        exchanges = split and network.exchange is not None
+        self._at_once = 1 if withholds or across or exchanges else BLOCK
+        self._homes = Homes(topology, split)
         self._brokers = self._made(registry, withholds)
         self._admitted = self._admit(registry, items)
         self._reader = ItemReader(registry.vocabulary, network.settings.limits.for_what_was_read())
-        self._report = Report(strategy.name, [], Traffic())
+        self._report = Report(strategy.name, [], Traffic(), split=sorted(split))
         self._events: list[tuple[int, int, int, Callable[[], None]]] = []
         self._numbers = count()
         self._clock = BEFORE_ALL
@@ -120,6 +122,8 @@ class _Simulation:
     def run(self) -> Report:
         for name, broker in self._brokers.items():
             self._post(name, broker.start())
+        for told in self._homes.made_split:
+            self._post(told.broker, self._brokers[told.broker].split.tell(*told[1:]))
         self._drain()
         commands = CommandReader(self._reader, self._admitted.commands)
         first = 0
@@ -146,13 +150,15 @@ class _Simulation:
         time = int(row.times[0])
         self._instant(int(row.times[-1]))
         if command is not None:
-            home = self._homes.of(command)
-            self._at(
-                time, ITEM, lambda: self._post(home, self._brokers[home].command(row, command))
-            )
+            for told in self._homes.of(command):
+                self._at(time, ITEM, self._commanding(row, told))
             return
         for source, some in _by_source(row):
             self._at(time, ITEM, self._publishing(self._topology.home_of_source(source), some))
+
+    def _commanding(self, row: Items, told: Told) -> Callable[[], None]:
+        home, command, feeds = told
+        return lambda: self._post(home, self._brokers[home].command(row, command, feeds))
 
     def _publishing(self, home: str, items: Items) -> Callable[[], None]:
         return lambda: self._post(home, self._brokers[home].publish(items))
@@ -230,6 +236,7 @@ class _Simulation:
             cell=network.cell,
             slack=self._patience,
             withholds=withholds,
+            exchange=network.exchange,
         )
         return {
             name: make(
@@ -250,23 +257,6 @@ class _Simulation:
         if not self._strategy.has_audience:
             admitted.items = admitted.items.without(["reach", "advertisement"])
         return admitted
-
-
-def _check(registry: Registry, items: Sequence[Item], strategy: Strategy) -> None:
-    for item in items:
-        if isinstance(item, Update | Retract):
-            kind = type(item).__name__.lower()
-            raise NotRoutable(f"brokers take no command {kind}, found one at {item.position}")
-        if isinstance(item, Publication) and item.replaces is not None:
-            raise NotRoutable(f"brokers take no `replaces`, found one at {item.position}")
-    if not strategy.is_advertised and (
-        registry.advertisements or any(isinstance(item, Advertise) for item in items)
-    ):
-        able = ", ".join(name for name, each in STRATEGIES.items() if each.is_advertised)
-        raise NotRoutable(
-            f"{strategy.name}: expected no advertisements, since it keeps to no publisher's k; "
-            f"found some. These can: {able}"
-        )
 
 
 def _has_thresholds(registry: Registry, items: Iterable[Item]) -> bool:

@@ -3,7 +3,7 @@
 import hashlib
 from collections import deque
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from itertools import pairwise
 from random import Random
@@ -27,6 +27,8 @@ class Topology:
     publishers: Mapping[str, str] = field(default_factory=dict)
     """By source, the broker that it publishes at."""
     subscribers: Mapping[str, str] = field(default_factory=dict)
+    subscriptions: Mapping[str, str] = field(default_factory=dict)
+    """By subscription, the broker that holds it, where that is not the home of its shortlist."""
 
     @cached_property
     def neighbours(self) -> Mapping[str, tuple[str, ...]]:
@@ -44,7 +46,7 @@ class Topology:
                     reached[far] = near
                     waiting.append(far)
         links = tuple((near, far) for far, near in reached.items() if far != near)
-        return Topology(self.brokers, links, self.publishers, self.subscribers)
+        return replace(self, links=links)
 
     @cached_property
     def edges(self) -> tuple[str, ...]:

@@ -24,7 +24,7 @@ SHAPES: dict[str, Callable[..., Topology]] = {
     "tree": random_tree,
     "graph": random_graph,
 }
-KEYS = ("shape", "brokers", "links", "publishers", "subscribers")
+KEYS = ("shape", "brokers", "links", "publishers", "subscribers", "subscriptions")
 
 
 class InvalidTopology(ShortlistError):
@@ -70,7 +70,7 @@ broker, found none to 'c'
     plain = _shaped(document["shape"]) if "shape" in document else _linked(document, problems)
     homes = {
         kind: _homes(kind, document.get(kind), plain.brokers, problems)
-        for kind in ("publishers", "subscribers")
+        for kind in ("publishers", "subscribers", "subscriptions")
     }
     if problems:
         raise InvalidTopology("\n".join(problems))

@@ -12,7 +12,6 @@ from sortedcontainers import SortedList
 from shortlist.model.policy import Novelty
 from shortlist.model.rounding import rounded
 from shortlist.scoring.candidates import Candidate
-from shortlist.scoring.combine import ScoredMatch
 from shortlist.selection.base import ArrivalSelector, Outcome, Placement
 from shortlist.selection.draws import draw, stream
 
@@ -55,16 +54,21 @@ class NoveltySelector(ArrivalSelector):
         self._delivered = 0
 
     def arrive(self, candidate: Candidate, now: int) -> Outcome:
-        self._t += 1
-        for match in candidate.matches:
-            self._use(match.subscription)
-        named = min(candidate.matches, key=self._most_novel_first)
+        names = [match.subscription for match in candidate.matches]
+        self._meet(names)
+        named = min(candidate.matches, key=lambda match: self._most_novel_first(match.subscription))
         novelty = self._used(named.subscription)
         refusal = self._refusal(named.subscription, novelty)
-        self._record(candidate.matches, novelty, delivered=refusal is None)
+        self._record(names, novelty, delivered=refusal is None)
         if refusal is not None:
             return Outcome([], refusal)
         return Outcome([Placement(now, candidate, novelty, named, None, "arrival")])
+
+    def note(self, subscriptions: Iterable[str], *, delivered: bool) -> None:
+        """A match that was decided elsewhere counts like one that was decided here."""
+        names = [*subscriptions]
+        self._meet(names)
+        self._record(names, max(map(self._used, names)), delivered)
 
     def cancel(self, subscription: str, time: int) -> list[Placement]:
         self._counts.pop(subscription, None)
@@ -91,6 +95,12 @@ class NoveltySelector(ArrivalSelector):
         for past in state["past"]:
             self._remember(_Past(**past))
 
+    def _meet(self, subscriptions: Iterable[str]) -> None:
+        """Another match comes, of these subscriptions."""
+        self._t += 1
+        for name in subscriptions:
+            self._use(name)
+
     def _use(self, subscription: str) -> None:
         """The novelty of a subscription at this match, aged by what it was at its previous one."""
         counts = self._counts.setdefault(subscription, _Counts())
@@ -106,8 +116,8 @@ class NoveltySelector(ArrivalSelector):
     def _used(self, subscription: str) -> float:
         return self._counts[subscription].used or 0.0
 
-    def _most_novel_first(self, match: ScoredMatch) -> tuple[float, str]:
-        return -self._used(match.subscription), match.subscription
+    def _most_novel_first(self, subscription: str) -> tuple[float, str]:
+        return -self._used(subscription), subscription
 
     def _refusal(self, subscription: str, novelty: float) -> str | None:
         if self._delivered >= self._quota:
@@ -148,8 +158,7 @@ class NoveltySelector(ArrivalSelector):
             return min(1.0, share * gap)
         return min(1.0, share / frequency)
 
-    def _record(self, matches: Iterable[ScoredMatch], novelty: float, delivered: bool) -> None:
-        names = [match.subscription for match in matches]
+    def _record(self, names: list[str], novelty: float, delivered: bool) -> None:
         _count_match(self._counts, names, self._t)
         if delivered:
             for name in names:

@@ -1,0 +1,226 @@
+"""Split shortlists: those whose subscriptions, the members, are held by several brokers.
+
+A member matches at its holder like a subscription with a shortlist of its own. What it matches is
+not delivered there: either the shortlist's home hears of it and decides, which is exact, or the
+holder decides by what it knows of the others, and tells its counts from time to time.
+"""
+
+from bisect import bisect_left
+from collections.abc import Iterable, Mapping
+from typing import NamedTuple
+
+from shortlist.model.command import Close, Command, Open, Subscribe, Unsubscribe
+from shortlist.model.delivery import Delivery
+from shortlist.model.publication import Publication
+from shortlist.model.shortlist import Shortlist
+from shortlist.overlay.messages import (
+    Cancelled,
+    Counts,
+    Matches,
+    Noted,
+    Order,
+    Send,
+    SplitMessage,
+    Totals,
+)
+from shortlist.overlay.split_homes import SplitHome, is_match, selector
+from shortlist.scoring.candidates import Candidate
+from shortlist.scoring.combine import ScoredMatch
+
+
+class Feeds(NamedTuple):
+    """The split shortlist that a member feeds."""
+
+    shortlist: Shortlist
+    home: str
+    weight: float = 1.0
+    """Of the member."""
+
+
+class _Replica:
+    """A split shortlist as one of its holders knows it, who decides for it."""
+
+    def __init__(self, shortlist: Shortlist) -> None:
+        self._shortlist = shortlist
+        self._selector = selector(shortlist)
+        self._noted: list[Noted] = []
+        """What the totals do not include yet."""
+        self._told = 0
+        """How many of these the home was told of."""
+        self._included = 0
+
+    @property
+    def untold(self) -> int:
+        return len(self._noted) - self._told
+
+    def tell(self) -> tuple[Noted, ...]:
+        """What the home was not told yet; now it is."""
+        untold, self._told = self._noted[self._told :], len(self._noted)
+        return tuple(untold)
+
+    def hear(self, totals: Totals) -> None:
+        """Goes on from what all know together, and what happened here since."""
+        news = totals.included - self._included
+        if not 0 <= news <= self._told:
+            return  # they are of a shortlist of this name that was closed before
+        self._included = totals.included
+        self._noted = self._noted[news:]
+        self._told -= news
+        self._selector = selector(self._shortlist)
+        self._selector.restore(totals.state)
+        for members, is_delivered in self._noted:
+            self._selector.note(members, delivered=is_delivered)
+
+    def decide(
+        self, publication: Publication, matches: tuple[ScoredMatch, ...]
+    ) -> tuple[float, ScoredMatch] | None:
+        """The novelty, and the member it is due to, if a publication is to be delivered."""
+        candidate = Candidate(publication, self._shortlist.id, 0.0, matches[0], matches)
+        placements = self._selector.arrive(candidate, publication.time).placements
+        members = tuple(match.subscription for match in matches)
+        self._noted.append(Noted(members, bool(placements)))
+        return (placements[0].score, placements[0].named) if placements else None
+
+
+class SplitShortlists:
+    """What a broker does for split shortlists, as a holder and as a home."""
+
+    def __init__(self, name: str, next_hops: Mapping[str, str], exchange: int | None) -> None:
+        self._name = name
+        self._next_hops = next_hops
+        self._exchange = exchange
+        self._home = SplitHome(decides=exchange is None)
+        self._fed: dict[str, list[tuple[Order, Feeds | None]]] = {}
+        """By member, which shortlist it feeds after some place in the input; None for none."""
+        self._replicas: dict[str, _Replica] = {}
+
+    def tell(self, command: Command, feeds: Feeds | None) -> list[Send]:
+        """A command is carried out here that may be about a split shortlist."""
+        order = command.time, command.position
+        match command:
+            case Open() | Close() if feeds is not None:
+                self._home.hear(command)
+            case Subscribe(subscription=subscription) if feeds is not None:
+                self._fed.setdefault(subscription.id, []).append((order, feeds))
+                return self._join(feeds)
+            case Unsubscribe(subscription=name) if name in self._fed:
+                self._fed[name].append((order, None))
+                return self._leave(name, feeds, order)
+        return []
+
+    def take(self, message: SplitMessage) -> list[Send]:
+        """Something that is said to this broker."""
+        match message:
+            case Totals(shortlist=name):
+                if name in self._replicas:
+                    self._replicas[name].hear(message)
+                return []
+            case Counts():
+                return self._send(self._home.count(message))
+            case Cancelled(shortlist=name):
+                self._home.hear(message)
+                return self._send(self._home.totals(name)) if self._exchange is not None else []
+            case Matches():
+                self._home.hear(message)
+                return []
+
+    def settle(self, found: Iterable[Delivery], until: int) -> tuple[list[Send], list[Delivery]]:
+        """Shares out what local subscriptions match, and decides on what came up to an instant.
+
+        Returns messages, and what is delivered here.
+        """
+        deliveries, sends = [], []
+        matched: dict[tuple[Order, str], tuple[Feeds, list[Delivery]]] = {}
+        for delivery in found:
+            order = delivery.publication.time, delivery.publication.position
+            feeds = self._fed_by(delivery.shortlist, order)
+            if feeds is None:
+                deliveries.append(delivery)
+            else:
+                key = order, feeds.shortlist.id
+                matched.setdefault(key, (feeds, []))[1].append(delivery)
+        for _, (feeds, together) in sorted(matched.items(), key=lambda item: item[0]):
+            sends += self._matched(feeds, together)
+        return sends, deliveries + self._home.decided(until)
+
+    def _matched(self, feeds: Feeds, together: list[Delivery]) -> list[Send]:
+        """A publication matches members of one shortlist here."""
+        name, publication = feeds.shortlist.id, together[0].publication
+        matches = tuple(sorted(self._scored(delivery) for delivery in together))
+        if self._exchange is None:
+            return self._send([_matches(feeds, publication, matches, None)])
+        replica = self._replicas.get(name)
+        if replica is None or not is_match(feeds.shortlist, matches):
+            return []
+        decided = replica.decide(publication, matches)
+        messages: list[SplitMessage] = []
+        if decided is not None:
+            novelty, named = decided
+            messages.append(_matches(feeds, publication, (named,), novelty))
+        if replica.untold >= self._exchange:
+            messages.append(self._counts(feeds, replica))
+        return self._send(messages)
+
+    def _scored(self, delivery: Delivery) -> ScoredMatch:
+        order = delivery.publication.time, delivery.publication.position
+        feeds = self._fed_by(delivery.shortlist, order)
+        assert feeds is not None
+        degrees = delivery.possibility, delivery.necessity
+        return ScoredMatch(delivery.subscription, delivery.score, *degrees, feeds.weight)
+
+    def _join(self, feeds: Feeds) -> list[Send]:
+        """The first member that is held here asks how things are."""
+        name = feeds.shortlist.id
+        if self._exchange is None or name in self._replicas:
+            return []
+        self._replicas[name] = _Replica(feeds.shortlist)
+        return self._send([self._counts(feeds, self._replicas[name])])
+
+    def _leave(self, member: str, feeds: Feeds | None, order: Order) -> list[Send]:
+        """A member goes; without `feeds` all of its shortlist does, as its home knows."""
+        if feeds is None:
+            before = self._fed[member][-2][1]
+            if before is not None:
+                self._replicas.pop(before.shortlist.id, None)
+            return []
+        name = feeds.shortlist.id
+        messages: list[SplitMessage] = []
+        if name in self._replicas:
+            messages.append(self._counts(feeds, self._replicas[name]))
+        messages.append(Cancelled(shortlist=name, member=member, order=order, to=feeds.home))
+        return self._send(messages)
+
+    def _counts(self, feeds: Feeds, replica: _Replica) -> Counts:
+        return Counts(
+            shortlist=feeds.shortlist.id, holder=self._name, noted=replica.tell(), to=feeds.home
+        )
+
+    def _fed_by(self, member: str, order: Order) -> Feeds | None:
+        entries = self._fed.get(member, [])
+        place = bisect_left(entries, order, key=lambda entry: entry[0])
+        return entries[place - 1][1] if place else None
+
+    def _send(self, messages: Iterable[SplitMessage]) -> list[Send]:
+        """Messages on their way; what is for this broker is taken at once."""
+        sends = []
+        for message in messages:
+            if message.to == self._name:
+                sends += self.take(message)
+            else:
+                sends.append(Send(self._next_hops[message.to], message))
+        return sends
+
+
+def _matches(
+    feeds: Feeds,
+    publication: Publication,
+    matches: tuple[ScoredMatch, ...],
+    novelty: float | None,
+) -> Matches:
+    return Matches(
+        shortlist=feeds.shortlist.id,
+        publication=publication,
+        matches=matches,
+        novelty=novelty,
+        to=feeds.home,
+    )

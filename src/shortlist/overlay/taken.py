@@ -1,0 +1,73 @@
+"""What brokers take, and which shortlists are split among them."""
+
+from collections.abc import Sequence
+
+from shortlist.model.command import Advertise, Item, Open, Retract, Subscribe, Update
+from shortlist.model.policy import Novelty
+from shortlist.model.problem import ShortlistError
+from shortlist.model.publication import Publication
+from shortlist.model.registry import Registry
+from shortlist.model.wording import shown
+from shortlist.overlay.strategies import STRATEGIES, Strategy
+from shortlist.overlay.topology import Topology
+
+
+class NotRoutable(ShortlistError):
+    """An input that a strategy cannot take."""
+
+
+def check_taken(registry: Registry, items: Sequence[Item], strategy: Strategy) -> None:
+    """Raises `NotRoutable` for what brokers do not take, or not by this strategy."""
+    for item in items:
+        if isinstance(item, Update | Retract):
+            kind = type(item).__name__.lower()
+            raise NotRoutable(f"brokers take no command {kind}, found one at {item.position}")
+        if isinstance(item, Publication) and item.replaces is not None:
+            raise NotRoutable(f"brokers take no `replaces`, found one at {item.position}")
+    if not strategy.is_advertised and (
+        registry.advertisements or any(isinstance(item, Advertise) for item in items)
+    ):
+        able = ", ".join(name for name, each in STRATEGIES.items() if each.is_advertised)
+        raise NotRoutable(
+            f"{strategy.name}: expected no advertisements, since it keeps to no publisher's k; "
+            f"found some. These can: {able}"
+        )
+
+
+def split_shortlists(
+    topology: Topology, registry: Registry, items: Sequence[Item], strategy: Strategy
+) -> frozenset[str]:
+    """The shortlists with a subscription that the topology places by itself.
+
+    Only those can be split that count novelty, and only where no publisher's k counts shortlists.
+    """
+    subscriptions = [*registry.subscriptions]
+    subscriptions += [item.subscription for item in items if isinstance(item, Subscribe)]
+    placed = {
+        each.shortlist_id: each for each in subscriptions if each.id in topology.subscriptions
+    }
+    if not placed:
+        return frozenset()
+    if strategy.has_audience:
+        raise NotRoutable(
+            f"{strategy.name}: expected subscriptions at the brokers of their shortlists, since it "
+            f"keeps to a publisher's k; found {shown(next(iter(placed.values())).id)} elsewhere"
+        )
+    shortlists = [*registry.shortlists]
+    shortlists += [item.shortlist for item in items if isinstance(item, Open)]
+    own = (each.own_shortlist() for each in subscriptions)
+    shortlists += [each for each in own if each is not None]
+    for each in shortlists:
+        if each.id in placed and not isinstance(each.policy, Novelty):
+            raise NotRoutable(
+                f"subscriptions: {placed[each.id].id}: expected one of a shortlist with the policy "
+                f"novelty, found {each.policy.kind}"
+            )
+    names = {each.id for each in shortlists}
+    for member in subscriptions:
+        if member.shortlist is not None and member.shortlist in placed and member.id in names:
+            raise NotRoutable(
+                f"subscriptions: {member.id}: expected a name that no shortlist has, since "
+                f"{shown(member.shortlist)} is split; found a shortlist of that name"
+            )
+    return frozenset(placed)
