@@ -2,7 +2,7 @@
 
 import sys
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
-from functools import lru_cache, partial
+from functools import partial
 from typing import Any, Literal, TypeVar, get_args
 
 from pydantic import TypeAdapter, ValidationError
@@ -12,12 +12,13 @@ from shortlist.intake.shapes import readable_part, shape_problems
 from shortlist.language.errors import LanguageError
 from shortlist.language.parser import parse_any_score, parse_audience_score
 from shortlist.language.permissive import any_attribute, any_vocabulary
-from shortlist.language.templates import KEPT, Templates
+from shortlist.language.templates import Templates
 from shortlist.language.tree import And, Or, Where
 from shortlist.model.advertisement import Advertisement
 from shortlist.model.paths import CONTEXT, EVENT_TIME, Path, parse_path
 from shortlist.model.policy import Policy
 from shortlist.model.problem import Problem
+from shortlist.model.remembering import Remembered
 from shortlist.model.settings import Limits
 from shortlist.model.shortlist import Shortlist
 from shortlist.model.subscription import Subscription, Weights
@@ -60,7 +61,7 @@ class Expressions:
 
     def __init__(self, vocabulary: Vocabulary, limits: Limits) -> None:
         self._templates = Templates(vocabulary, limits)
-        self._score = lru_cache(KEPT)(partial(parse_any_score, limits=limits))
+        self._score = Remembered(partial(parse_any_score, limits=limits))
         self._audience_score = partial(parse_audience_score, limits=limits)
 
     def check(self, noun: object) -> Iterator[Problem]:

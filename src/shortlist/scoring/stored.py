@@ -6,7 +6,6 @@ Scores of one shape share a template: the same steps, each score with parameters
 import math
 from collections.abc import Iterator
 from dataclasses import dataclass
-from functools import lru_cache
 from itertools import chain
 from typing import NamedTuple
 
@@ -29,6 +28,7 @@ from shortlist.language.tree import (
 )
 from shortlist.matching.arrays import Ints, with_length
 from shortlist.model.paths import Path
+from shortlist.model.remembering import Remembered
 from shortlist.model.settings import Limits
 from shortlist.model.subscription import Subscription
 from shortlist.model.vocabulary import Vocabulary
@@ -53,8 +53,6 @@ FUNCTIONS = {
     "max": Operation.MAXIMUM,
 }
 DEGREES = {"possibility": Operation.POSSIBILITY, "necessity": Operation.NECESSITY}
-KEPT = 4_096
-"""Different scores that are not read again."""
 NEAREST = {"distance": Kind.NEAREST, "max_distance": Kind.NEAREST_AT_WORST}
 
 
@@ -296,7 +294,7 @@ class StoredScores:
             code=np.zeros((1, 4), np.int64),
         )
         self._rows, self._code = Spans(), Spans()
-        self._templated = lru_cache(KEPT)(self._read)
+        self._templated = Remembered(self._read)
 
     @property
     def introduced(self) -> int:
