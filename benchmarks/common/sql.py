@@ -64,7 +64,8 @@ def join_condition(boxes: Boxes) -> str:
     >>> join_condition(boxes_of([Range("year", 1990, 1999)]))
     'p.year >= s.year_low and p.year <= s.year_high'
     """
-    return " and ".join(column.test for column in _columns(boxes) if column.test is not None)
+    tests = [column.test for column in _columns(boxes) if column.test is not None]
+    return " and ".join(tests) or "true"
 
 
 def _columns(boxes: Boxes) -> Iterator[_Column]:

@@ -64,6 +64,7 @@ conditions = st.recursive(predicates, groups, max_leaves=6)
 
 @given(asked=st.lists(conditions, min_size=1, max_size=5))
 @example(asked=[All((Range("year", 2005, 2005), Not(Range("year", 2005, 2005))))])
+@example(asked=[All((Word("mpaa", "=", "R"), Not(Word("mpaa", "=", "R"))))])
 def test_boxes_are_the_condition(asked: list[Condition]) -> None:
     boxes, expected = boxes_of(asked), plain_matches(asked)
     for baseline in BASELINES:

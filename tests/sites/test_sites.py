@@ -17,6 +17,7 @@ from shortlist.live.places import announce, files_in
 from shortlist.log.base import INPUT, LogUnavailable
 from shortlist.log.json_register import change_json
 from shortlist.log.sqlite import SqliteLog
+from shortlist.model.settings import Settings
 from shortlist.sites.identity import join
 from shortlist.sites.link import exchange
 from shortlist.sites.metrics import COUNTED, MEASURED, LinkMetrics
@@ -42,7 +43,7 @@ class Place:
         self.name, self.links = name, links
         self.log = SqliteLog(folder / f"{name}.log")
         files = files_in(folder / f"{name}.state")
-        begin(self.log, files, registry_from_documents(registry), 1, basis)
+        begin(self.log, files, registry_from_documents(registry), 1, Settings(time=basis))
         announce(self.log, folder / f"{name}.state")
         self.start(neighbours)
 

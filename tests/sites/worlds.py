@@ -69,7 +69,7 @@ class Home:
         self.log = SqliteLog(folder / f"{name}.log")
         self.folder = folder / f"{name}.state"
         files = files_in(self.folder)
-        begin(self.log, files, registry, 1, settings.time)
+        begin(self.log, files, registry, 1, settings)
         announce(self.log, self.folder)
         driver = Driver(self.log, files, settings, run_here, LogOutlet(self.log))
         self.stream = LogStream(self.log, driver, 40_000, lambda *_: None)
