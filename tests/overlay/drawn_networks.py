@@ -194,9 +194,11 @@ def story(pick: Pick, kind: str, most: int = 30) -> tuple[Registry, list[Item]]:
 
 
 def spread_out(items: list[Item], gap: int) -> list[Item]:
-    """The same items in order of time, with a gap behind each that is a command."""
+    """The same items in order of time, with a gap around each that is a command: what is under way
+    to a subscription when it goes would come too late for it."""
     late, found = 0, []
     for item in sorted(items, key=lambda item: (item.time, item.position)):
+        late += 0 if isinstance(item, Publication) else gap
         moved = replace(item, time=item.time + late)
         if isinstance(item, Publication) and item.expiry is not None:
             moved = replace(moved, expiry=item.expiry + late)
