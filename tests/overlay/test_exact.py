@@ -59,3 +59,7 @@ def test_with_delays(name, kind):
 def test_thousands(name, kind, delay):
     for seed in MANY:
         check(seed, name, kind, delay)
+
+
+def test_a_cell_passes_on_what_another_cell_has_delivered_there():
+    check(250146, "rendezvous", "any")

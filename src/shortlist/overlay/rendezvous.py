@@ -155,6 +155,16 @@ class Rendezvous(TableBroker):
     def _hear(self, sender: str, message: Proxies, hop: int) -> list[Send]:
         return self._learn(message.home, message, hop)
 
+    def _arrived(self, sender: str | None, message: Publications, hop: int) -> list[Send]:
+        """What comes to its cell here may have been delivered here by another of its cells: others
+        still have to get it from this one."""
+        positions = message.items.positions.tolist()
+        is_known = np.array([position in self._seen for position in positions], np.bool_)
+        sends = super()._arrived(sender, message, hop)
+        if message.kind == "publish" and is_known.any():
+            sends += self._meet(replace(message, items=message.items.kept(is_known)), hop)
+        return sends
+
     def _route(self, sender: str | None, message: Publications, hop: int) -> list[Send]:
         self._local.take(message.items)
         if message.kind == "deliver":
