@@ -8,8 +8,8 @@ V = TypeVar("V")
 
 
 class Remembered(Generic[K, V]):
-    """A function that is not asked the same twice in a row of so many; it can be pickled, which
-    one with an `lru_cache` can not.
+    """A function that keeps what it gave for so many different arguments, and then begins anew.
+    It can be pickled, which one with an `lru_cache` cannot.
 
     >>> length = Remembered(len, most=2)
     >>> length("rent"), length("rent"), length("city")

@@ -6,12 +6,13 @@ from typing import NamedTuple
 import numpy as np
 
 from shortlist.fuzzy.degrees import FALSE, Degrees
-from shortlist.language.templates import KEPT, Literal, Template, Templates
+from shortlist.language.templates import Literal, Template, Templates
 from shortlist.matching.arrays import Ints
 from shortlist.matching.coarse import with_lowered
 from shortlist.matching.index.columns import Columns
 from shortlist.matching.index.segments import Alike, Segment
 from shortlist.matching.index.terms import Condition, Request, Terms, compiled_condition
+from shortlist.model.remembering import Remembered
 
 FEW = 8
 """So few conditions of one template are compiled one by one: columns take a while to begin with."""
@@ -45,7 +46,7 @@ class Compiling:
     def __init__(self, terms: Terms) -> None:
         self._terms = terms
         self._templates = Templates(terms.vocabulary, terms.limits)
-        self._columns: dict[Template, Columns | None] = {}
+        self._columns = Remembered(self._made)
 
     def read(self, request: Request) -> Read | None:
         """What is compiled, if there is any condition; a `LanguageError` if it is not right."""
@@ -57,7 +58,7 @@ class Compiling:
             where = with_lowered(read, terms.limits)
             return compiled_condition(where, terms.vocabulary, request.norm, least)
         template, literals = read
-        if request.norm == "min" and least == FALSE and self._of(template) is not None:
+        if request.norm == "min" and least == FALSE and self._columns(template) is not None:
             return Filled(template, literals)
         where = template.filled(literals)
         return compiled_condition(where, terms.vocabulary, request.norm, least)
@@ -74,7 +75,7 @@ class Compiling:
         alike: list[Alike] = []
         numbers: list[int] = []
         for template, rows in groups.items():
-            columns = self._of(template)
+            columns = self._columns(template)
             if columns is not None and len(rows) >= FEW:
                 numbers += rows
                 alike.append((columns, [*rows.values()]))
@@ -87,9 +88,5 @@ class Compiling:
         places[[*conditions, *numbers]] = found
         return segment, places
 
-    def _of(self, template: Template) -> Columns | None:
-        if template not in self._columns:
-            if len(self._columns) >= KEPT:
-                self._columns.clear()
-            self._columns[template] = Columns.of(template, self._terms.vocabulary)
-        return self._columns[template]
+    def _made(self, template: Template) -> Columns | None:
+        return Columns.of(template, self._terms.vocabulary)
