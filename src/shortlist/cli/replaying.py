@@ -109,7 +109,7 @@ def explanations(url: str, question: Question, limits: list[str] | None) -> list
         found = told_by_state(Deployment(log), question, question.shortlist)
         if found:
             return found
-        say(["its state does not know it any more: replayed from the log"])
+        say(["the state does not know it: replayed from the log"])
         settings = _settings(manifest, None, None, None, None, None, limits)
         made = _known_registry(log, manifest, settings.limits)
         return explain(log, manifest, made, settings, question)

@@ -14,14 +14,16 @@ from shortlist.client.trying import (
     recent_publications,
 )
 from shortlist.engine.explanation import Question
+from shortlist.intake.json_text import NotJson, parse_bytes
 from shortlist.intake.lines import ItemReader
 from shortlist.live.asking import Asked
 from shortlist.live.looking import NoSuchShortlist
 from shortlist.live.manifest import Manifest
 from shortlist.live.registers import NoDeployment
-from shortlist.log.base import DELIVERIES, Log
+from shortlist.log.base import DELIVERIES, REJECTS, Log
 from shortlist.model.publication import Publication
 from shortlist.model.settings import Settings
+from shortlist.model.times import format_time
 
 Document = dict[str, Any]
 MOST_HELD_BACK = 100
@@ -54,7 +56,7 @@ def told(deployment: Deployment, question: Question, shortlist: str, *, now: int
     last snapshot, and how what it holds stands now; of all else the last publications are replayed,
     as if nothing had come before."""
     asked, _ = _asked(deployment, shortlist)
-    found = asked.told(question)
+    found = _told(deployment, asked, question)
     if found:
         return Told(found)
     entries = recent_publications(deployment.log, MOST_PUBLICATIONS)
@@ -67,7 +69,33 @@ def told_by_state(deployment: Deployment, question: Question, shortlist: str) ->
         asked, _ = _asked(deployment, shortlist)
     except NoSuchShortlist:  # it may have been one
         return []
-    return asked.told(question)
+    return _told(deployment, asked, question)
+
+
+def _told(deployment: Deployment, asked: Asked, question: Question) -> list[Document]:
+    return [*_turned_away(deployment.log, question), *asked.told(question)]
+
+
+def _turned_away(log: Log, question: Question) -> Iterator[Document]:
+    """Publications that did not come to any shortlist, as far as the last rejects tell."""
+    end = log.end(REJECTS)
+    for entry in log.read(REJECTS, max(end - MOST_ENTRIES, 0), end):
+        reject = json.loads(entry.content)
+        try:
+            said = parse_bytes((reject["line"] or "").encode(errors="replace"))
+        except NotJson:
+            continue
+        if not isinstance(said, dict) or said.get("id") != question.publication:
+            continue
+        if question.source in (None, said.get("source")):
+            yield {
+                "time": format_time(entry.appended),
+                "publication": said["id"],
+                "source": said.get("source"),
+                "shortlist": question.shortlist,
+                "delivered": False,
+                "reason": reject["reason"],
+            }
 
 
 def outcome(

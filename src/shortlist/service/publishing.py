@@ -51,7 +51,7 @@ async def publish(request: Request, service: Here, caller: Caller) -> dict[str, 
     """
     limits = service.options.limits
     documents = documents_of(request.headers, await request.body(), limits)
-    is_timed = await asyncio.to_thread(service.is_timed)
+    is_timed = await service.is_timed()
     reader = ItemReader(Vocabulary(), limits, commands=False)
     problems = []
     for number, document in enumerate(documents):
