@@ -6,6 +6,7 @@ import asyncio
 from typing import Annotated, Any
 
 from fastapi import APIRouter, Query, Request
+from fastapi.responses import JSONResponse
 
 from shortlist.client.commands import Order
 from shortlist.client.fates import Became, Ends, awaited, became
@@ -20,7 +21,7 @@ from shortlist.model.wording import shown
 from shortlist.service.access import check_publisher, check_role
 from shortlist.service.cloudevents import BATCH, SINGLE, documents_of
 from shortlist.service.problems import Refused
-from shortlist.service.state import Caller, Here, parsed
+from shortlist.service.state import Caller, Here, parsed, service_of
 
 router = APIRouter(tags=["publishers"])
 
@@ -43,12 +44,15 @@ Offset = Annotated[int, Query(ge=1, lt=2**62, description="Of the log's input.")
 
 
 @router.post("/events", status_code=202, openapi_extra=BODIES)
-async def publish(request: Request, service: Here, caller: Caller) -> dict[str, Any]:
+async def publish(request: Request) -> JSONResponse:
     """Publish CloudEvents: single or in a batch, structured or binary.
 
     202 says that they are durable. To publish again is harmless: the deployment knows an event by
     its source and id, and takes it once.
     """
+    # no dependencies, since it is called so often: to find them would take longer than the rest
+    service = service_of(request)
+    caller = service.access.holder(request)
     limits = service.options.limits
     documents = documents_of(request.headers, await request.body(), limits)
     is_timed = await service.is_timed()
@@ -67,7 +71,8 @@ async def publish(request: Request, service: Here, caller: Caller) -> dict[str, 
         check_publisher(caller, document["source"])
     offsets = await service.appender.append(documents, stamps=is_timed)
     service.measures.acknowledged.inc(len(offsets))
-    return {"acknowledged": len(offsets), "first": offsets[0], "last": offsets[-1]}
+    receipt = {"acknowledged": len(offsets), "first": offsets[0], "last": offsets[-1]}
+    return JSONResponse(receipt, 202)
 
 
 @router.delete("/events")
