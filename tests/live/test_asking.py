@@ -60,7 +60,8 @@ def check(pick, deployment, lines):
     named = [*named_in(lines)][:12]
     if not named:
         return 0
-    manifest, rejects = deployment.driver.manifest, replay(deployment.registry, lines).rejects
+    manifest, settings = deployment.driver.manifest, deployment.settings
+    rejects = replay(deployment.registry, lines, settings).rejects
     turned_away = {"expired on arrival", "unadvertised", *(each.reason for each in rejects)}
     answers = 0
     for _ in range(4):
@@ -71,9 +72,7 @@ def check(pick, deployment, lines):
         except NoSuchShortlist:
             continue
         answers += len(found)
-        told = explain(
-            deployment.registers, manifest, deployment.registry, deployment.settings, question
-        )
+        told = explain(deployment.registers, manifest, deployment.registry, settings, question)
         history = [as_a_shard_says(each) for each in told if each["reason"] not in turned_away]
         if found:
             assert in_order(found) == in_order(history)[-len(found) :]
@@ -95,9 +94,12 @@ def play(seed):
     return answers
 
 
-def test_what_became_of_publications_is_what_a_batch_says(monkeypatch):
+@pytest.mark.parametrize(
+    "seeds", [range(10), pytest.param(range(10, 200), marks=pytest.mark.soak)], ids=["few", "many"]
+)
+def test_what_became_of_publications_is_what_a_batch_says(monkeypatch, seeds):
     monkeypatch.setattr(manifests, "MOST_BATCHES", 9)
-    assert sum(map(play, range(16))) > 20
+    assert sum(map(play, seeds)) > 10
 
 
 REGISTRY = {
