@@ -2,8 +2,8 @@
 
 import sys
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
-from functools import partial
-from typing import Any, Literal, TypeVar, get_args
+from functools import lru_cache, partial
+from typing import Any, Literal, TypeVar, cast, get_args
 
 from pydantic import TypeAdapter, ValidationError
 
@@ -181,8 +181,17 @@ def brief(noun: object) -> Any:
     """
     document = ADAPTERS[type(noun)].dump_python(noun, mode="json", exclude_defaults=True)
     if "policy" in document:
-        document["policy"] = _with_kinds(document["policy"], dump(noun)["policy"])
+        document["policy"] = _brief_policy(cast("Subscription | Shortlist", noun).policy)
     return document
+
+
+@lru_cache
+def _brief_policy(policy: Policy) -> Any:
+    some, whole = (
+        POLICY.dump_python(policy, mode="json", exclude_defaults=leaves_out)
+        for leaves_out in (True, False)
+    )
+    return _with_kinds(some, whole)
 
 
 def _with_kinds(policy: Any, whole: Any) -> Any:
@@ -252,7 +261,7 @@ class Documents:
 
     def read_again(self, kind: Kind, document: dict[str, Any]) -> Any:
         """The noun that was read before from such a document, without a problem."""
-        given: Any = without_nulls(document)
+        given = dict(document)
         self._share(given)
         return ADAPTERS[NOUNS[kind]].validate_python(given)
 

@@ -2,7 +2,7 @@
 
 from typing import Any
 
-from shortlist.intake.documents import dump
+from shortlist.intake.documents import brief, dump
 from shortlist.intake.lines import MAKING, OF_NOUNS
 from shortlist.model.command import (
     Drop,
@@ -31,12 +31,12 @@ def registry_document(registry: Registry, known: Known | None = None) -> dict[st
     """
     return {
         "vocabulary": {
-            format_path(path): dump(attribute)
+            format_path(path): brief(attribute)
             for path, attribute in registry.vocabulary.attributes.items()
         },
-        "shortlists": [dump(made) for made in registry.shortlists],
+        "shortlists": [brief(made) for made in registry.shortlists],
         "subscriptions": _subscriptions(registry, {} if known is None else known),
-        "advertisements": [dump(made) for made in registry.advertisements],
+        "advertisements": [brief(made) for made in registry.advertisements],
     }
 
 
@@ -44,7 +44,7 @@ def _subscriptions(registry: Registry, known: Known) -> list[Any]:
     made = {}
     for one in registry.subscriptions:
         before, document = known.get(one.id, (None, None))
-        made[one.id] = one, document if before is one else dump(one)
+        made[one.id] = one, document if before is one else brief(one)
     known.clear()
     known.update(made)
     return [document for _, document in made.values()]
