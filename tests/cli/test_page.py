@@ -12,6 +12,6 @@ def test_the_page_names_every_command():
     text = PAGE.read_text(encoding="utf-8")
     tables = text[: text.index("\n## ")]
     rows = [line.split("|")[1] for line in tables.splitlines() if line.startswith("| ")]
-    named = [name for row in rows for name in re.findall(r"`(\w+)`", row)]
+    named = [name for row in rows for name in re.findall(r"`([\w-]+)`", row)]
     known = [one.name or one.callback.__name__ for one in app.registered_commands]
     assert sorted(named) == sorted(known)

@@ -9,8 +9,12 @@ from contextlib import contextmanager
 import httpx
 import pytest
 
+from shortlist.log.json_register import change_json
 from shortlist.service.serving import bound_socket, make_server
 from shortlist.service.state import Options
+from shortlist.sites.identity import join
+from shortlist.sites.metrics import COUNTED, MEASURED
+from shortlist.sites.status import STATUS
 from tests.cli.programs import ARRIVAL, Deployment
 
 REGISTRY = {
@@ -109,6 +113,25 @@ def eventually(ask, is_right, seconds=120):
         assert time.monotonic() < deadline, found
         time.sleep(0.05)
     return found
+
+
+def join_sites(log):
+    """The deployment on a log is a site of a network, as a process for it would say."""
+    join(log, "oslo", ["bergen", "hamar"])
+    moment = time.time_ns() // 1000
+    link = dict.fromkeys([*COUNTED, *MEASURED], 0) | {"error": None, "heard": moment, "sites": []}
+    links = {
+        "bergen": link | {"sites": ["bergen", "tromso", "bodo"], "sent": 1234, "received": 87},
+        "hamar": link
+        | {
+            "sites": ["hamar"],
+            "waiting": 40,
+            "withheld": 7,
+            "error": "the server nats://hamar.example:4222 cannot be reached",
+            "heard": moment - 95_000_000,
+        },
+    }
+    change_json(log, STATUS, lambda known: {"told": moment, "links": links})
 
 
 def events_of(stream, count):

@@ -24,7 +24,7 @@ from shortlist.matching.values import Values
 from shortlist.model.publication import Publication
 from shortlist.model.times import format_time
 from shortlist.service.state import now
-from tests.service.servers import caller, event, publish, served
+from tests.service.servers import caller, event, join_sites, publish, served
 
 BROWSER, DRIVER = shutil.which("chromium"), shutil.which("chromedriver")
 PICTURES = os.environ.get("SHORTLIST_SCREENSHOTS")
@@ -246,6 +246,28 @@ def test_an_operator_sees_how_it_is(page, client):
     wait(page, lambda _: "any (others)" in texts(page, "#busiest")[0])
     assert "fairness" in texts(page, "#spread-about")[0]
     picture(page, "operate")
+
+
+def test_an_operator_sees_the_network_of_sites(page, deployment):
+    view(page, "operate")
+    wait(page, lambda _: texts(page, "#figures div"))
+    assert not page.find_element(By.ID, "network").is_displayed()
+    join_sites(deployment.log)
+    wait(page, lambda _: page.find_element(By.ID, "network").is_displayed())
+    assert texts(page, "#network-about") == ["This is oslo, linked to 2 sites."]
+    rows = texts(page, "#links tr")
+    assert ["bergen" in rows[0], "behind it: tromso, bodo" in rows[0], "1,234" in rows[0]] == [
+        True,
+        True,
+        True,
+    ]
+    assert ["hamar" in rows[1], "out" in rows[1]] == [True, True]
+    assert re.fullmatch(r"hamar: silent for \d+ s; the server .* cannot be reached", rows[2])
+    assert {"oslo", "bergen", "hamar", "→ 1,234 ← 87"} <= {
+        " ".join(each.text.split()) for each in found(page, "#sites text")
+    }
+    page.execute_script("document.getElementById('network').scrollIntoView()")
+    picture(page, "network")
 
 
 def test_the_keyboard_is_enough(page):

@@ -5,8 +5,11 @@ from concurrent.futures import ThreadPoolExecutor
 
 import pytest
 
+from shortlist.client.keys import Holder, add_key
 from shortlist.log.base import INPUT
-from tests.cli.programs import Deployment
+from shortlist.model.times import format_time
+from shortlist.service.state import now
+from tests.cli.programs import ARRIVAL, Deployment
 from tests.service.servers import (
     BATCH,
     REGISTRY,
@@ -136,3 +139,35 @@ def test_many_at_once_are_appended_together(deployment, client):
         offsets = [*pool.map(one, range(200))]
     assert len({*offsets}) == 200
     assert sorted(each["id"] for each in sent(deployment)) == sorted(f"f{n}" for n in range(200))
+
+
+def fates(client, first, last, **params):
+    return client.get("/events/fates", params={"first": first, "last": last, **params})
+
+
+def test_what_became_of_publications_is_told_to_their_publisher_alone(deployment, url, client):
+    receipt = publish(client, event("f1", 900), event("f1", 900), event("f2", 9000))
+    found = fates(client, receipt["first"], receipt["last"], wait=20).json()["items"]
+    assert [(each["id"], each.get("rejected"), each["deliveries"]) for each in found] == [
+        ("f1", None, 2),
+        ("f1", "duplicate", 0),
+        ("f2", None, 1),
+    ]
+    problem(fates(client, receipt["last"] + 1, receipt["last"] + 1000), 404)
+    problem(fates(client, 2, 1), 422)
+    problem(fates(client, 1, 1001), 422)
+    for owner, status in (("ads", 200), ("other", 403)):
+        key = add_key(deployment.log, Holder(owner, "publisher", owner))
+        with served(deployment.log) as again, caller(again, key) as publisher:
+            assert fates(publisher, receipt["first"], receipt["last"]).status_code == status
+
+
+def test_what_is_not_known_yet_is_said(tmp_path):
+    deployment = Deployment(tmp_path, REGISTRY, shards=1, settings=ARRIVAL)
+    with served(deployment.log) as url, caller(url) as client:
+        receipt = publish(client, event("f1", 900))
+        found = problem(fates(client, receipt["first"], receipt["last"]), 504)
+        assert "the deployment has read up to 0, and this is at 1" in found["detail"]
+        deployment.beat(format_time(now()))
+        deployment.step()
+        assert fates(client, 1, 1, wait=5).json()["items"][0]["deliveries"] == 2

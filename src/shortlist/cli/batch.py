@@ -27,6 +27,7 @@ from shortlist.cli.app import (
     fail,
     limits_of,
     notes,
+    say,
     settings_of,
     warn,
 )
@@ -217,6 +218,8 @@ def explain(
         with reached(None, service) as remote:
             assert not isinstance(remote, Deployment)
             answer = remote.explanations(shortlist, publication, source)
+        if answer["from"].startswith("replayed"):
+            say([answer["from"]])
         _print_explanations(answer["items"], as_json)
         return
     with errors():

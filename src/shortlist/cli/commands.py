@@ -8,12 +8,12 @@ from functools import partial
 from inspect import Parameter, Signature, signature
 from itertools import chain
 from pathlib import Path
-from typing import Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
 from shortlist.cli.app import LIVE, AsJson, app, notes, say
-from shortlist.cli.deployment import LogUrl, opened
+from shortlist.cli.deployment import LogOrNone, ServiceUrl, only_with_log, reached
 from shortlist.cli.sending import STANDARD_INPUT, WAITING, FilePaths, Patience, Wait, incoming
 from shortlist.cli.sending import send as send_lines
 from shortlist.client.commands import Order, Verdict, checked, effects
@@ -24,6 +24,9 @@ from shortlist.log.base import REJECTS
 from shortlist.model.settings import Limits
 from shortlist.model.times import parse_time
 from shortlist.model.wording import shown
+
+if TYPE_CHECKING:
+    from shortlist.client.remote import Remote
 
 REGISTRY_SUFFIXES = (".yaml", ".yml", ".json")
 
@@ -101,20 +104,34 @@ def _names_a_shortlist(noun: object) -> bool:
 class Dispatch:
     """When and where to; these options all the commands here have."""
 
-    log: LogUrl
+    log: LogOrNone = None
     at: Time = None
     wait: Wait = False
     patience: Patience = 60
     as_json: AsJson = False
+    service: ServiceUrl = None
 
     def send(self, orders: Sequence[Order]) -> None:
-        with opened(self.log, must_exist=True) as log:
-            deployment = Deployment(log)
+        with reached(self.log, self.service) as deployment:
+            if not isinstance(deployment, Deployment):
+                only_with_log(time=self.at)
+                self._send_remotely(deployment, orders)
+                return
             given = self._given(deployment)
             commands = checked(orders, deployment.vocabulary)
             foreseen = effects(deployment, commands) if self.wait else []
             # as late as possible: meanwhile time goes on in the deployment, too
             self.send_checked(deployment, orders, foreseen, now() if given is None else given)
+
+    def _send_remotely(self, remote: "Remote", orders: Sequence[Order]) -> None:
+        """A service answers once they are carried out."""
+        from shortlist.client.remote_orders import carried_out
+
+        with notes.status(WAITING):
+            verdicts = [*carried_out(remote, orders)]
+        offsets = sorted(each.offset for each in verdicts if each.offset is not None)
+        receipt = Receipt([range(offset, offset + 1) for offset in offsets])
+        tell_verdicts(receipt, verdicts, self.as_json)
 
     def send_checked(
         self,

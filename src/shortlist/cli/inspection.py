@@ -1,4 +1,5 @@
-"""The commands `status` and `show`: how a deployment is, and what a shortlist holds."""
+"""The commands `status`, `show` and `held-back`: how a deployment is, what a shortlist holds, and
+what it does not."""
 
 from __future__ import annotations
 
@@ -12,7 +13,7 @@ import typer
 from rich.console import Console
 from rich.table import Table
 
-from shortlist.cli.app import LIVE, AsJson, app, errors, fail, warn
+from shortlist.cli.app import LIVE, AsJson, app, errors, fail, say, warn
 from shortlist.cli.deployment import LogOrNone, ServiceUrl, no_shortlist, only_with_log, reached
 from shortlist.client.deployment import Deployment
 from shortlist.client.status import live_status
@@ -153,6 +154,40 @@ def _content_of(place: Deployment | Remote, shortlist: str, with_data: bool) -> 
     except NoSuchShortlist as error:
         roster = place.roster()
         fail([str(error) if roster is None else no_shortlist(shortlist, roster)])
+
+
+@app.command("held-back", rich_help_panel=LIVE)
+def held_back(
+    shortlist: Annotated[str, typer.Argument(help="The id of a shortlist.")],
+    *,
+    log: LogOrNone = None,
+    service: ServiceUrl = None,
+    as_json: AsJson = False,
+) -> None:
+    """Show what was published lately, matches a shortlist, and was not delivered, and why."""
+    with reached(log, service) as place:
+        found = _held_back_from(place, shortlist)
+    if as_json:
+        print(json.dumps(found, ensure_ascii=False))
+        return
+    table = Table("published", "publication", "score", "why", box=None)
+    for item in found["items"]:
+        about = f"{item['publication']} ({item['source']})"
+        table.add_row(item["time"], about, f"{item['score']:g}", item["reason"])
+    if found["items"]:
+        Console().print(table)
+    print(f"{len(found['items']):,} of the last {found['publications']:,} publications")
+    if found["replayed"]:
+        judged = "judged by the subscriptions of now, as if nothing had come before"
+        say([f"{found['replayed']:,} of these are {judged}: the state does not tell any more"])
+
+
+def _held_back_from(place: Deployment | Remote, shortlist: str) -> Document:
+    if not isinstance(place, Deployment):
+        return place.held_back(shortlist)
+    from shortlist.client.explaining import held_back
+
+    return held_back(place, shortlist, now=time.time_ns() // 1000)
 
 
 def _table(entries: list[Document], with_data: bool) -> Table:

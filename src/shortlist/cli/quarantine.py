@@ -1,24 +1,22 @@
 """The command `quarantine`: what the engine fails on, and what is to become of it."""
 
 import json
-from typing import TYPE_CHECKING, Annotated
+from typing import Annotated, Any, Literal
 
 import typer
 from rich.console import Console
 from rich.text import Text
 
-from shortlist.cli.app import LIVE, AsJson, app, fail
+from shortlist.cli.app import LIVE, AsJson, app, fail, say
 from shortlist.cli.commands import Dispatch, Time
-from shortlist.cli.deployment import LogUrl, opened
+from shortlist.cli.deployment import LogOrNone, ServiceUrl, only_with_log, reached
 from shortlist.cli.sending import Patience, Wait
 from shortlist.cli.watching import readable_reject
 from shortlist.client.commands import Order
 from shortlist.client.deployment import Deployment
 from shortlist.client.quarantine import in_quarantine
-from shortlist.model.times import format_time
 
-if TYPE_CHECKING:
-    from shortlist.engine.quarantine import Quarantined
+Document = dict[str, Any]
 
 
 @app.command(rich_help_panel=LIVE)
@@ -27,7 +25,8 @@ def quarantine(
         list[int] | None, typer.Argument(help="Positions of entries; else list all.")
     ] = None,
     *,
-    log: LogUrl,
+    log: LogOrNone = None,
+    service: ServiceUrl = None,
     retry: Annotated[bool, typer.Option("--retry", help="Let them arrive anew.")] = False,
     drop: Annotated[bool, typer.Option("--drop", help="Forget them.")] = False,
     every: Annotated[bool, typer.Option("--all", help="All that is there.")] = False,
@@ -43,31 +42,55 @@ def quarantine(
         raise typer.BadParameter("expected POSITIONS or --all, found both")
     if (retry or drop) and not (positions or every):
         raise typer.BadParameter("expected POSITIONS or --all with --retry and --drop")
-    with opened(log, must_exist=True) as known:
-        held = in_quarantine(Deployment(known))
-    if not (retry or drop):
-        _list([item for item in held if not positions or item.position in positions], as_json)
-        return
-    there = [item.position for item in held]
+    verb: Literal["retry", "drop"] | None = "retry" if retry else "drop" if drop else None
+    with reached(log, service) as place:
+        if isinstance(place, Deployment):
+            held = in_quarantine(place)
+        else:
+            held = place.quarantine()["items"]
+        if verb is None:
+            shown = [item for item in held if not positions or item["position"] in positions]
+            _list(shown, as_json)
+            return
+        asked = _asked(held, positions)
+        if not isinstance(place, Deployment):
+            only_with_log(time=at)
+            _tell(place.release(verb, asked)["items"], as_json)
+            return
+    assert log is not None
+    orders = [Order(f"{verb} {position}", verb, position) for position in asked]
+    Dispatch(log, at, wait, patience, as_json).send(orders)
+
+
+def _asked(held: list[Document], positions: list[int] | None) -> list[int]:
+    """The positions that are meant, all of which have to be in quarantine."""
+    there = [item["position"] for item in held]
     for position in positions or ():
         if position not in there:
             fail([f"{position} is not in quarantine"])
-    verb = "retry" if retry else "drop"
-    asked = [Order(f"{verb} {position}", verb, position) for position in positions or there]
-    Dispatch(log, at, wait, patience, as_json).send(asked)
+    return positions or there
 
 
-def _list(held: "list[Quarantined]", as_json: bool) -> None:
+def _tell(verdicts: list[Document], as_json: bool) -> None:
+    """What a service says became of each; it has waited for that."""
+    rejected = [each for each in verdicts if each.get("rejected") is not None]
+    if as_json:
+        print(json.dumps({"items": verdicts}, ensure_ascii=False))
+    else:
+        print(f"{len(verdicts) - len(rejected):,} carried out, {len(rejected):,} rejected")
+        say(f"{each['place']}: {each['rejected']}" for each in rejected)
+    if rejected:
+        raise typer.Exit(1)
+
+
+def _list(held: list[Document], as_json: bool) -> None:
     console = Console()
     for item in held:
-        document = item._asdict() | {"time": format_time(item.time)}
         if as_json:
-            print(json.dumps(document, ensure_ascii=False))
+            print(json.dumps(item, ensure_ascii=False))
         else:
-            when = Text(f"{document['time']}  ", "dim")
-            console.print(
-                when.append(readable_reject(document | {"position": str(item.position)})),
-                soft_wrap=True,
-            )
+            when = Text(f"{item['time']}  ", "dim")
+            told = item | {"position": str(item["position"])}
+            console.print(when.append(readable_reject(told)), soft_wrap=True)
     if not as_json:
         print(f"{len(held):,} in quarantine")

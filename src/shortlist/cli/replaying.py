@@ -97,13 +97,19 @@ def replay(
 
 
 def explanations(url: str, question: Question, limits: list[str] | None) -> list[dict[str, Any]]:
-    """What the deployment on a log says to a question."""
+    """What the deployment on a log says to a question: its state, or else a replay of the log."""
+    from shortlist.client.explaining import told_by_state
     from shortlist.live.replaying import explain
 
     with opened(url, must_exist=True) as log:
         manifest = Deployment(log).manifest
         if manifest is None:
             raise typer.BadParameter("--log: expected one with a deployment on it, found none")
+        assert question.shortlist is not None
+        found = told_by_state(Deployment(log), question, question.shortlist)
+        if found:
+            return found
+        say(["the state does not know it: replayed from the log"])
         settings = _settings(manifest, None, None, None, None, None, limits)
         made = _known_registry(log, manifest, settings.limits)
         return explain(log, manifest, made, settings, question)

@@ -108,6 +108,7 @@ def publish(
 ) -> None:
     """Publish JSON lines; what is acknowledged is durable."""
     bad: list[Line] = []
+    sent: list[Line] = []
     found: list[Fate] = []
     if create and log is not None:
         with opened(log):
@@ -122,13 +123,15 @@ def publish(
             chunks = in_chunks([] if bad else lines)
         chunks = filter(None, chunks)
         if not isinstance(place, Deployment):
-            from shortlist.client.remote_sending import send_remotely
+            from shortlist.client.remote_sending import remote_fates, send_remotely
 
-            only_with_log(wait=wait, create=create)
-            receipt = _last(send_remotely(place, chunks))
+            only_with_log(create=create)
+            receipt = _last(send_remotely(place, _kept(chunks, sent if wait else None)))
+            if wait:
+                with notes.status(WAITING):
+                    found = remote_fates(place, receipt, sent, patience)
         else:
             before = Ends.of(place.log)
-            sent: list[Line] = []
             receipt = send(place.log, _kept(chunks, sent if wait else None))
             if wait:
                 with notes.status(WAITING):

@@ -151,7 +151,8 @@ def deployed(
     given = [] if registry is None else [str(registry)]
     options = ["--log", log, "--on", on, "--metrics", OFF, "--with-input"]
     command = [sys.executable, "-m", "shortlist", "up", *given, *options]
-    child = subprocess.Popen(command, stdin=subprocess.PIPE)
+    # an interrupt at the terminal is for this process alone, which ends the other
+    child = subprocess.Popen(command, stdin=subprocess.PIPE, start_new_session=True)
     watcher = Thread(target=lambda: (child.wait(), ended()))
     watcher.start()
     try:

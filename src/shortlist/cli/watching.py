@@ -19,11 +19,9 @@ from rich.text import Text
 from shortlist.cli.app import LIVE, AsJson, app, fail
 from shortlist.cli.deployment import (
     LogOrNone,
-    LogUrl,
     ServiceUrl,
     no_shortlist,
     only_with_log,
-    opened,
     reached,
 )
 from shortlist.client.deployment import Deployment
@@ -208,12 +206,20 @@ def trace(
     source: Annotated[str, typer.Argument(help="The publisher.")],
     publication: Annotated[str, typer.Argument(metavar="ID", help="The publication's id.")],
     *,
-    log: LogUrl,
+    log: LogOrNone = None,
+    service: ServiceUrl = None,
     as_json: AsJson = False,
 ) -> None:
     """Follow one publication through the log: its entry, and its deliveries or why not."""
-    with opened(log, must_exist=True) as connected:
-        found = traced(connected, source, publication)
+    with reached(log, service) as place:
+        if isinstance(place, Deployment):
+            found = traced(place.log, source, publication)
+        else:
+            found = place.trace(source, publication)
+            while (after := found.pop("next")) is not None:
+                page = place.trace(source, publication, after)
+                found["deliveries"] += page["deliveries"]
+                found["next"] = page["next"]
     if not found["entries"]:
         fail([f"there is no publication {publication!r} of {source!r} in the log"])
     if as_json:

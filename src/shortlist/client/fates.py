@@ -4,16 +4,22 @@ from __future__ import annotations
 
 import json
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from itertools import chain
-from typing import NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from shortlist.client.deployment import Deployment, rejections
+from shortlist.client.searching import last_before
 from shortlist.client.sending import Line, Receipt
 from shortlist.client.waiting import Awaited, wait_until_passed
 from shortlist.log.base import DELIVERIES, REJECTS, Log
 from shortlist.model.times import said_time
 from shortlist.model.wording import one_line
+
+if TYPE_CHECKING:
+    from shortlist.live.manifest import Manifest
+
+Document = dict[str, Any]
 
 
 class Ends(NamedTuple):
@@ -25,6 +31,19 @@ class Ends(NamedTuple):
     @classmethod
     def of(cls, log: Log) -> Ends:
         return cls(log.end(REJECTS), log.end(DELIVERIES))
+
+    @classmethod
+    def at(cls, log: Log, time: int) -> Ends:
+        """Where they ended at an instant in microseconds since 1970, or somewhat earlier."""
+        return cls(last_before(log, REJECTS, time), last_before(log, DELIVERIES, time))
+
+
+class Became(NamedTuple):
+    """What became of an entry of the input."""
+
+    rejected: str | None
+    deliveries: int
+    """So far."""
 
 
 class Fate(NamedTuple):
@@ -60,18 +79,38 @@ def fates(
     """What became of publications, once the deployment has come to all of them."""
     if receipt.ends is None:
         return []
-    log, offsets = deployment.log, [*chain(*receipt.runs)]
-    documents = [json.loads(line.content.decode("utf-8-sig")) for line in sent]
-    latest = max((time for time in map(said_time, documents) if time is not None), default=None)
-    manifest = wait_until_passed(deployment, Awaited(receipt.ends[1], latest), patience)
-    reasons = dict(rejections(log, manifest, {*offsets}, after=before.rejects))
+    documents = documents_of(sent)
+    published = dict(zip(chain(*receipt.runs), documents, strict=True))
+    manifest = wait_until_passed(deployment, awaited(published), patience)
+    found = became(deployment.log, manifest, published, before)
+    return [
+        Fate(line.place, document["id"], document["source"], offset, *found[offset])
+        for line, (offset, document) in zip(sent, published.items(), strict=True)
+    ]
+
+
+def documents_of(lines: Iterable[Line]) -> list[Document]:
+    return [json.loads(line.content.decode("utf-8-sig")) for line in lines]
+
+
+def awaited(published: Mapping[int, Document]) -> Awaited:
+    """What is to be waited for, if publications stand at these offsets of the input."""
+    times = (said_time(document) for document in published.values())
+    return Awaited(max(published), max((time for time in times if time is not None), default=None))
+
+
+def became(
+    log: Log, manifest: Manifest, published: Mapping[int, Document], before: Ends
+) -> dict[int, Became]:
+    """What became of publications, by offset, which the deployment has come to."""
+    reasons = dict(rejections(log, manifest, {*published}, after=before.rejects))
     delivered: Counter[tuple[str, str]] = Counter()
     for entry in log.read(DELIVERIES, before.deliveries):
         delivery = json.loads(entry.content)
         delivered[delivery["source"], delivery["publication"]] += 1
-    found = []
-    for line, document, offset in zip(sent, documents, offsets, strict=True):
-        source, name = document["source"], document["id"]
-        counted = 0 if offset in reasons else delivered[source, name]
-        found.append(Fate(line.place, name, source, offset, reasons.get(offset), counted))
-    return found
+    return {
+        offset: Became(reason, 0)
+        if (reason := reasons.get(offset)) is not None
+        else Became(None, delivered[document["source"], document["id"]])
+        for offset, document in published.items()
+    }

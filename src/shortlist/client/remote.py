@@ -85,6 +85,20 @@ class Api(ABC, Generic[Answer]):
         again where nobody knows: the deployment takes an event once, by its source and id."""
         return self.ask(Call("POST", "/events", json.dumps(events).encode(), BATCH))
 
+    def fates(self, first: int, last: int, wait: float = 0.0) -> Answer:
+        """What became of the publications that were acknowledged at these offsets; they are waited
+        for so many seconds."""
+        params: dict[str, str | int] = {"first": first, "last": last, "wait": f"{wait:g}"}
+        return self.ask(Call("GET", "/events/fates", params=params))
+
+    def trace(self, source: str, name: str, after: int | None = None) -> Answer:
+        """What became of one publication, and one page of who got it; its `next` is the `after` of
+        the following one."""
+        params: dict[str, str | int] = {"source": source, "id": name}
+        if after is not None:
+            params["after"] = after
+        return self.ask(Call("GET", "/events/trace", params=params))
+
     def retract(self, source: str, name: str) -> Answer:
         params = {"source": source, "id": name}
         return self.ask(Call("DELETE", "/events", params=params, is_safe=False))
@@ -121,7 +135,7 @@ class Api(ABC, Generic[Answer]):
         return self.ask(Call("GET", _path("shortlists", shortlist, "/held-back")))
 
     def explanations(self, shortlist: str, publication: str, source: str | None = None) -> Answer:
-        """Why one of the last publications is on a shortlist, or is not."""
+        """Why a publication is on a shortlist, or is not, and `from` what that is known."""
         params = {"publication": publication} | ({} if source is None else {"source": source})
         return self.ask(Call("GET", _path("shortlists", shortlist, "/explanations"), params=params))
 
@@ -130,11 +144,25 @@ class Api(ABC, Generic[Answer]):
         return self.ask(_with_body("POST", "/try", subscription))
 
     def explain(self, shortlist: str, publication: Mapping[str, Any]) -> Answer:
+        """How far a publication matches, and what would become of it if it were published now."""
         asked = {"shortlist": shortlist, "publication": publication}
         return self.ask(_with_body("POST", "/explain", asked))
 
     def status(self) -> Answer:
         return self.ask(Call("GET", "/status"))
+
+    def quarantine(self) -> Answer:
+        """What the deployment has put aside because its engine fails on it."""
+        return self.ask(Call("GET", "/quarantine"))
+
+    def release(self, verb: Literal["retry", "drop"], positions: Sequence[int]) -> Answer:
+        """Lets what is in quarantine arrive anew, or forgets it."""
+        call = _with_body("POST", f"/quarantine/{verb}", {"positions": [*positions]})
+        return self.ask(call._replace(is_safe=False))
+
+    def network(self) -> Answer:
+        """The site that the deployment is, and how its links to others are doing."""
+        return self.ask(Call("GET", "/network"))
 
     def usage(self) -> Answer:
         """What the last deliveries were spent on."""

@@ -2,25 +2,45 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from typing import Any
 
 from shortlist.client.deployment import Deployment, has_passed, read_up_to, rejections
+from shortlist.client.searching import last_before
 from shortlist.intake.json_text import NotJson, parse_bytes
 from shortlist.live.manifest import Manifest
-from shortlist.log.base import DELIVERIES, INPUT, Entry, Log
+from shortlist.log.base import DELIVERIES, INPUT, REJECTS, Entry, Log
 from shortlist.model.times import format_time, said_time
 from shortlist.model.trace import trace_id
 
 Document = dict[str, Any]
 
 
+MOST_READ = 200_000
+"""Deliveries that are looked at for one page."""
+
+
 def traced(log: Log, source: str, publication: str) -> Document:
     """Everything that the log has of one publication; it may have been published repeatedly."""
-    entries = [*_mentioning(log, INPUT, source, publication, "id")]
+    found = trace_entries(log, source, publication)
+    deliveries, after = [], found.pop("after")
+    while after is not None:
+        page = trace_deliveries(log, source, publication, after, MOST_READ)
+        deliveries += page["deliveries"]
+        after = page["next"]
+    return found | {"deliveries": deliveries}
+
+
+def trace_entries(log: Log, source: str, publication: str) -> Document:
+    """What the input has of one publication, and `after` which offset its deliveries begin; None
+    where nothing was published."""
+    entries = [*_mentioning(log.read(INPUT, 0), source, publication, "id")]
     manifest = Deployment(log).manifest
     offsets = {entry.offset for entry, _ in entries}
-    reasons = {} if manifest is None else dict(rejections(log, manifest, offsets))
+    first = entries[0][0].appended if entries else 0
+    reasons = {}
+    if manifest is not None and entries:
+        reasons = dict(rejections(log, manifest, offsets, last_before(log, REJECTS, first)))
     parents = (document.get("traceparent") for _, document in entries)
     return {
         "trace": trace_id(source, publication, next(parents, None)) if entries else None,
@@ -32,19 +52,32 @@ def traced(log: Log, source: str, publication: str) -> Document:
             }
             for entry, document in entries
         ],
-        "deliveries": [
-            {"offset": entry.offset, "appended": format_time(entry.appended), "delivery": delivery}
-            for entry, delivery in _mentioning(log, DELIVERIES, source, publication, "publication")
-        ],
+        "after": last_before(log, DELIVERIES, first) if entries else None,
     }
 
 
+def trace_deliveries(
+    log: Log, source: str, publication: str, after: int, limit: int, most: int = MOST_READ
+) -> Document:
+    """Who got a publication, behind an offset of the deliveries: one page, and where the `next` one
+    begins. Only so many entries are looked at, so that a page may be short, or empty."""
+    end = min(after + most, log.end(DELIVERIES))
+    found: list[Document] = []
+    entries = log.read(DELIVERIES, after, end)
+    for entry, delivery in _mentioning(entries, source, publication, "publication"):
+        appended = format_time(entry.appended)
+        found.append({"offset": entry.offset, "appended": appended, "delivery": delivery})
+        if len(found) == limit:
+            return {"deliveries": found, "next": entry.offset}
+    return {"deliveries": found, "next": end if end < log.end(DELIVERIES) else None}
+
+
 def _mentioning(
-    log: Log, stream: str, source: str, publication: str, field: str
+    entries: Iterable[Entry], source: str, publication: str, field: str
 ) -> Iterator[tuple[Entry, Document]]:
-    """The entries of a stream that are about a publication, which they name in a field."""
+    """Those that are about a publication, which they name in a field."""
     name = publication.encode(errors="replace")
-    for entry in log.read(stream, 0):
+    for entry in entries:
         # where nothing is escaped the name stands as it is; most entries need not be parsed
         if name not in entry.content and b"\\" not in entry.content:
             continue

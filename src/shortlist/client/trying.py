@@ -1,9 +1,9 @@
 """Subscriptions tried on what was published lately, in an engine of their own."""
 
 import json
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from itertools import islice
-from typing import Any, NamedTuple
+from typing import Any
 
 from shortlist.client.deployment import Deployment
 from shortlist.engine.explanation import Question
@@ -11,7 +11,7 @@ from shortlist.engine.replay import replay
 from shortlist.intake.json_text import NotJson, parse_bytes
 from shortlist.intake.lines import ItemReader
 from shortlist.intake.roster import Roster
-from shortlist.log.base import DELIVERIES, INPUT, Entry, Log
+from shortlist.log.base import INPUT, Entry, Log
 from shortlist.model.registry import Registry
 from shortlist.model.settings import Settings
 from shortlist.model.shortlist import Shortlist
@@ -20,17 +20,8 @@ from shortlist.model.times import format_time, parse_time
 from shortlist.model.vocabulary import Vocabulary
 
 MOST_PUBLICATIONS = 1000
-MOST_HELD_BACK = 100
 MOST_ENTRIES = 20_000
 """That are looked at for them: heartbeats and commands stand between."""
-
-
-class Explained(NamedTuple):
-    """What a question was answered with."""
-
-    publications: int
-    """That were looked at."""
-    explanations: list[dict[str, Any]]
 
 
 def recent_publications(log: Log, most: int) -> list[Entry]:
@@ -83,11 +74,15 @@ def tried(
 
 
 def explained(
-    deployment: Deployment, registry: Registry, question: Question, *, now: int
-) -> Explained:
-    """Why what was published lately is on a shortlist, or is not: as it would be with the
-    subscriptions of now, had nothing come before."""
-    entries = recent_publications(deployment.log, MOST_PUBLICATIONS)
+    deployment: Deployment,
+    registry: Registry,
+    question: Question,
+    entries: Sequence[Entry],
+    *,
+    now: int,
+) -> list[dict[str, Any]]:
+    """Why some publications are on a shortlist, or are not: as it would be with the subscriptions
+    of now, had nothing come before."""
     result = replay(
         registry,
         [entry.content for entry in entries],
@@ -97,35 +92,7 @@ def explained(
         appended=[entry.appended for entry in entries],
     )
     # a replay runs on to the end of time
-    known = [each for each in result.explanations if parse_time(each["time"]) <= now]
-    return Explained(len(entries), known)
-
-
-def held_back(
-    deployment: Deployment, registry: Registry, shortlist: str, *, now: int
-) -> dict[str, Any]:
-    """What was published lately, matches a shortlist, and was not delivered, the latest first, with
-    the reason."""
-    asked = explained(deployment, registry, Question(shortlist=shortlist), now=now)
-    delivered = {*_delivered_lately(deployment.log, shortlist)}
-    found: dict[tuple[str, str], dict[str, Any]] = {}
-    for each in asked.explanations:
-        name = each["source"], each["publication"]
-        if each["delivered"]:
-            delivered.add(name)
-        elif each.get("score") is not None:
-            told = ("time", "publication", "source", "score", "subscription", "reason", "above")
-            found[name] = {field: each[field] for field in told if field in each}
-    items = [each for name, each in found.items() if name not in delivered]
-    latest = items[::-1][:MOST_HELD_BACK]
-    return {"shortlist": shortlist, "publications": asked.publications, "items": latest}
-
-
-def _delivered_lately(log: Log, shortlist: str) -> Iterator[tuple[str, str]]:
-    end = log.end(DELIVERIES)
-    for entry in log.read(DELIVERIES, max(end - MOST_ENTRIES, 0), end, key=shortlist):
-        delivery = json.loads(entry.content)
-        yield delivery["source"], delivery["publication"]
+    return [each for each in result.explanations if parse_time(each["time"]) <= now]
 
 
 def registry_of(roster: Roster, vocabulary: Vocabulary, shortlist: str) -> Registry:

@@ -121,7 +121,7 @@ class KeptShard:
         found = Incoming(taken.matches or (), files) if is_told else None
         return self.shard.run(
             self._items(taken, files, found),
-            chosen=_chosen(taken, files),
+            chosen=chosen_in(taken, files),
             found=found,
             until=until,
             observer=self.mirror,
@@ -152,18 +152,11 @@ class KeptShard:
 
     def _items(self, taken: Input, files: Files, found: Incoming | None) -> Items:
         """The items that concern a shard: of publications, those that match something, if known."""
-        items = items_of_bytes(files.read(taken.items.name))
-        is_command = items.kinds == COMMAND
-        concerns = np.ones(len(items), np.bool_)
-        if is_command.any():
-            named = items.values("shortlist")
-            concerns[is_command] = [
-                self._concerns(named[at]) for at in np.flatnonzero(is_command).tolist()
-            ]
-        if found is not None:
-            some = np.append(found.positions, np.array(taken.replacing, np.int64))
-            concerns &= is_command | np.isin(items.positions, some)
-        return items.kept(concerns)
+        items = items_in(taken, files, self._concerns)
+        if found is None:
+            return items
+        some = np.append(found.positions, np.array(taken.replacing, np.int64))
+        return items.kept((items.kinds == COMMAND) | np.isin(items.positions, some))
 
 
 SHARDS: Cache[KeptShard] = Cache()
@@ -208,7 +201,18 @@ def run(work: Work) -> Done:
     )
 
 
-def _chosen(taken: Input, files: Files) -> dict[int, list[str]]:
+def items_in(taken: Input, files: Files, concerns: Concerns) -> Items:
+    """What a batch has, but for commands that concern nobody here."""
+    items = items_of_bytes(files.read(taken.items.name))
+    is_command = items.kinds == COMMAND
+    if not is_command.any():
+        return items
+    named, concerned = items.values("shortlist"), ~is_command
+    concerned[is_command] = [concerns(named[at]) for at in np.flatnonzero(is_command).tolist()]
+    return items.kept(concerned)
+
+
+def chosen_in(taken: Input, files: Files) -> dict[int, list[str]]:
     """The shortlists that publishers reach, by position of the publication."""
     chosen: dict[int, list[str]] = {}
     if taken.chosen is not None:

@@ -38,6 +38,20 @@ class _Past:
     subscriptions: list[str] = field(default_factory=list)
 
 
+def chance_of(policy: Novelty, matches: int, span: int, matching: int, total: int) -> float:
+    """With what chance `sampling` takes a subscription that has so many of all matches, over such
+    a span of them, where so many subscriptions have any."""
+    if matches < 2:
+        return 1.0
+    share = policy.rate / matching
+    frequency = matches / total
+    if frequency < share:
+        return 1.0
+    if policy.measure == "interval":
+        return min(1.0, share * (span / (matches - 1)))
+    return min(1.0, share / frequency)
+
+
 class NoveltySelector(ArrivalSelector):
     """Counts in matches, not in time: t is the number of the shortlist's matches so far."""
 
@@ -147,16 +161,8 @@ class NoveltySelector(ArrivalSelector):
         return self._chance_from(counts, len(recent), len(self._past))
 
     def _chance_from(self, counts: _Counts, matched_subscriptions: int, total: int) -> float:
-        if counts.matches < 2:
-            return 1.0
-        share = self._policy.rate / matched_subscriptions
-        frequency = counts.matches / total
-        if frequency < share:
-            return 1.0
-        if self._policy.measure == "interval":
-            gap = (counts.last_match - counts.first_match) / (counts.matches - 1)
-            return min(1.0, share * gap)
-        return min(1.0, share / frequency)
+        span = counts.last_match - counts.first_match
+        return chance_of(self._policy, counts.matches, span, matched_subscriptions, total)
 
     def _record(self, names: list[str], novelty: float, delivered: bool) -> None:
         _count_match(self._counts, names, self._t)

@@ -61,10 +61,8 @@ class PreferentialSelector(ArrivalSelector):
 
     def retract(self, source: str, publication: str, time: int) -> list[Placement]:
         self._expire(time)
-        most_recent_first = [*reversed(self._valid)]
-        ranked = sorted(most_recent_first, key=lambda kept: (_best_first(kept), -_last(kept)))
         counting = undominated(
-            ranked, self._policy.k, lambda better, kept: _last(better) >= _last(kept)
+            self._ranked(), self._policy.k, lambda better, kept: _last(better) >= _last(kept)
         )
         self._valid.clear()
         self._ending.clear()
@@ -78,16 +76,11 @@ class PreferentialSelector(ArrivalSelector):
         return []
 
     def above(self, candidate: Candidate) -> list[Standing]:
-        better = self._valid[: min(self._policy.k, self._valid.bisect_key_left(-candidate.score))]
-        return [kept.standing for kept in better]
+        better = [kept for kept in self._ranked() if kept.score > candidate.score]
+        return [kept.standing for kept in better[: self._policy.k]]
 
     def shown(self, now: int) -> list[Shown]:
-        """Of equal scores what is valid longest stands first, then what came last.
-
-        So the bank, which keeps no more than can still count, shows the same.
-        """
-        valid = [kept for kept in reversed(self._valid) if kept.end is None or kept.end > now]
-        valid.sort(key=lambda kept: (_best_first(kept), -_last(kept)))
+        valid = [kept for kept in self._ranked() if kept.end is None or kept.end > now]
         scores = [kept.score for kept in valid]
         return [
             Shown(
@@ -108,6 +101,14 @@ class PreferentialSelector(ArrivalSelector):
     def restore(self, state: Any) -> None:
         for kept in state:
             self._keep(_Kept(*kept))
+
+    def _ranked(self) -> list[_Kept]:
+        """Of equal scores what is valid longest stands first, then what came last.
+
+        So the bank, which keeps no more than can still count, has the same first k.
+        """
+        most_recent_first = [*reversed(self._valid)]
+        return sorted(most_recent_first, key=lambda kept: (_best_first(kept), -_last(kept)))
 
     def _end(self, candidate: Candidate, time: int) -> int | None:
         policy = self._policy

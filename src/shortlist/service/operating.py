@@ -2,20 +2,28 @@
 
 from __future__ import annotations
 
+import asyncio
 import json
 import time
-from typing import Annotated, Any
+from typing import Annotated, Any, Literal
 
 from fastapi import APIRouter, Query
 from fastapi.responses import Response
 from prometheus_client import CONTENT_TYPE_LATEST, generate_latest
 
+from shortlist.client.commands import Order
+from shortlist.client.network import network as network_of
+from shortlist.client.quarantine import in_quarantine
 from shortlist.client.status import live_status
+from shortlist.client.tracing import trace_deliveries, trace_entries
 from shortlist.client.usage import recent_deliveries
 from shortlist.client.usage import usage as usage_of
 from shortlist.log.base import REJECTS
+from shortlist.model.wording import shown
 from shortlist.service.access import check_role
-from shortlist.service.state import Caller, Here
+from shortlist.service.paging import Most
+from shortlist.service.problems import Refused
+from shortlist.service.state import Body, Caller, Here, body_schema
 
 router = APIRouter(tags=["operators"])
 
@@ -58,6 +66,14 @@ def usage(service: Here, caller: Caller) -> dict[str, Any]:
     return service.registry.ask(lambda roster: usage_of(roster, recent))
 
 
+@router.get("/network")
+def network(service: Here, caller: Caller) -> dict[str, Any]:
+    """The site that the deployment is, and by neighbour how the link to it is doing: its state,
+    what crossed it and what did not, what waits; `site` is null where it is linked to nobody."""
+    check_role(caller)
+    return network_of(service.log, time.time())
+
+
 @router.get("/rejects")
 def rejects(
     service: Here, caller: Caller, limit: Annotated[int, Query(ge=1, le=1000)] = 20
@@ -68,6 +84,61 @@ def rejects(
     entries = [*service.log.read(REJECTS, max(end - limit, 0), end)]
     items = [{"offset": entry.offset, **json.loads(entry.content)} for entry in entries]
     return {"items": items[::-1]}
+
+
+@router.get("/events/trace")
+async def trace(
+    service: Here,
+    caller: Caller,
+    source: Annotated[str, Query(min_length=1, max_length=1000)],
+    id: Annotated[str, Query(min_length=1, max_length=1000)],
+    after: Annotated[int | None, Query(ge=0, lt=2**62, description="As `next` says.")] = None,
+    limit: Most = 100,
+) -> dict[str, Any]:
+    """What became of one publication: its entries in the input, on the first page, and who got it.
+    `next` is where the following page begins; pages may be short."""
+    check_role(caller)
+
+    def answer() -> dict[str, Any]:
+        found: dict[str, Any] = {}
+        begins = after
+        if begins is None:
+            found = trace_entries(service.log, source, id)
+            begins = found.pop("after")
+        if begins is None:
+            raise Refused(404, f"there is no publication {shown(id)} of {shown(source)} in the log")
+        return found | trace_deliveries(service.log, source, id, begins, limit)
+
+    return await service.replays.run(caller, answer)
+
+
+@router.get("/quarantine")
+def quarantine(service: Here, caller: Caller) -> dict[str, Any]:
+    """What the deployment has put aside because its engine fails on it."""
+    check_role(caller)
+    return {"items": in_quarantine(service.deployment)}
+
+
+@router.post(
+    "/quarantine/{verb}", openapi_extra=body_schema("`positions` of what is in quarantine.")
+)
+async def release(
+    verb: Literal["retry", "drop"], body: Body, service: Here, caller: Caller
+) -> dict[str, Any]:
+    """Let what is in quarantine arrive anew, or forget it; what became of each."""
+    check_role(caller)
+    positions = body.get("positions")
+    if not isinstance(positions, list) or not all(_is_position(each) for each in positions):
+        raise Refused(422, f"expected positions, which are numbers, found {shown(body)}")
+    orders = [Order(f"{verb} {position}", verb, position) for position in positions]
+    if not orders:
+        return {"items": []}
+    sent = await asyncio.to_thread(service.send, orders)
+    return {"items": [each.document() for each in await service.verdicts(orders, sent)]}
+
+
+def _is_position(value: object) -> bool:
+    return isinstance(value, int) and not isinstance(value, bool) and 0 < value < 2**62
 
 
 @router.get("/me")

@@ -8,14 +8,19 @@ from typing import Annotated, Any
 from fastapi import APIRouter, Query, Request
 
 from shortlist.client.commands import Order
+from shortlist.client.fates import Became, Ends, awaited, became
+from shortlist.client.keys import Holder
+from shortlist.client.sending import MOST_LINES
+from shortlist.client.waiting import passed
 from shortlist.intake.lines import BadItem, ItemReader
+from shortlist.log.base import INPUT, Entry
 from shortlist.model.problem import Problem
 from shortlist.model.vocabulary import Vocabulary
 from shortlist.model.wording import shown
-from shortlist.service.access import check_publisher
+from shortlist.service.access import check_publisher, check_role
 from shortlist.service.cloudevents import BATCH, SINGLE, documents_of
 from shortlist.service.problems import Refused
-from shortlist.service.state import Caller, Here
+from shortlist.service.state import Caller, Here, parsed
 
 router = APIRouter(tags=["publishers"])
 
@@ -34,6 +39,9 @@ BODIES = {
 }
 
 
+Offset = Annotated[int, Query(ge=1, lt=2**62, description="Of the log's input.")]
+
+
 @router.post("/events", status_code=202, openapi_extra=BODIES)
 async def publish(request: Request, service: Here, caller: Caller) -> dict[str, Any]:
     """Publish CloudEvents: single or in a batch, structured or binary.
@@ -43,7 +51,7 @@ async def publish(request: Request, service: Here, caller: Caller) -> dict[str, 
     """
     limits = service.options.limits
     documents = documents_of(request.headers, await request.body(), limits)
-    is_timed = await asyncio.to_thread(service.is_timed)
+    is_timed = await service.is_timed()
     reader = ItemReader(Vocabulary(), limits, commands=False)
     problems = []
     for number, document in enumerate(documents):
@@ -77,3 +85,45 @@ async def retract(
     if verdict.rejected is not None:
         raise Refused(409, verdict.rejected, offset=verdict.offset)
     return verdict.document()
+
+
+@router.get("/events/fates")
+async def fates(
+    service: Here,
+    caller: Caller,
+    first: Offset,
+    last: Offset,
+    wait: Annotated[float, Query(ge=0, le=30, description="Seconds until it has to be known.")] = 0,
+) -> dict[str, Any]:
+    """What became of the publications that were acknowledged at these offsets, 1,000 at most: why
+    they were rejected, or how often they were delivered so far. 504 if that is not known yet."""
+    check_role(caller, "publisher")
+    if not first <= last < first + MOST_LINES:
+        raise Refused(422, f"expected 1 to {MOST_LINES:,} offsets, found {first:,} to {last:,}")
+    entries = await asyncio.to_thread(lambda: [*service.log.read(INPUT, first - 1, last)])
+    if len(entries) < last + 1 - first:
+        raise Refused(404, f"the input ends before {last:,}")
+    published = {entry.offset: _published(caller, entry) for entry in entries}
+    patience = min(wait, service.options.patience)
+    manifest = await passed(service.deployment, awaited(published), patience)
+
+    def found() -> dict[int, Became]:
+        before = Ends.at(service.log, entries[0].appended)
+        return became(service.log, manifest, published, before)
+
+    fates = await asyncio.to_thread(found)
+    items = [
+        {"id": document["id"], "source": document["source"], "offset": offset}
+        | {name: told for name, told in fates[offset]._asdict().items() if told is not None}
+        for offset, document in published.items()
+    ]
+    return {"items": items}
+
+
+def _published(caller: Holder, entry: Entry) -> dict[str, Any]:
+    """The publication that an entry is, if somebody may ask about it."""
+    document = parsed(entry.content)
+    if not isinstance(document, dict) or document.get("id") is None:
+        raise Refused(404, f"there is no publication at {entry.offset:,}")
+    check_publisher(caller, document.get("source"))
+    return document

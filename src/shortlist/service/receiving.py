@@ -7,10 +7,11 @@ from typing import Annotated, Any
 from fastapi import APIRouter, Query
 
 from shortlist.client.contents import content_of
+from shortlist.client.explaining import Told, held_back, outcome, told
 from shortlist.client.following import Place
 from shortlist.client.keys import Holder
 from shortlist.client.nouns import read_noun
-from shortlist.client.trying import Explained, explained, held_back, reasons, registry_of, tried
+from shortlist.client.trying import reasons, registry_of, tried
 from shortlist.engine.explanation import Question
 from shortlist.intake.lines import BadItem
 from shortlist.intake.roster import Roster
@@ -27,6 +28,9 @@ from shortlist.service.registering import Name
 from shortlist.service.state import Body, Caller, Here, Service, body_schema, now, parsed
 
 router = APIRouter(tags=["subscribers"])
+
+OUTCOME = ("time", "delivered", "reason", "rank", "score", "subscription", "above", "audience")
+"""What is said of a publication that might be published now."""
 
 
 @router.get("/shortlists/{name:path}/content")
@@ -62,11 +66,12 @@ def deliveries(
 @router.get("/shortlists/{name:path}/held-back")
 async def held_back_from(name: Name, service: Here, caller: Caller) -> dict[str, Any]:
     """Which of the last 1,000 publications match a shortlist and were not delivered, the latest
-    first, and why: as it would be with its subscriptions of now, had nothing come before."""
+    first, and why. Of so many as `replayed` says the state does not tell it any more: they are
+    judged by the subscriptions of now, as if nothing had come before."""
 
     def answer() -> dict[str, Any]:
-        registry = _registry_of(service, caller, name)
-        return held_back(service.deployment, registry, name, now=now())
+        service.check_seen(caller, name)
+        return held_back(service.deployment, name, now=now())
 
     return await service.replays.run(caller, answer)
 
@@ -79,19 +84,20 @@ async def explanations(
     publication: Annotated[str, Query(min_length=1, max_length=1000)],
     source: Annotated[str | None, Query(max_length=1000)] = None,
 ) -> dict[str, Any]:
-    """Why one of the last 1,000 publications is on a shortlist, or is not: as it would be with its
-    subscriptions of now, had nothing come before."""
+    """Why a publication is on a shortlist, or is not. The state tells what became of what came
+    since its last snapshot, and how what it holds stands now; `from` says so. Else the last 1,000
+    publications are replayed, with the subscriptions of now, as if nothing had come before."""
     question = Question(publication=publication, source=source, shortlist=name)
 
-    def answer() -> Explained:
-        registry = _registry_of(service, caller, name)
-        return explained(service.deployment, registry, question, now=now())
+    def answer() -> Told:
+        service.check_seen(caller, name)
+        return told(service.deployment, question, name, now=now())
 
     found = await service.replays.run(caller, answer)
     if not found.explanations:
-        looked = f"{found.publications:,} that were published last"
-        raise Refused(404, f"there is no publication {shown(publication)} among the {looked}")
-    return {"items": found.explanations}
+        looked = f"in the state, nor among the {found.replayed:,} that were published last"
+        raise Refused(404, f"there is no publication {shown(publication)} {looked}")
+    return {"items": found.explanations, "from": found.origin}
 
 
 def _registry_of(service: Service, caller: Holder, shortlist: str) -> Registry:
@@ -148,16 +154,27 @@ def _tried(body: dict[str, Any], service: Service) -> Subscription:
         "`shortlist`, and a `publication`: one that was published, or could be."
     ),
 )
-def explain(body: Body, service: Here, caller: Caller) -> dict[str, Any]:
-    """How far the live subscriptions of a shortlist match a publication, predicate by predicate."""
+async def explain(body: Body, service: Here, caller: Caller) -> dict[str, Any]:
+    """How far the live subscriptions of a shortlist match a publication, predicate by predicate,
+    and what would become of it there if it were published now, by the state of the shortlist."""
     shortlist, publication = body.get("shortlist"), body.get("publication")
     if not isinstance(shortlist, str) or not isinstance(publication, dict):
         expected = "expected a shortlist and a publication, which is an object"
         raise Refused(422, f"{expected}; found {shown(body)}")
     timed = {"id": "this", "source": "this", "time": format_time(now())}
     given = {name: value for name, value in publication.items() if value is not None}
+
+    def answer() -> dict[str, Any]:
+        registry = _registry_of(service, caller, shortlist)
+        found = {
+            "shortlist": shortlist,
+            "subscriptions": reasons(registry, timed | given, shortlist),
+        }
+        made = outcome(service.deployment, timed | given, shortlist, now=now())
+        told = {name: value for name, value in made.items() if name in OUTCOME}
+        return found | {"outcome": told}
+
     try:
-        found = reasons(_registry_of(service, caller, shortlist), timed | given, shortlist)
+        return await service.replays.run(caller, answer)
     except BadItem as error:
         raise Refused(422, f"publication: {error}", error.problems) from None
-    return {"shortlist": shortlist, "subscriptions": found}

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import socket
 from collections.abc import Mapping
 
@@ -14,12 +15,15 @@ from shortlist.model.problem import ShortlistError
 from shortlist.model.wording import shown
 from shortlist.service.access import LOOPBACK
 from shortlist.service.app import create_app
+from shortlist.service.ending import Ended
 from shortlist.service.sockets import Socket
 from shortlist.service.state import Options, Service
 from shortlist.service.tenants import Tenants
 
-GRACE_SECONDS = 2
+GRACE_SECONDS = 1.0
 """For requests that are under way when it stops."""
+PATIENCE_SECONDS = 5
+"""For what is told to those that take longer."""
 
 
 BACKLOG = 2048
@@ -86,7 +90,20 @@ class Server(uvicorn.Server):
     async def shutdown(self, sockets: list[socket.socket] | None = None) -> None:
         for service in self.services:
             service.tail.stop()
+        ending = asyncio.create_task(self._end_rest())
         await super().shutdown(sockets)
+        ending.cancel()
+
+    async def _end_rest(self) -> None:
+        """Cuts off who reads nothing, and cancels what waits: a command whose verdict is not known,
+        for one."""
+        await asyncio.sleep(GRACE_SECONDS)
+        for connection in [*self.server_state.connections]:
+            if connection.transport.get_write_buffer_size():
+                connection.transport.abort()
+        await asyncio.sleep(0)
+        for task in [*self.server_state.tasks]:
+            task.cancel()
 
 
 def make_server(log: Log | Mapping[str, Log], options: Options) -> Server:
@@ -101,12 +118,12 @@ def make_server(log: Log | Mapping[str, Log], options: Options) -> Server:
 
 def _server(app: Starlette, services: list[Service]) -> Server:
     config = uvicorn.Config(
-        app,
+        Ended(app),
         log_level="warning",
         access_log=False,
         ws=Socket,
         ws_max_size=MOST_HEARD,
         ws_per_message_deflate=False,  # a context for each of thousands would fill memory
-        timeout_graceful_shutdown=GRACE_SECONDS,
+        timeout_graceful_shutdown=PATIENCE_SECONDS,
     )
     return Server(config, services)

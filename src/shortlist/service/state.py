@@ -102,10 +102,11 @@ class Service:
                 task.cancel()
             await asyncio.gather(*tasks, return_exceptions=True)
 
-    def is_timed(self) -> bool:
+    async def is_timed(self) -> bool:
         """Whether items are of the time that they say; once there is a deployment, that stays."""
-        if self._basis is None and self.deployment.manifest is not None:
-            self._basis = self.deployment.basis
+        if self._basis is None:
+            manifest = await asyncio.to_thread(lambda: self.deployment.manifest)
+            self._basis = None if manifest is None else manifest.basis
         return self._basis == "event"
 
     def is_ready(self) -> bool:
@@ -157,11 +158,16 @@ def service_of(connection: HTTPConnection) -> Service:
     return cast(Service, connection.app.state.service)
 
 
+# what is no coroutine would be run in a thread, for every request
+async def service_here(connection: HTTPConnection) -> Service:
+    return service_of(connection)
+
+
 async def holder_of(connection: HTTPConnection) -> Holder:
     return service_of(connection).access.holder(connection)
 
 
-Here = Annotated[Service, Depends(service_of)]
+Here = Annotated[Service, Depends(service_here)]
 Caller = Annotated[Holder, Depends(holder_of)]
 
 

@@ -134,6 +134,10 @@ class PlainBank(OpeningBank):
         ]
         return Contents._make(_filled(NO_CONTENTS, rows))
 
+    def state(self, place: int) -> Any:
+        """What the selector of a place holds."""
+        return self._seat(place).selector.state()
+
     def _told(
         self, places: Iterable[int], tell: Callable[[Selector], list[Placement]]
     ) -> Placements:

@@ -40,7 +40,7 @@ class Level:
     """The banks for policies at one place of their chains, and who is where."""
 
     def __init__(self, world: World) -> None:
-        self._world = world
+        self.world = world
         self.banks: dict[str, Bank] = {}
         self._owners: dict[str, Table] = {}
         self._stages = Table([("bank", "i1"), ("place", "i4")])
@@ -51,7 +51,7 @@ class Level:
         """Where each of some shortlists is from now on."""
         kind = bank_kind(policy)
         if kind not in self.banks:
-            self.banks[kind] = bank_of_kind(kind, self._world)
+            self.banks[kind] = bank_of_kind(kind, self.world)
             self._owners[kind] = Table([("shortlist", "i4")])
         places = self.banks[kind].open_all(shortlists, policy)
         self._owners[kind].put_all(places, shortlist=numbers)
@@ -92,7 +92,7 @@ class BankSelecting:
     def __init__(self, subscriptions: Subscriptions) -> None:
         self.publications = Publications()
         self.sets = KeptSets()
-        self._world = World(self.publications, subscriptions, self.sets)
+        self.world = World(self.publications, subscriptions, self.sets)
         self.levels: list[Level] = []
         self.stages: dict[int, list[Stage]] = {}
         self._shortlists = Table([("depth", "i4"), ("is_unranked", "?")])
@@ -108,7 +108,7 @@ class BankSelecting:
     def _open(self, policy: Policy, numbers: Longs, shortlists: Sequence[str]) -> None:
         choosy = _choosy(policy)
         while len(self.levels) < len(choosy):
-            self.levels.append(Level(self._world))
+            self.levels.append(Level(self.world))
         opened = [
             level.open_all(numbers, shortlists, each)
             for level, each in zip(self.levels, choosy, strict=False)
@@ -295,7 +295,7 @@ class BankSelecting:
             times=times,
             appeared=appeared,
             expiries=expiries,
-            refreshes=self._world.subscriptions.refreshes()[columns["named"]],
+            refreshes=self.world.subscriptions.refreshes()[columns["named"]],
             **columns,
         )
 

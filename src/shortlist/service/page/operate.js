@@ -1,6 +1,7 @@
 // The operator's view: how the deployment is doing.
 
 import { byId, element, number } from "./elements.js";
+import { draw as drawNetwork } from "./network.js";
 import { ask } from "./service.js";
 
 const EVERY = 2000;
@@ -23,8 +24,10 @@ export function hide() {
 
 async function refreshed(fail) {
   try {
-    const [status, { items }] = await Promise.all([ask("/status"), ask("/rejects?limit=5")]);
+    const asked = ["/status", "/rejects?limit=5", "/network"].map((path) => ask(path));
+    const [status, { items }, network] = await Promise.all(asked);
     draw(status, items);
+    drawNetwork(network);
     if (round++ % USAGE_EVERY === 0) spread(await ask("/usage"));
     fail(null);
   } catch (error) {

@@ -85,10 +85,13 @@ async function refreshed(shortlist, signal) {
 }
 
 async function heldBack(shortlist) {
-  const { publications, items } = await ask(pathOf("shortlists", shortlist, "held-back"));
+  const { publications, replayed, items } = await ask(
+    pathOf("shortlists", shortlist, "held-back"),
+  );
+  const rest = `; ${number(replayed)} of them are judged by the subscriptions of now, had nothing come before`;
   byId("held-back-about").textContent =
-    `${number(items.length)} of the last ${number(publications)} publications match and were not delivered, ` +
-    "by the subscriptions of now, had nothing come before.";
+    `${number(items.length)} of the last ${number(publications)} publications match and were not delivered` +
+    `${replayed ? rest : ""}.`;
   byId("held-back-list").replaceChildren(
     ...items.map((each) =>
       element(
@@ -149,19 +152,14 @@ function degrees({ possibility, necessity }) {
 }
 
 async function explain(why, entry, shortlist) {
-  const publication = {
-    id: entry.publication,
-    source: entry.source,
-    time: entry.published,
-    data: entry.data || {},
-  };
   const list = why.querySelector("ul");
+  const asked = new URLSearchParams({ publication: entry.publication, source: entry.source });
   try {
-    const { subscriptions } = await ask("/explain", {
-      method: "POST",
-      body: { shortlist, publication },
-    });
-    list.replaceChildren(...subscriptions.map(reason));
+    const path = pathOf("shortlists", shortlist, "explanations");
+    const { items, from } = await ask(`${path}?${asked}`);
+    const told = items.map((each) => element("li", {}, time(each.time), ` ${each.reason}`));
+    const { subscriptions } = items.findLast((each) => each.subscriptions) ?? { subscriptions: [] };
+    list.replaceChildren(...told, ...subscriptions.map(reason), element("li", {}, element("small", {}, from)));
   } catch (error) {
     list.replaceChildren(element("li", {}, error.message));
   }

@@ -1,0 +1,74 @@
+"""Commands carried out by a service, each once its deployment has come to it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from itertools import groupby
+from typing import Any
+
+from shortlist.client.commands import Order, Verdict, checked
+from shortlist.client.nouns import ENDS, MAKES
+from shortlist.client.remote import Refusal, Remote, Resource
+from shortlist.client.remote_registry import MOST_AT_ONCE, RESOURCES
+from shortlist.intake.files import registry_from_documents
+
+
+def _resource(kind: str) -> Resource:
+    return next(each for each in RESOURCES if each == f"{kind}s")
+
+
+MADE = {verb: _resource(kind) for kind, verb in MAKES.items()}
+"""What is made by each command."""
+ENDED = {verb: _resource(kind) for kind, verb in ENDS.items()}
+
+
+def carried_out(remote: Remote, orders: Sequence[Order]) -> Iterator[Verdict]:
+    """What became of each, in order; `BadOrders` before the first if one of them is bad.
+
+    What is made is as it is put: one that is live becomes so. Orders of one kind about different
+    nouns go at the same time.
+    """
+    checked(orders, registry_from_documents({"vocabulary": remote.vocabulary()}).vocabulary)
+    with ThreadPoolExecutor(MOST_AT_ONCE) as threads:
+        for _, alike in groupby(orders, key=_stage):
+            some = [*alike]
+            is_free = len({*map(_name, some)}) == len(some)
+            run = threads.map if is_free else map
+            yield from run(lambda order: _verdict(remote, order), some)
+
+
+def _stage(order: Order) -> tuple[str, bool]:
+    """A subscription that joins a shortlist waits for those that may own it."""
+    joins = isinstance(order.content, dict) and order.content.get("shortlist") is not None
+    return order.verb, order.verb == "subscribe" and joins
+
+
+def _name(order: Order) -> str:
+    """What an order is about."""
+    if not isinstance(order.content, dict):
+        return str(order.content)
+    names = ("id", "subscription", "shortlist")
+    return next(str(order.content[name]) for name in names if name in order.content)
+
+
+def _verdict(remote: Remote, order: Order) -> Verdict:
+    try:
+        answer = _asked(remote, order)
+    except Refusal as refusal:
+        return Verdict(order.place, refusal.offset, str(refusal), None)
+    return Verdict(order.place, answer.get("offset"), None, answer.get("effect"))
+
+
+def _asked(remote: Remote, order: Order) -> dict[str, Any]:
+    content = order.content
+    if order.verb in ENDED:
+        return remote.delete(ENDED[order.verb], str(content))
+    assert isinstance(content, dict)
+    if order.verb in MADE:
+        return remote.put(MADE[order.verb], content["id"], content)
+    if order.verb == "retract":
+        return remote.retract(content["source"], content["id"])
+    kind = "subscription" if "subscription" in content else "shortlist"
+    changes = dict(content)
+    return remote.patch(_resource(kind), changes.pop(kind), changes)

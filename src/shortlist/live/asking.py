@@ -1,0 +1,256 @@
+"""Why a publication is on a shortlist of a deployment, or is not, or would be: its state is asked.
+
+Nothing is restored but the shortlist that is asked about, and nothing of the deployment changes.
+"""
+
+import json
+from collections import deque
+from dataclasses import replace
+from itertools import islice
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from shortlist.engine.admission import Admission, Admitted
+from shortlist.engine.contents import Entry, content
+from shortlist.engine.explanation import Explainer, Question
+from shortlist.engine.matching import Matching
+from shortlist.engine.plain import PlainShard
+from shortlist.engine.plain_copy import plain_copy
+from shortlist.engine.steps import CommandReader, steps
+from shortlist.intake.lines import ItemReader
+from shortlist.intake.reading import items_of
+from shortlist.live.files import Files
+from shortlist.live.looking import NoSuchShortlist
+from shortlist.live.manifest import Chain, Manifest
+from shortlist.live.shard import KeptShard, chosen_in, items_in
+from shortlist.live.slots import shard_of
+from shortlist.log.base import INPUT, Log
+from shortlist.matching.blocks import Block, Bools
+from shortlist.matching.index.index import Index
+from shortlist.model.command import Command
+from shortlist.model.delivery import Delivery
+from shortlist.model.items import PUBLICATION, Items, Wanted
+from shortlist.model.publication import Publication
+from shortlist.model.registry import Registry
+from shortlist.model.settings import Limits, Settings
+from shortlist.model.times import format_time
+from shortlist.selection.records import numbered
+
+Document = dict[str, Any]
+
+
+class Asked:
+    """A shortlist of a deployment, to which questions are put."""
+
+    def __init__(
+        self, manifest: Manifest, files: Files, log: Log, shortlist: str, limits: Limits
+    ) -> None:
+        self._manifest = manifest
+        self._files = files
+        self._log = log
+        self._shortlist = shortlist
+        self._limits = limits
+        self._chain = manifest.shards[shard_of(shortlist, len(manifest.shards))]
+        self._now = self._restored(self._chain)
+        if shortlist not in self._now.shard.matching.roster.shortlists:
+            raise NoSuchShortlist(f"there is no live shortlist {shortlist!r}")
+
+    @property
+    def registry(self) -> Registry:
+        """The shortlist with its subscriptions, as they are now."""
+        matching = self._now.shard.matching
+        return matching.roster.registry(matching.values.vocabulary)
+
+    def would(self, publication: Publication, settings: Settings) -> Document:
+        """What would become of a publication if it appeared now. Publishers who reach some
+        shortlists only are taken to reach this one, since that depends on all the others."""
+        copy = plain_copy(self._now.shard, self._question(publication))
+        return self._judged(copy, publication, settings)
+
+    def told(self, question: Question) -> list[Document]:
+        """What became of a publication, and how it stands now; nothing if the state does not know
+        it."""
+        return [*self.happened(question), *self.stands(question)]
+
+    def happened(self, question: Question) -> list[Document]:
+        """What became of a publication that came since the last snapshot, in order of time; nothing
+        if it came before, or never. All that came since goes through the same state once more."""
+        chain = self._chain
+        for number, taken in enumerate(chain.inputs):
+            items = items_in(taken, self._files, self._concerns)
+            if _asked(items, question).any():
+                before = replace(chain, inputs=chain.inputs[:number], until=None)
+                return self._went_on(self._restored(before), number, question)
+        return []
+
+    def lately(self, most: int) -> tuple[list[Document], int]:
+        """What became of the last publications that match, about so many of all; and the offset of
+        the input behind which that is all."""
+        inputs, number, count = self._chain.inputs, len(self._chain.inputs), 0
+        first = self._manifest.position
+        while number and count < most:
+            items = items_in(inputs[number - 1], self._files, self._concerns)
+            first = min([first, *(items.positions - 1).tolist()])
+            count += len(items)
+            number -= 1
+        before = replace(self._chain, inputs=inputs[:number], until=None)
+        question = Question(shortlist=self._shortlist)
+        return self._went_on(self._restored(before), number, question), first - self._manifest.base
+
+    def stands(self, question: Question) -> list[Document]:
+        """How a publication that the shortlist holds stands there now; nothing if it holds none."""
+        reached = self._manifest.reached
+        if reached is None:
+            return []
+        entries = content(self._now.shard, self._shortlist, reached - 1)
+        for at, entry in enumerate(entries):
+            if question.is_about(entry.publication):
+                return [self._standing(entry.publication, reached, entry, entries[:at])]
+        held = (one for one in self._held(reached) if question.is_about(one))
+        return [self._standing(one, reached, None, entries) for one in islice(held, 1)]
+
+    def _held(self, reached: int) -> list[Publication]:
+        """All that the shortlist's policies hold, whether it is shown or not."""
+        copy, held = plain_copy(self._now.shard, Question()), []
+        copy.selecting.advance(reached)
+
+        def note(publication: Publication) -> int:
+            held.append(publication)
+            return len(held)
+
+        numbered(copy.selecting.selector(self._shortlist).state(), note)
+        return held
+
+    def _standing(
+        self, publication: Publication, reached: int, entry: Entry | None, better: list[Entry]
+    ) -> Document:
+        """How a publication stands that is shown, or only held, and what stands before it."""
+        told: Document = {
+            "time": format_time(reached),
+            "publication": publication.id,
+            "source": publication.source,
+            "shortlist": self._shortlist,
+            "delivered": entry is not None and not entry.waiting,
+            "reason": _present(entry),
+        }
+        if entry is not None:
+            told |= {"rank": entry.rank, "score": entry.score}
+        if entry is not None and entry.subscription is not None:
+            told["subscription"] = entry.subscription
+        told["above"] = [
+            {
+                "source": one.publication.source,
+                "publication": one.publication.id,
+                "score": one.score,
+            }
+            for one in better
+        ]
+        data = self._data(publication.position)
+        if data is not None:
+            whole = replace(publication, data=json.loads(data))
+            index = Index(self.registry.vocabulary, self._limits)
+            question = self._question(whole)
+            alone = PlainShard(self.registry, self._limits, index, question, of_a_shard=True)
+            told["subscriptions"] = self._judged(alone, whole, Settings())["subscriptions"]
+        return told
+
+    def _judged(self, plain: PlainShard, publication: Publication, settings: Settings) -> Document:
+        """What a plain shard says of a publication that comes to it next."""
+        found, explainer = Admitted(), _explainer(plain)
+        admission = Admission(self.registry, settings)
+        wanted = admission.wanted.joined(Wanted(data=True))
+        admission.let_in(items_of([publication], wanted)[0], found)
+        if found.refusals:
+            explainer.turned_away(publication, found.refusals[0].reason)
+        elif publication.dead_on_arrival:
+            explainer.turned_away(publication, "expired on arrival")
+        else:
+            reached = {publication.position: [self._shortlist]}
+            deque(plain.run(found.items, chosen=reached), maxlen=0)
+        *_, outcome = explainer.taken(())
+        return outcome
+
+    def _question(self, publication: Publication) -> Question:
+        return Question(
+            publication=publication.id, source=publication.source, shortlist=self._shortlist
+        )
+
+    def _concerns(self, shortlist: str | None) -> bool:
+        return shortlist in (None, self._shortlist)
+
+    def _restored(self, chain: Chain) -> KeptShard:
+        return KeptShard.restore(chain, self._files, self._limits, self._concerns, is_whole=False)
+
+    def _went_on(self, kept: KeptShard, number: int, question: Question) -> list[Document]:
+        """Everything from an input on, with reasons."""
+        copy = plain_copy(kept.shard, question)
+        deliveries: list[Delivery] = []
+        matching = kept.shard.matching
+        reader = ItemReader(matching.values.vocabulary, self._limits)
+        for taken in self._chain.inputs[number:]:
+            items = items_in(taken, self._files, self._concerns)
+            items = items.kept(_asked(items, question) | _matching(items, matching, reader))
+            chosen = chosen_in(taken, self._files)
+            deliveries += copy.run(self._with_data(items), chosen=chosen)
+        if self._chain.until is not None:
+            deliveries += copy.selecting.advance(self._chain.until)
+        return _explainer(copy).taken(deliveries)
+
+    def _with_data(self, items: Items) -> Items:
+        """The same with the data of publications, as their lines in the log have it."""
+        lines = (
+            self._data(position) if kind == PUBLICATION else None
+            for position, kind in zip(items.positions.tolist(), items.kinds.tolist(), strict=True)
+        )
+        return items.with_columns(data=pa.array(lines, pa.string()))
+
+    def _data(self, position: int) -> str | None:
+        offset = position - self._manifest.base
+        for entry in self._log.read(INPUT, offset - 1, offset) if offset > 0 else ():
+            return json.dumps(json.loads(entry.content.decode("utf-8-sig")).get("data") or {})
+        return None
+
+
+def _explainer(copy: PlainShard) -> Explainer:
+    assert copy.explainer is not None
+    return copy.explainer
+
+
+def _asked(items: Items, question: Question) -> Bools:
+    """Which items are publications that a question is about, if it names any."""
+    is_named = question.publication is not None or question.source is not None
+    is_asked: Bools = (items.kinds == PUBLICATION) & is_named
+    for column, wanted in (("id", question.publication), ("source", question.source)):
+        if wanted is not None:
+            found = pc.fill_null(pc.equal(items.batch.column(column), wanted), False)
+            is_asked = is_asked & np.asarray(found)
+    return is_asked
+
+
+def _matching(items: Items, matching: Matching, reader: ItemReader) -> Bools:
+    """Which items change anything: commands, publications that match, and those that replace
+    others. The registry goes along with them."""
+    matters: Bools = np.asarray(items.batch.column("replaces").is_valid())
+    matters, first = matters.copy(), 0
+    for step in steps(items, CommandReader(reader)):
+        if isinstance(step, Command):
+            matching.apply(step)
+            matters[first] = True
+            first += 1
+        else:
+            combined, *_ = matching.combined(Block.of_items(step, matching.values))
+            matters[first + combined.publications] = True
+            first += len(step)
+    return matters
+
+
+def _present(entry: Entry | None) -> str:
+    """How something stands that is shown, or only held."""
+    if entry is None:
+        return "held, but not among the best at present: it comes if better ones leave"
+    until = "" if entry.until is None else f", until {format_time(entry.until)}"
+    how = "waits to be delivered, and would be" if entry.waiting else "on the shortlist now,"
+    return f"{how} at rank {entry.rank}{until}"

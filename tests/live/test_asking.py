@@ -1,0 +1,173 @@
+"""Why, from the state of a deployment: what a batch over its whole log says, without that batch."""
+
+import json
+import os
+from contextlib import suppress
+
+import pytest
+
+from shortlist.engine.explanation import Question
+from shortlist.engine.replay import replay
+from shortlist.intake.files import registry_from_documents
+from shortlist.live import manifest as manifests
+from shortlist.live.asking import Asked
+from shortlist.live.looking import NoSuchShortlist, looked_at
+from shortlist.live.replaying import explain
+from shortlist.log.base import INPUT
+from shortlist.model.publication import Publication
+from shortlist.model.settings import Limits, Settings
+from tests.live.deployments import Deployment, drawn, numbered
+from tests.strategies import OWN_IDS, SHORTLIST_IDS, cuts, seeded
+
+COMPETITION = ("place", "of", "chosen")
+"""What is known only to who sees all shortlists."""
+
+
+@pytest.fixture(autouse=True)
+def no_waiting_for_disks(monkeypatch):
+    """The machine stays up, so that files need not be durable."""
+    monkeypatch.setattr(os, "fsync", lambda file: None)
+
+
+def asked(deployment, shortlist):
+    return Asked(
+        deployment.driver.manifest, deployment.files, deployment.registers, shortlist, Limits()
+    )
+
+
+def as_a_shard_says(explanation):
+    audience = explanation.get("audience", {})
+    for name in COMPETITION:
+        audience.pop(name, None)
+    return explanation
+
+
+def in_order(explanations):
+    return sorted(explanations, key=lambda each: (each["time"], each["reason"]))
+
+
+def named_in(lines):
+    """The publications among lines, the last ones first."""
+    for line in reversed(lines):
+        with suppress(ValueError):
+            document = json.loads(line)
+            if isinstance(document, dict) and {"id", "source"} <= document.keys():
+                yield document["source"], document["id"]
+
+
+def check(pick, deployment, lines):
+    """Asks about some publications; how many answers there were."""
+    named = [*named_in(lines)][:12]
+    if not named:
+        return 0
+    manifest, rejects = deployment.driver.manifest, replay(deployment.registry, lines).rejects
+    turned_away = {"expired on arrival", "unadvertised", *(each.reason for each in rejects)}
+    answers = 0
+    for _ in range(4):
+        shortlist, (source, name) = pick([*SHORTLIST_IDS, *OWN_IDS]), pick(named)
+        question = Question(publication=name, source=source, shortlist=shortlist)
+        try:
+            found = asked(deployment, shortlist).happened(question)
+        except NoSuchShortlist:
+            continue
+        answers += len(found)
+        told = explain(
+            deployment.registers, manifest, deployment.registry, deployment.settings, question
+        )
+        history = [as_a_shard_says(each) for each in told if each["reason"] not in turned_away]
+        if found:
+            assert in_order(found) == in_order(history)[-len(found) :]
+    return answers
+
+
+def play(seed):
+    pick = seeded(seed)
+    made, settings, lines = drawn(pick)
+    deployment = Deployment(made, settings, shards=pick([1, 2]))
+    answers = read = 0
+    for batch in cuts(pick, numbered(lines)):
+        if batch:
+            deployment.registers.append(INPUT, [line.encode() for _, line in batch])
+        deployment.run(batch)
+        read += len(batch)
+        if pick([False, False, True]):
+            answers += check(pick, deployment, lines[:read])
+    return answers
+
+
+def test_what_became_of_publications_is_what_a_batch_says(monkeypatch):
+    monkeypatch.setattr(manifests, "MOST_BATCHES", 9)
+    assert sum(map(play, range(16))) > 20
+
+
+REGISTRY = {
+    "shortlists": [
+        {
+            "id": "best",
+            "subscriber": "you",
+            "policy": {"kind": "window", "k": 1, "window": "1h"},
+        },
+        {
+            "id": "daily",
+            "subscriber": "you",
+            "policy": {"kind": "digest", "k": 1, "every": "day"},
+        },
+        {"id": "others", "subscriber": "you"},
+    ],
+    "subscriptions": [
+        {"id": name, "shortlist": name, "where": "rent < 900", "score": "-rent"}
+        for name in ("best", "daily", "others")
+    ],
+}
+
+
+def flat(name, rent, minute):
+    time = f"2026-03-01T09:{minute:02}:00.000Z"
+    return f'{{"id": "{name}", "source": "ads", "time": "{time}", "data": {{"rent": {rent}}}}}'
+
+
+@pytest.fixture
+def flats():
+    deployment = Deployment(registry_from_documents(REGISTRY), Settings(lateness=0), shards=2)
+    lines = [flat("attic", 700, 0), flat("bedsit", 800, 1), flat("castle", 9000, 2)]
+    deployment.registers.append(INPUT, [line.encode() for line in lines])
+    deployment.run([*numbered(lines), (4, '{"time": "2026-03-01T09:03:00Z", "heartbeat": true}')])
+    return deployment
+
+
+def stands(deployment, shortlist, name):
+    (found,) = asked(deployment, shortlist).stands(Question(publication=name, shortlist=shortlist))
+    return found
+
+
+def test_what_a_shortlist_holds_says_how_it_stands(flats):
+    first = stands(flats, "best", "attic")
+    assert first["reason"] == "on the shortlist now, at rank 1, until 2026-03-01T10:00:00.000Z"
+    assert (first["rank"], first["score"], first["above"]) == (1, -700.0, [])
+    assert first["subscriptions"][0]["predicates"][0]["text"] == "rent < 900"
+    second = stands(flats, "best", "bedsit")
+    assert not second["delivered"]
+    assert second["reason"].startswith("held, but not among the best")
+    assert [each["publication"] for each in second["above"]] == ["attic"]
+    assert stands(flats, "daily", "attic")["reason"].startswith("waits to be delivered")
+    nothing = Question(publication="castle", shortlist="best")
+    assert asked(flats, "best").told(nothing)[0]["reason"] == "no subscription matches"
+
+
+def test_what_would_become_of_a_publication_changes_nothing(flats):
+    before = flats.driver.manifest
+    time = before.reached
+    for rent, delivered, reason in [
+        (600, True, "delivered at arrival"),
+        (750, False, "a better one is in the window"),
+        (9000, False, "no subscription matches"),
+    ]:
+        new = Publication(id="n", source="s", time=time, position=9, data={"rent": rent})
+        told = asked(flats, "best").would(new, Settings())
+        assert (told["delivered"], told["reason"]) == (delivered, reason)
+    dead = Publication(id="n", source="s", time=time, position=9, expiry=time - 1)
+    assert asked(flats, "best").would(dead, Settings())["reason"] == "expired on arrival"
+    required = Settings(advertised="required")
+    assert asked(flats, "best").would(new, required)["reason"] == "unadvertised"
+    _, entries = looked_at(before, flats.files, "best", Limits())
+    assert [entry.publication.id for entry in entries] == ["attic"]
