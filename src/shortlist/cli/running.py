@@ -184,7 +184,7 @@ def _left_aside(path: Path, deployment: Deployment, wanted: Registry) -> str:
     if roster is None:
         return said
     try:
-        count = len(plan(roster, deployment.vocabulary, wanted).differences)
+        count = len(plan(roster, wanted).differences)
     except CannotApply as error:
         return f"{said}; {error}"
     if not count:
