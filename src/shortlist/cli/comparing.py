@@ -51,12 +51,11 @@ def left_aside(path: Path, log: str, limits: Limits) -> str:
     said = f"{path}: left aside, since the deployment has a registry already"
     try:
         with closing(open_log(log)) as opened:
-            deployment = Deployment(opened)
-            roster = deployment.roster()
+            roster = Deployment(opened).roster()
             if roster is None:
                 return said
             wanted = read_registry(path, limits)
-            count = len(plan(roster, deployment.vocabulary, wanted).differences)
+            count = len(plan(roster, wanted).differences)
     except ShortlistError as error:
         return f"{said}; {error}"
     if not count:

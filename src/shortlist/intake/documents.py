@@ -163,7 +163,7 @@ NOUNS: dict[Kind, type] = {
     "advertisement": Advertisement,
 }
 ADAPTERS: dict[type, TypeAdapter[Any]] = {
-    noun: TypeAdapter(noun) for noun in (Attribute, *NOUNS.values())
+    noun: TypeAdapter(noun) for noun in (Attribute, Term, *NOUNS.values())
 }
 
 
@@ -250,6 +250,21 @@ class Documents:
                 self.problems.append(Problem(id=label, message=message))
             attributes[path] = self._attribute(path, label, declaration)
         self.vocabulary = Vocabulary(attributes)
+
+    def read_terms(self, name: str, terms: object) -> tuple[Path, Mapping[str, Term]] | None:
+        """Terms for an attribute of this name, which stays of its type; None if there is any
+        problem with them."""
+        label = f"attribute {shown(name)}"
+        try:
+            path = parse_path(name)
+        except ValueError as error:
+            self.problems.append(Problem(id=label, message=str(error)))
+            return None
+        declared = self.vocabulary.of(path)
+        document = {"type": declared.type, "many": declared.many, "terms": terms}
+        known = len(self.problems)
+        read = self._attribute(path, label, document)
+        return (path, read.terms) if len(self.problems) == known else None
 
     def read(self, kind: Kind, document: object, number: int | None = None) -> Any:
         """The noun that a document describes; None if there is any problem with it.

@@ -5,6 +5,7 @@ from typing import Any
 from shortlist.intake.documents import brief, dump
 from shortlist.intake.lines import MAKING, OF_NOUNS
 from shortlist.model.command import (
+    Define,
     Drop,
     Item,
     Retract,
@@ -85,6 +86,9 @@ def _verb(item: Item) -> dict[str, Any]:
     match item:
         case Update(kind=kind, id=name, changes=changes):
             return {"update": {kind: name, **changes}}
+        case Define(attribute=path, terms=terms):
+            meanings = {name: term and brief(term) for name, term in terms.items()}
+            return {"define": {"attribute": format_path(path), "terms": meanings}}
         case Retract(source=source, publication=name):
             return {"retract": {"source": source, "id": name}}
         case Retry(quarantined=position):
