@@ -5,6 +5,8 @@ WORKERS ?= 3
 TEST_MEMORY ?= 1g
 
 BIN := .venv/bin
+# Modules are compiled once, and not by each of the many processes that tests and benchmarks start.
+unexport PYTHONDONTWRITEBYTECODE
 READY := .venv/.ready
 
 .PHONY: help demo test kernels check bench soak reproduce lock clean

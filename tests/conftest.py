@@ -10,7 +10,7 @@ COMMON = {
     "deadline": None,
     "suppress_health_check": [HealthCheck.too_slow, HealthCheck.data_too_large],
 }
-settings.register_profile("default", max_examples=30, **COMMON)
+settings.register_profile("default", max_examples=20, **COMMON)
 settings.register_profile("soak", max_examples=10_000, **COMMON)
 settings.load_profile(os.environ.get("SHORTLIST_HYPOTHESIS", "default"))
 

@@ -130,6 +130,40 @@ def test_what_is_applied_is_so(deployment, tmp_path):
     assert shortlist("diff", file, "--prune", log=deployment.url).exit_code == 0
 
 
+def test_terms_are_applied_with_those_who_ask_for_them(deployment, tmp_path):
+    terms = {"low": {"trapezoid": [None, None, 600, 900]}}
+    low = [{"id": "low", "where": "rent is low"}]
+    file = written(tmp_path, {"vocabulary": {"rent": {"terms": terms}}, "subscriptions": low})
+    with deployment.running():
+        done = shortlist("apply", file, "--prune", "--yes", log=deployment.url)
+        assert done.exit_code == 0, done.output
+        sent = shortlist(
+            "define", "rent", "low", '{"trapezoid": [0, 1, 2, 3]}', "--wait", log=deployment.url
+        )
+    assert "+ term 'rent is low'" in done.stdout
+    assert "- term 'rent is cheap'" in done.stdout
+    assert "1 subscription changes its meaning, from the next publication on" in sent.stdout
+    assert shortlist("diff", file, "--prune", log=deployment.url).stdout.splitlines() == [
+        "~ term 'rent is low': 1 subscription changes its meaning, from the next publication on",
+        "1 changed; 1 as wanted",
+    ]
+
+
+@pytest.mark.parametrize(
+    ("meaning", "said"),
+    [
+        ("{", "define 'rent' 'low': not JSON: column 2"),
+        ("7", "define 'rent' 'low': attribute 'rent': terms.low: expected"),
+        ('{"values": {}}', "define 'rent' 'low': attribute 'rent': terms.low: some value must"),
+    ],
+)
+def test_a_meaning_that_cannot_be_is_not_sent(deployment, meaning, said):
+    before = deployment.log.end("input")
+    done = shortlist("define", "rent", "low", meaning, log=deployment.url)
+    assert (done.exit_code, done.stderr.startswith(said)) == (2, True), done.stderr
+    assert deployment.log.end("input") == before
+
+
 def test_nothing_is_applied_unasked(deployment, tmp_path):
     done = shortlist("apply", written(tmp_path, wanted()), log=deployment.url)
     assert done.exit_code == 2

@@ -1,14 +1,21 @@
-"""What `up` refuses before it starts anything."""
+"""What `up` refuses before it starts anything, and what it says."""
 
+from time import sleep
 from types import SimpleNamespace
 
 import pytest
 from typer.testing import CliRunner
 
 from shortlist.cli.app import app
+from shortlist.cli.comparing import compared
 from shortlist.cli.screen import RejectLine
+from shortlist.intake.files import registry_from_documents
+from shortlist.live.driver import begin
 from shortlist.live.locking import only_driver
+from shortlist.live.places import announce, files_in
 from shortlist.live.tables import REFUSALS, table_of
+from shortlist.log.opening import open_log
+from shortlist.model.settings import Limits
 
 BAD = [
     (["--log", "redis://x", "--state", "s"], "expected sqlite:PATH or nats://HOST:PORT/NAME"),
@@ -65,3 +72,29 @@ def test_a_line_says_what_was_turned_away_but_not_with_every_batch():
         "rejected: 1 late; the last: late by 2 s (shortlist watch --rejects)"
     )
     assert line.after(report(), now=30) is None
+
+
+@pytest.mark.parametrize(
+    ("text", "words"),
+    [
+        ("subscriptions: [{id: s, score: 1}]", "which has all of it"),
+        ("subscriptions: [{id: s, score: 0.5}, {id: t}]", "2 differ: `shortlist diff"),
+        ("subscriptions: [{id: s, scor: 1}]", "scor"),
+        ("vocabulary: {x: {type: time}}", "vocabulary"),
+    ],
+)
+def test_who_comes_again_hears_what_a_registry_would_change(tmp_path, capsys, text, words):
+    log, registry = f"sqlite:{tmp_path / 'a.log'}", tmp_path / "registry.yaml"
+    first = registry_from_documents({"subscriptions": [{"id": "s", "score": 1}]})
+    opened = open_log(log)
+    begin(opened, files_in(tmp_path / "state"), first, 1)
+    announce(opened, tmp_path / "state")
+    opened.close()
+    registry.write_text(text)
+    said = ""
+    with compared(registry, log, Limits()):
+        while "\n" not in said:
+            said += capsys.readouterr().err
+            sleep(0.01)
+    assert said.startswith(f"{registry}: left aside, since the deployment has a registry already")
+    assert words in said

@@ -23,7 +23,12 @@ REGISTRY = {
 
 
 def nouns(roster):
-    return roster.shortlists, roster.subscriptions, roster.advertisements
+    words = roster.vocabulary.now()
+    return roster.shortlists, roster.subscriptions, roster.advertisements, words
+
+
+def defined(name, meaning):
+    return {"define": {"attribute": "rent", "terms": {name: meaning}}}
 
 
 def drawn(chance, number):
@@ -38,6 +43,9 @@ def drawn(chance, number):
             {"update": {"subscription": name, "weight": number + 1}},
             {"advertise": {"id": name, "source": "ads", "k": number}},
             {"unadvertise": name},
+            defined(name, {"trapezoid": [None, None, number, number + 1]}),
+            defined(name, None),
+            {"subscribe": {"id": name, "where": f"rent is {name}"}},
         ]
     )
 
@@ -48,7 +56,7 @@ def test_what_is_read_on_is_what_is_read_anew(tmp_path, monkeypatch, batches):
     deployment = Deployment(tmp_path, REGISTRY, shards=1)
     client = Client(deployment.log)
     live = LiveRegistry(client)
-    chance = random.Random(batches)
+    chance, most = random.Random(batches), [0, 0]
     for batch in range(40):
         for number in range(chance.randrange(4)):
             moment = format_time(1_000_000 * (10 * batch + number))
@@ -56,7 +64,11 @@ def test_what_is_read_on_is_what_is_read_anew(tmp_path, monkeypatch, batches):
         deployment.beat(format_time(1_000_000 * (10 * batch + 9)))
         deployment.step()
         assert live.ask(nouns) == nouns(client.roster())
-    assert len(live.ask(nouns)[1]) > 1
+        words = live.ask(nouns)[-1]
+        assert client.vocabulary == words == Client(deployment.log).vocabulary
+        counts = len(live.ask(nouns)[1]), len(words.of(("rent",)).terms)
+        most = [max(pair) for pair in zip(most, counts, strict=True)]
+    assert min(most) > 1
 
 
 def test_without_a_deployment_nothing_is_known(tmp_path):

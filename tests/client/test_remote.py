@@ -32,7 +32,8 @@ def test_a_program_publishes_subscribes_and_asks(url):
         assert remote.status()["published"] == 2
         assert remote.held_back("flats")["publications"] == 2
         assert remote.usage()["subscriptions"]
-        assert remote.vocabulary().keys() == {"rent"}
+        assert remote.define("rent", {"low": {"trapezoid": [None, None, 1, 2]}})["id"] == "rent"
+        assert remote.vocabulary()["rent"]["terms"].keys() == {"cheap", "low"}
         assert remote.me()["is_open"]
 
 

@@ -5,7 +5,7 @@ from collections.abc import Iterable, Sequence
 from functools import cache
 from itertools import combinations, product
 
-from hypothesis import event, given, settings
+from hypothesis import event, given
 from hypothesis import strategies as st
 
 from shortlist.covering.covers import exactly_covers, where_covers, where_intersects
@@ -27,6 +27,7 @@ from shortlist.model.paths import CONTEXT, Path
 from shortlist.model.publication import Publication
 from shortlist.model.times import format_time
 from tests.covering.covering_pool import FIRST_INSTANT, POOLS, SOURCE, TIME, TYPE, VOCABULARY, WHEN
+from tests.strategies import examples
 
 HALVES = [half / 2 for half in range(-2, 9)]
 INSTANTS = [FIRST_INSTANT + micros for micros in range(-1, 5)]
@@ -159,7 +160,7 @@ def as_where(members: list[Predicate]) -> Where:
     return members[0] if len(members) == 1 else And(tuple(members))
 
 
-@settings(max_examples=2000, deadline=None)
+@examples(666)
 @given(PAIRS, st.booleans())
 def test_covering_is_exact(pair: tuple[list[Predicate], list[Predicate]], crisp_only: bool) -> None:
     general, special = pair
@@ -171,7 +172,7 @@ def test_covering_is_exact(pair: tuple[list[Predicate], list[Predicate]], crisp_
         assert exactly_covers(a, b, VOCABULARY) == expected
 
 
-@settings(max_examples=1000, deadline=None)
+@examples(333)
 @given(PAIRS, st.booleans())
 def test_intersecting_is_exact(
     pair: tuple[list[Predicate], list[Predicate]], crisp_only: bool

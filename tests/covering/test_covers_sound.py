@@ -5,7 +5,7 @@ from collections.abc import Callable
 from random import Random
 from typing import get_args
 
-from hypothesis import event, given, settings
+from hypothesis import event, given
 from hypothesis import strategies as st
 
 from shortlist.covering.covers import covers, intersects, where_covers, where_intersects
@@ -41,6 +41,7 @@ from tests.covering.covering_pool import (
     ordered,
     texts,
 )
+from tests.strategies import examples
 
 PUBLICATIONS = 60
 READ = Values(VOCABULARY)
@@ -101,7 +102,7 @@ def related(random: Random) -> tuple[Where, Where]:
 seeds = st.integers(0, 2**32)
 
 
-@settings(max_examples=1500, deadline=None)
+@examples(500)
 @given(seeds)
 def test_conditions(seed: int) -> None:
     random = Random(seed)
@@ -117,7 +118,7 @@ def test_conditions(seed: int) -> None:
             assert meet or not holds, (print_where(a), print_where(b))
 
 
-@settings(max_examples=500, deadline=None)
+@examples(166)
 @given(seeds)
 def test_every_condition_covers_itself(seed: int) -> None:
     a, b = related(Random(seed))
@@ -182,7 +183,7 @@ def matcher(subscription: Subscription) -> Callable[[Publication], bool]:
     return matches
 
 
-@settings(max_examples=1000, deadline=None)
+@examples(333)
 @given(seeds)
 def test_subscriptions(seed: int) -> None:
     random = Random(seed)

@@ -2,7 +2,7 @@
 
 from typing import get_args
 
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from shortlist.covering.text_sets import (
@@ -14,6 +14,7 @@ from shortlist.covering.text_sets import (
 )
 from shortlist.language.tree import Between, Comparison, In, Operator, TextMatch, TextOperator
 from shortlist.matching.predicates import holding
+from tests.strategies import examples
 
 PATH = ("t",)
 literals = st.text("ab", max_size=6)
@@ -27,7 +28,7 @@ text_predicates = st.one_of(
 )
 
 
-@settings(max_examples=1000)
+@examples(333)
 @given(text_predicates, st.data())
 def test_an_automaton_accepts_what_satisfies_its_predicate(
     predicate: Comparison | In | Between | TextMatch, data: st.DataObject
@@ -39,7 +40,7 @@ def test_an_automaton_accepts_what_satisfies_its_predicate(
     assert is_member(outside(text_set(predicate)), text) != expected
 
 
-@settings(max_examples=400)
+@examples(133)
 @given(st.lists(text_predicates, min_size=1, max_size=3), strings)
 def test_sets_that_share_a_string_are_found_to(
     predicates: list[Comparison | In | Between | TextMatch], text: str
@@ -49,7 +50,7 @@ def test_sets_that_share_a_string_are_found_to(
     assert may_share_a_string(around)
 
 
-@settings(max_examples=200)
+@examples(66)
 @given(st.lists(literals, min_size=1, max_size=5), strings)
 def test_only_words_of_all_lists_are_shared(words: list[str], text: str) -> None:
     given = text_set(In(PATH, tuple(words)))

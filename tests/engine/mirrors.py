@@ -122,7 +122,7 @@ def in_bulk(registry):
 
 
 def plain(registry):
-    return Play(registry, PlainShard(registry, Limits(), Scan(registry.vocabulary, Limits())))
+    return Play(registry, PlainShard(registry, Limits(), Scan))
 
 
 class Reflection:

@@ -10,6 +10,7 @@ from shortlist.engine.replay import read_items
 from shortlist.intake.files import registry_from_documents
 from shortlist.model.settings import Settings
 from shortlist.model.times import parse_time
+from tests.defining import defining_documents, defining_registry, lines_of
 from tests.engine.mirrors import (
     PlainReflection,
     Reflection,
@@ -44,11 +45,11 @@ def shown_by(halves, now):
     return {name: some for name, some in shown.items() if some}
 
 
-def follow(seed):
+def follow(seed, drawn_registry=registry, drawn_timeline=timeline):
     """A client that hears of all changes of a drawn timeline, beside a plain one."""
     pick = seeded(seed)
-    made = registry_from_documents(registry(pick))
-    items, _ = read_items(made, timeline(pick, 60), Settings())
+    made = registry_from_documents(drawn_registry(pick))
+    items, _ = read_items(made, drawn_timeline(pick, 60), Settings())
     reflection, expected = Reflection(made), PlainReflection(made)
     for time, some in ticks(items):
         if pick([False] * 20 + [True]):
@@ -63,6 +64,11 @@ def follow(seed):
 def test_a_client_has_what_is_shown(part):
     for seed in seeds(24)[part::4]:
         follow(seed)
+
+
+def test_terms_that_are_defined_take_nothing_away():
+    for seed in seeds(6):
+        follow(seed, defining_registry, lambda pick, most: lines_of(defining_documents(pick, most)))
 
 
 def items_of(made, story):

@@ -60,8 +60,7 @@ def play(seed):
     says of the next batch what the plain one says."""
     pick, made, settings, batches = drawn(seed)
     admission, shard = Admission(made, settings), Shard(made, settings.limits)
-    index = Index(made.vocabulary, settings.limits)
-    plain = PlainShard(made, settings.limits, index, Question())
+    plain = PlainShard(made, settings.limits, Index, Question())
     for number, batch in enumerate([*batches, []]):
         found = taken_in(admission, batch, last=number == len(batches))
         copy = plain_copy(shard, Question(), of_a_shard=False)

@@ -4,7 +4,7 @@ import json
 
 import pyarrow as pa
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from shortlist.engine.replay import replay
@@ -19,6 +19,7 @@ from tests.strategies import (
     SECOND,
     START,
     drawn,
+    examples,
     instants,
     publication,
     registry,
@@ -148,7 +149,7 @@ def test_a_table_equals_one_engine():
     check_seeds(check_table, range(120))
 
 
-@settings(max_examples=50)
+@examples(30)
 @given(st.data())
 def test_drawn_ones_shrink(data):
     """Slower than seeds, but what it finds is small."""

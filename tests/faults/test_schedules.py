@@ -39,19 +39,19 @@ def check(name, make, seeds, **how):
 
 
 def test_a_deployment_on_a_log():
-    check("SQLite", LogWorld, range(2), every=32, two=4)
+    check("SQLite", LogWorld, range(2), every=64, two=3)
 
 
 def test_a_deployment_whose_output_is_files():
-    check("folder", FolderWorld, range(1), every=16, two=6)
+    check("folder", FolderWorld, range(1), every=32, two=4)
 
 
 def test_a_sink_that_appends_once():
-    check("sink", SinkWorld, range(1), two=60)
+    check("sink", SinkWorld, range(1), two=30)
 
 
 def test_a_deployment_on_a_server(on_nats):
-    check("NATS", on_nats, range(1), every=120, two=2)
+    check("NATS", on_nats, range(1), every=160, two=2)
 
 
 @pytest.mark.soak

@@ -3,7 +3,7 @@ from math import exp, inf, nextafter
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from shortlist.fuzzy.degrees import (
@@ -20,6 +20,7 @@ from shortlist.fuzzy.degrees import (
 from shortlist.fuzzy.intervals import Interval, complement, point
 from shortlist.fuzzy.sets import Graded, Trapezoid, around, trapezoid
 from shortlist.model.rounding import rounded
+from tests.strategies import examples
 
 FOOT = exp(-4.5)
 SHAPES = ["linear", "smooth", "gauss"]
@@ -239,14 +240,14 @@ def test_best():
     assert best([FALSE]) == FALSE
 
 
-@settings(max_examples=1000, deadline=None)
+@examples(333)
 @given(trapezoids(), powers, trapezoids())
 def test_fuzzy_numbers_against_brute_force(target, power, published):
     expected = brute_force(read_off(target, power), published, corners_of(target))
     assert fuzzy_degrees(target, power, published) == approximately(expected, 1e-5)
 
 
-@settings(max_examples=500, deadline=None)
+@examples(166)
 @given(unions, trapezoids())
 def test_comparisons_against_brute_force(union, published):
     corners = [end for part in union for end in (part.low, part.high)]
@@ -254,7 +255,7 @@ def test_comparisons_against_brute_force(union, published):
     assert crisp_number_degrees(union, published) == approximately(expected, 1e-5)
 
 
-@settings(max_examples=600)
+@examples(200)
 @given(graded, powers, graded)
 def test_strings_against_the_definition(target, power, published):
     texts = "abcdef"
@@ -266,14 +267,14 @@ def test_strings_against_the_definition(target, power, published):
     )
 
 
-@settings(max_examples=1000, deadline=None)
+@examples(333)
 @given(trapezoids(), powers, trapezoids())
 def test_possible_before_certain(target, power, published):
     possibility, necessity = fuzzy_degrees(target, power, published)
     assert 0 <= necessity <= possibility <= 1
 
 
-@settings(max_examples=1000, deadline=None)
+@examples(333)
 @given(unions, trapezoids())
 def test_duality_of_comparisons(union, published):
     degrees = crisp_number_degrees(union, published)
@@ -282,7 +283,7 @@ def test_duality_of_comparisons(union, published):
     assert degrees.possibility == 1 or degrees.necessity == 0
 
 
-@settings(max_examples=600)
+@examples(200)
 @given(graded, st.sets(st.sampled_from("abcdef")))
 def test_duality_of_comparisons_on_strings(published, wanted):
     degrees = crisp_text_degrees(wanted.__contains__, published)
@@ -290,7 +291,7 @@ def test_duality_of_comparisons_on_strings(published, wanted):
     assert outside == approximately(negation(degrees))
 
 
-@settings(max_examples=600)
+@examples(200)
 @given(trapezoids(), powers, st.integers(-50, 50).map(lambda quarters: quarters / 4))
 def test_a_crisp_value_is_the_distribution_at_one_point(target, power, x):
     degrees = fuzzy_degrees(target, power, x)
@@ -298,13 +299,13 @@ def test_a_crisp_value_is_the_distribution_at_one_point(target, power, x):
     assert fuzzy_degrees(target, power, point_at(x)) == approximately(degrees)
 
 
-@settings(max_examples=500, deadline=None)
+@examples(166)
 @given(trapezoids(), trapezoids())
 def test_unhedged_possibility_is_symmetric(one, other):
     assert fuzzy_degrees(one, 1, other).possibility == fuzzy_degrees(other, 1, one).possibility
 
 
-@settings(max_examples=500, deadline=None)
+@examples(166)
 @given(trapezoids(), powers, trapezoids())
 def test_left_and_right_are_alike(target, power, published):
     def mirrored(fuzzy):
@@ -315,7 +316,7 @@ def test_left_and_right_are_alike(target, power, published):
     )
 
 
-@settings(max_examples=500, deadline=None)
+@examples(166)
 @given(trapezoids(), powers, trapezoids(), st.sampled_from([2.0**1019, 2.0**-1000, -(2.0**40)]))
 def test_scale_does_not_matter(target, power, published, change):
     """A huge or a tiny unit, or (negative) a distant origin."""
@@ -330,7 +331,7 @@ def test_scale_does_not_matter(target, power, published, change):
     )
 
 
-@settings(max_examples=500, deadline=None)
+@examples(166)
 @given(trapezoids(), powers, trapezoids())
 def test_very_is_harder_and_somewhat_easier(target, power, published):
     plain = fuzzy_degrees(target, power, published)
@@ -339,7 +340,7 @@ def test_very_is_harder_and_somewhat_easier(target, power, published):
     assert very.necessity <= plain.necessity + 1e-12
 
 
-@settings(max_examples=500)
+@examples(166)
 @given(st.lists(st.tuples(shares, shares), min_size=1, max_size=5))
 def test_negation_of_the_best_is_the_worst_negation(pairs):
     elements = [Degrees(max(pair), min(pair)) for pair in pairs]

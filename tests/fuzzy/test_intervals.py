@@ -1,10 +1,11 @@
 from itertools import pairwise
 from math import inf, nan
 
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from shortlist.fuzzy.intervals import REALS, Interval, complement, normalised, point
+from tests.strategies import examples
 
 # few whole ends make shared ones likely; halves see the inside of every gap
 ENDS = st.sampled_from([-inf, *map(float, range(-4, 5)), inf])
@@ -32,7 +33,7 @@ def test_intersection_holds_what_both_hold(one, other):
     assert one.meets(other) == any(one.contains(x) and other.contains(x) for x in SAMPLES)
 
 
-@settings(max_examples=600)
+@examples(200)
 @given(unions)
 def test_normalised_holds_the_same_points(union):
     components = normalised(union)
@@ -41,7 +42,7 @@ def test_normalised_holds_the_same_points(union):
     assert normalised(components) == components
 
 
-@settings(max_examples=600)
+@examples(200)
 @given(unions)
 def test_complement_holds_the_other_points(union):
     outside = complement(union)
@@ -49,13 +50,13 @@ def test_complement_holds_the_other_points(union):
         assert covered(outside, x) != covered(union, x)
 
 
-@settings(max_examples=600)
+@examples(200)
 @given(unions)
 def test_complement_of_the_complement_is_the_union(union):
     assert complement(complement(union)) == normalised(union)
 
 
-@settings(max_examples=600)
+@examples(200)
 @given(unions)
 def test_components_are_sorted_apart_and_maximal(union):
     for components in (normalised(union), complement(union)):

@@ -3,7 +3,7 @@ from math import cos, exp, inf, nan, nextafter, pi
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from shortlist.fuzzy.sets import (
@@ -17,6 +17,7 @@ from shortlist.fuzzy.sets import (
     trapezoid,
 )
 from shortlist.model.vocabulary import Term
+from tests.strategies import examples
 
 SHAPES = ["linear", "smooth", "gauss"]
 shares = st.floats(0, 1)
@@ -96,7 +97,7 @@ def test_edges_rise(shape, u, v):
     assert edge_position(shape, low) <= edge_position(shape, high) <= 1
 
 
-@settings(max_examples=300)
+@examples(100)
 @given(
     st.lists(st.integers(-400, 400), min_size=4, max_size=4),
     st.lists(st.integers(-420, 420), min_size=1, max_size=30),
@@ -285,7 +286,7 @@ parts = scalars | st.lists(scalars, max_size=5) | st.dictionaries(st.sampled_fro
 KEYS = st.sampled_from(["term", "trapezoid", "between", "values", "shape", "left", "x"])
 
 
-@settings(max_examples=600)
+@examples(200)
 @given(st.dictionaries(KEYS, parts, max_size=3))
 def test_published_takes_any_document(document):
     assert isinstance(published_set(document, TERMS), Trapezoid | Graded | None)

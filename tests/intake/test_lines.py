@@ -157,7 +157,7 @@ def test_a_field_is_missing(line, why):
 def test_neither_publication_nor_command(document):
     assert reason(json.dumps(document)) == (
         "expected an id, or one of the commands "
-        "subscribe, unsubscribe, open, close, update, advertise, unadvertise, retract"
+        "subscribe, unsubscribe, open, close, update, advertise, unadvertise, define, retract"
     )
 
 

@@ -3,13 +3,14 @@
 import json
 from contextlib import suppress
 
-from hypothesis import example, given, settings
+from hypothesis import example, given
 from hypothesis import strategies as st
 
 from shortlist.intake.lines import BadItem, ItemReader
 from shortlist.intake.written import item_document
 from shortlist.model.settings import Limits
 from shortlist.model.vocabulary import Attribute, Term, Vocabulary
+from tests.strategies import examples
 
 TIME = "2026-03-01T09:30:00.123456Z"
 VOCABULARY = Vocabulary(
@@ -111,13 +112,13 @@ values = st.recursive(
 )
 
 
-@settings(max_examples=300)
+@examples(100)
 @given(st.binary(max_size=200) | st.text(st.characters(codec=None), max_size=80))
 def test_random_lines(line):
     assert read(line) is None
 
 
-@settings(max_examples=1_500)
+@examples(500)
 @given(mutated())
 @example(TEXTS[0])
 @example(TEXTS[1])
@@ -125,7 +126,7 @@ def test_mutated_lines(line):
     read(line)
 
 
-@settings(max_examples=700)
+@examples(233)
 @given(st.sampled_from(LINES), st.lists(st.tuples(names, values), max_size=3), st.booleans())
 def test_values_of_any_type_in_any_field(line, changes, inside):
     document = json.loads(json.dumps(line))

@@ -5,7 +5,7 @@ from random import Random
 
 import numpy as np
 import pytest
-from hypothesis import example, given, settings
+from hypothesis import example, given
 from hypothesis import strategies as st
 
 from shortlist.intake.lines import BadItem, ItemReader
@@ -27,7 +27,7 @@ from shortlist.model.settings import Limits
 from shortlist.model.times import parse_time, parse_times
 from shortlist.model.vocabulary import Attribute, Term, Vocabulary
 from tests.intake.test_lines_fuzz import PIECES, TEXTS, TIME, VOCABULARY, mutated, names, values
-from tests.strategies import seeded
+from tests.strategies import examples, seeded
 
 LIMITS = Limits(payload_bytes=2_000, nesting=5, attributes=20)
 PATHS = frozenset([("rent",), ("tags",), ("at",), ("at", "city"), ("b",), ("",), ("x",)])
@@ -217,7 +217,7 @@ def test_drawn_lines(lines):
     check(lines)
 
 
-@settings(max_examples=60)
+@examples(30)
 @given(
     st.dictionaries(names | st.sampled_from(["rent", "tags", "at", "x", ""]), values), st.booleans()
 )

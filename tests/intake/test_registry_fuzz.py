@@ -3,12 +3,13 @@
 import json
 
 import yaml
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from shortlist.intake.files import read_registry, registry_from_documents
 from shortlist.intake.written import registry_document
 from shortlist.model.problem import InvalidRegistry
+from tests.strategies import examples
 
 GOOD = {
     "vocabulary": {
@@ -71,7 +72,7 @@ def check(read, *arguments):
     assert all(line.isprintable() and len(line) < 1_000 for line in lines)
 
 
-@settings(max_examples=500)
+@examples(166)
 @given(st.data(), st.lists(values, min_size=1, max_size=3), st.booleans())
 def test_any_value_in_any_place(data, found, renamed):
     document = json.loads(TEXT)
@@ -84,7 +85,7 @@ def test_any_value_in_any_place(data, found, renamed):
     check(registry_from_documents, document)
 
 
-@settings(max_examples=200, deadline=None)
+@examples(66)
 @given(
     name=st.sampled_from(["r.yaml", "r.json"]),
     start=st.integers(0, len(YAML)),

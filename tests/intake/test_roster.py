@@ -108,9 +108,9 @@ def test_what_is_live_afterwards(roster, verb, shortlists, subscriptions):
 
 
 def test_what_is_live_is_a_registry_again(roster):
-    assert roster.registry(Vocabulary()) == registry_from_documents(REGISTRY)
+    assert roster.registry() == registry_from_documents(REGISTRY)
     roster.apply(command(unadvertise="ad"))
-    assert roster.registry(Vocabulary()).advertisements == ()
+    assert roster.registry().advertisements == ()
 
 
 def test_an_own_shortlist_takes_everything_with_it_when_it_goes(roster):
@@ -138,7 +138,7 @@ def test_an_own_shortlist_is_what_its_subscription_says(roster, kind):
     made = roster.shortlists["own"]
     assert (made.subscriber, made.policy.k) == ("Ole", 3)
     again = Roster()
-    for item in registry_commands(roster.registry(Vocabulary())):
+    for item in registry_commands(roster.registry()):
         again.apply(item)
     assert again.shortlists == roster.shortlists
 

@@ -5,13 +5,14 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from shortlist.language.errors import LanguageError
 from shortlist.language.parser import parse_audience_score, parse_score, parse_where
 from shortlist.language.printer import print_score, print_where
 from shortlist.model.settings import Limits
+from tests.strategies import examples
 
 MANY = 65_536
 FOLDER = Path(__file__).parents[1] / "fixtures" / "language"
@@ -163,13 +164,13 @@ def assert_only_language_errors(text: str) -> None:
             assert parse(print_tree(tree)) == tree
 
 
-@settings(max_examples=500, deadline=None)
+@examples(166)
 @given(st.text() | st.lists(st.sampled_from(PIECES), max_size=12).map(" ".join))
 def test_random_text(text: str) -> None:
     assert_only_language_errors(text)
 
 
-@settings(max_examples=1500, deadline=None)
+@examples(500)
 @given(mutated())
 def test_mutated_text(text: str) -> None:
     assert_only_language_errors(text)

@@ -1,6 +1,6 @@
 """Every tree the parser can return prints as text that parses to it."""
 
-from hypothesis import example, given, settings
+from hypothesis import example, given
 from hypothesis import strategies as st
 
 from shortlist.language.errors import LanguageError
@@ -35,6 +35,7 @@ from shortlist.language.tree import (
 from shortlist.model.settings import Limits
 from shortlist.model.times import Instant, parse_time
 from shortlist.model.vocabulary import Attribute, Term, Vocabulary
+from tests.strategies import examples
 
 # fmt: off
 WORDS = [
@@ -155,7 +156,7 @@ def vocabulary_for(where: Where) -> Vocabulary:
     return Vocabulary({path: Attribute(terms=terms) for path, terms in attributes.items()})
 
 
-@settings(max_examples=1000, deadline=None)
+@examples(333)
 @given(conditions)
 def test_conditions(where: Where) -> None:
     vocabulary = vocabulary_for(where)
@@ -167,7 +168,7 @@ def test_conditions(where: Where) -> None:
     assert print_where(again) == text
 
 
-@settings(max_examples=700, deadline=None)
+@examples(233)
 @given(scores(own_leaves))
 def test_scores(score: Score) -> None:
     text = print_score(score)
@@ -175,7 +176,7 @@ def test_scores(score: Score) -> None:
     assert print_score(parse_score(text, DEEP)) == text
 
 
-@settings(max_examples=700, deadline=None)
+@examples(233)
 @given(scores(audience_leaves))
 def test_audience_scores(score: Score) -> None:
     text = print_score(score)
@@ -203,7 +204,7 @@ def depth_of(text: str) -> int:
     raise AssertionError(text)
 
 
-@settings(max_examples=400, deadline=None)
+@examples(133)
 @given(st.recursive(st.sampled_from(["a = 1", "b not in (2)"]), nested, max_leaves=10))
 @example("a = 1 and not (a = 1 or a = 1 and a = 1)")
 def test_canonical_text_is_never_deeper(text: str) -> None:

@@ -5,7 +5,7 @@ import re
 from itertools import product
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from shortlist.language.errors import LanguageError
@@ -38,6 +38,7 @@ from shortlist.language.tree import (
 )
 from shortlist.model.times import Instant
 from shortlist.model.vocabulary import Attribute, Term, Vocabulary
+from tests.strategies import examples
 
 VOCABULARY = Vocabulary(
     {
@@ -159,7 +160,7 @@ def holds(where: Where, true: dict[str, bool]) -> bool:
     raise AssertionError(where)
 
 
-@settings(max_examples=300, deadline=None)
+@examples(100)
 @given(CRISP_TEXTS)
 def test_conditions_mean_what_python_means(text: str) -> None:
     where = parse_where(re.sub(r"\b[abc]\b", r"\g<0> exists", text))
@@ -194,7 +195,7 @@ def as_python_reads(node: ast.AST) -> Score:
     raise AssertionError(node)
 
 
-@settings(max_examples=500, deadline=None)
+@examples(166)
 @given(st.recursive(st.sampled_from(["x", "2", "0.5"]), arithmetic, max_leaves=12))
 def test_operators_bind_as_in_python(text: str) -> None:
     expected = as_python_reads(ast.parse(text.replace("^", "**"), mode="eval").body)

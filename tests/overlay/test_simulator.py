@@ -2,7 +2,7 @@
 
 import pytest
 
-from shortlist.model.command import Retract
+from shortlist.model.command import Define, Retract
 from shortlist.model.publication import Publication
 from shortlist.overlay.central import central
 from shortlist.overlay.drawing import drawn
@@ -99,6 +99,9 @@ def test_what_brokers_do_not_take_is_said():
     taken_back = Retract(time=0, position=7, source="p", publication="n")
     with pytest.raises(NotRoutable, match="no command retract, found one at 7"):
         simulate(star(2), registry(), [taken_back], STRATEGIES["covering"])
+    defined = Define(time=0, position=8, attribute=("rent",), terms={"cheap": None})
+    with pytest.raises(NotRoutable, match="no command define, found one at 8"):
+        simulate(star(2), registry(), [defined], STRATEGIES["covering"])
     again = Publication(id="n", source="p", time=0, position=1, replaces="m")
     with pytest.raises(NotRoutable, match="no `replaces`, found one at 1"):
         simulate(star(2), registry(), [again], STRATEGIES["covering"])

@@ -124,6 +124,7 @@ def test_a_subscriber_sees_and_changes_only_its_own(closed, keys):
         problem(client.post("/events", content="{}", headers=SINGLE), 422)
         problem(client.post("/events", content=json.dumps(event("f", 1)), headers=SINGLE), 403)
         problem(client.get("/advertisements"), 403)
+        problem(client.patch("/vocabulary/rent", json={"terms": {"cheap": None}}), 403)
         # what it makes is its own
         assert client.put("/subscriptions/mine", json={"where": "rent < 1"}).status_code == 201
         assert client.get("/shortlists/mine").json()["subscriber"] == "you"

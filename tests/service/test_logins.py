@@ -246,9 +246,11 @@ def test_a_registry_is_applied(both, by_service, tmp_path):
     again = both("diff", file, "--prune")
     assert [each.exit_code for each in again] == [0, 0]
     found["advertisements"][0]["k"] = 4
-    found["subscriptions"][0]["where"] = "rent is cheap and a = 1"
+    found["subscriptions"][0]["where"] = "rent is low and a = 1"
+    found["vocabulary"]["rent"]["terms"] = {"low": {"trapezoid": [None, None, 1, 2]}}
     file.write_text(yaml.safe_dump(found))
-    assert by_service("apply", file, "--yes").stdout.endswith("2 carried out, 0 rejected\n")
+    applied = by_service("apply", file, "--prune", "--yes").stdout
+    assert applied.endswith("4 carried out, 0 rejected\n"), applied
 
 
 def test_a_subscriber_applies_what_is_its_own(phone, closed, tmp_path):

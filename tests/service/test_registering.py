@@ -117,6 +117,52 @@ def test_what_the_deployment_refuses_is_told_with_its_offset(deployment, client)
     assert json.loads(entry.content)["subscribe"]["id"] == "near"
 
 
+def test_terms_are_defined_and_it_is_said_who_changes_its_meaning(deployment, client):
+    dearer = {"terms": {"cheap": {"trapezoid": [None, None, 1900, 2000]}}}
+    done = client.patch("/vocabulary/rent", json=dearer).json()
+    assert done.pop("offset") > 0
+    assert done == {
+        "id": "rent",
+        "effect": "1 subscription changes its meaning, from the next publication on",
+        "subscriptions": ["cheap"],
+        "advertisements": [],
+    }
+    assert client.patch("/vocabulary/rent", json=dearer).json() == {
+        "id": "rent",
+        "effect": "it is so already",
+    }
+    assert [[*each][1] for each in commands(deployment)] == ["define"]
+    found = client.get("/vocabulary").json()["rent"]["terms"]["cheap"]["trapezoid"]
+    assert found == [None, None, 1900, 2000]
+
+
+def test_a_new_term_can_be_asked_for_and_one_that_is_used_stays(client):
+    dear = {"terms": {"dear": {"trapezoid": [2000, 3000, None, None]}}}
+    assert client.patch("/vocabulary/rent", json=dear).json()["effect"] == (
+        "nobody changes its meaning"
+    )
+    assert client.put("/subscriptions/far", json={"where": "rent is dear"}).status_code == 201
+    gone = {"terms": {"dear": None}}
+    assert problem(client.patch("/vocabulary/rent", json=gone), 409)["detail"] == (
+        "the term 'dear' of 'rent' is used by subscription 'far'"
+    )
+    client.delete("/subscriptions/far")
+    assert client.patch("/vocabulary/rent", json=gone).status_code == 200
+
+
+@pytest.mark.parametrize(
+    ("body", "detail"),
+    [
+        ({}, "terms: expected an object, found null"),
+        ({"terms": {"cheap": {"values": {"x": 1}}}}, "expected a trapezoid for the type number"),
+        ({"type": "string"}, "define: type: expected only attribute and terms"),
+        ({"attribute": "size", "terms": {}}, "attribute: expected 'rent' as in the path"),
+    ],
+)
+def test_what_no_vocabulary_could_have_is_refused(client, body, detail):
+    assert detail in problem(client.patch("/vocabulary/rent", json=body), 422)["detail"]
+
+
 @pytest.mark.parametrize(
     ("content", "media", "status"),
     [

@@ -21,10 +21,11 @@ from shortlist.model.settings import Settings
 from shortlist.sites.identity import join
 from shortlist.sites.link import exchange
 from shortlist.sites.metrics import COUNTED, MEASURED, LinkMetrics
-from shortlist.sites.own_registry import HasAdvertisements, OwnRegistry
+from shortlist.sites.own_registry import HasAdvertisements, HasDefined, OwnRegistry
 from shortlist.sites.site import Disagreement, Joining, Site, Superseded
 from shortlist.sites.status import STATUS
 from shortlist.sites.wire import stream_of
+from tests.cli.programs import Deployment
 
 CHEAP = {"subscriptions": [{"id": "cheap", "where": "rent < 900"}]}
 NOBODY = {"subscriptions": []}
@@ -176,6 +177,19 @@ def test_advertisements_are_refused(tmp_path, links):
         Place(
             tmp_path, links, "a", ["b"], {"advertisements": [{"id": "ad", "source": "s", "k": 1}]}
         )
+
+
+def test_a_vocabulary_that_changes_meanwhile_is_refused(tmp_path):
+    deployment = Deployment(tmp_path, NOBODY, shards=1)
+    own = OwnRegistry(deployment.log, "oslo")
+    cheap = {"attribute": "rent", "terms": {"cheap": {"trapezoid": [None, None, 1, 2]}}}
+    deployment.publish({"time": "2026-03-01T00:00:00Z", "define": cheap})
+    deployment.beat("2026-03-01T00:00:01Z")
+    deployment.step()
+    with pytest.raises(HasDefined, match="define the same at all sites, and start them again"):
+        own.refresh()
+    again = OwnRegistry(deployment.log, "oslo")
+    assert again.vocabulary.of(("rent",)).terms.keys() == {"cheap"}
 
 
 def test_a_link_that_lost_entries_says_so(tmp_path, links):

@@ -12,6 +12,7 @@ from shortlist.intake.files import read_registry, registry_from_documents
 from shortlist.model.settings import Settings
 from shortlist.spark.batch import MAY_BE_COMMAND, Batch
 from shortlist.spark.sources import Lines, read_files
+from tests.defining import defining_documents, defining_registry, lines_of
 from tests.strategies import registry, seeded, timeline
 
 pytestmark = pytest.mark.spark
@@ -37,7 +38,7 @@ def write_lines(path: Path, lines: list[str]) -> Path:
 
 
 @pytest.mark.parametrize("case", CASES, ids=lambda case: case.name)
-@pytest.mark.parametrize("shards", [1, 3])
+@pytest.mark.parametrize("shards", [3, pytest.param(1, marks=pytest.mark.soak)])
 def test_a_worked_case(spark, case, shards):
     commands = (case / "timeline.jsonl").exists()
     source = case / ("timeline.jsonl" if commands else "publications.jsonl")
@@ -65,12 +66,24 @@ def test_lines_that_may_be_commands(line):
 
 @pytest.mark.parametrize(
     "seed",
-    [*range(4), *(pytest.param(seed, marks=pytest.mark.soak) for seed in range(4, 40))],
+    [*range(2), *(pytest.param(seed, marks=pytest.mark.soak) for seed in range(2, 40))],
 )
 def test_a_random_timeline_equals_one_engine(spark, tmp_path, seed):
     pick = seeded(seed)
     known = registry_from_documents(registry(pick))
-    lines = timeline(pick, 60)
+    check_batch(spark, tmp_path, seed, known, timeline(pick, 60))
+
+
+@pytest.mark.parametrize(
+    "seed", [0, *(pytest.param(seed, marks=pytest.mark.soak) for seed in range(1, 20))]
+)
+def test_terms_that_are_defined_on_the_way(spark, tmp_path, seed):
+    pick = seeded(seed)
+    known = registry_from_documents(defining_registry(pick))
+    check_batch(spark, tmp_path, seed, known, lines_of(defining_documents(pick, 60)))
+
+
+def check_batch(spark, tmp_path, seed, known, lines):
     draw = random.Random(seed)
     settings = Settings(
         lateness=draw.choice([None, 0, 2 * SECOND]),
@@ -93,7 +106,7 @@ def test_a_random_timeline_equals_one_engine(spark, tmp_path, seed):
     batch.release()
 
 
-@pytest.mark.parametrize("shards", [1, 2, 3])
+@pytest.mark.parametrize("shards", [2])
 def test_updates_retractions_and_replacements_reach_every_shard(spark, tmp_path, shards):
     policy = {"kind": "window", "k": 1, "window": "1h"}
     known = registry_from_documents(

@@ -30,10 +30,11 @@ def streamed(folder, made, source, settings, shards=None, **how):
     ("seed", "at_most", "shards", "lateness"),
     [
         (1, 1, 2, 0),
-        (2, 7, 1, 0),
-        (3, 7, 8, 2 * SECOND),
-        (4, 100, 2, 0),
-        (5, None, 8, None),
+        (3, 7, 3, 2 * SECOND),
+        *(
+            pytest.param(*how, marks=pytest.mark.soak)
+            for how in ((2, 7, 1, 0), (3, 7, 8, 2 * SECOND), (4, 100, 2, 0), (5, None, 8, None))
+        ),
         (6, None, 1, 0),
     ],
 )

@@ -33,6 +33,12 @@ REGISTRY_SUFFIXES = (".yaml", ".yml", ".json")
 Publisher = Annotated[str, typer.Argument(help="The publisher.")]
 PublicationIds = Annotated[list[str], typer.Argument(help="Ids of its publications.")]
 Ids = Annotated[list[str], typer.Argument(help="Their ids.")]
+AttributeName = Annotated[str, typer.Argument(help="Its name, as conditions have it.")]
+TermName = Annotated[str, typer.Argument(help="One of its terms, or a new one.")]
+Meaning = Annotated[
+    str,
+    typer.Argument(help='JSON, as in a vocabulary: {"trapezoid": […]}; null for a term no more.'),
+]
 Time = Annotated[
     str | None,
     typer.Option("--time", help="When, RFC 3339, in a deployment on event time; else now."),
@@ -50,6 +56,22 @@ def name_orders(verb: str, ids: Ids) -> Iterator[Order]:
 def retractions(source: Publisher, ids: PublicationIds) -> Iterator[Order]:
     for order in name_orders("retract", ids):
         yield order._replace(content={"source": source, "id": order.content})
+
+
+def definitions(attribute: AttributeName, term: TermName, meaning: Meaning) -> Iterator[Order]:
+    """
+    >>> [order.content for order in definitions("rent", "cheap", "null")]
+    [{'attribute': 'rent', 'terms': {'cheap': None}}]
+    """
+    from shortlist.intake.lines import BadItem, parse_json
+
+    place = f"define {shown(attribute)} {shown(term)}"
+    try:
+        terms = {term: parse_json(meaning, Limits())}
+    except BadItem as problem:
+        yield Order(place, "define", problem=str(problem))
+    else:
+        yield Order(place, "define", {"attribute": attribute, "terms": terms})
 
 
 def line_orders(verb: str, files: FilePaths = None) -> Iterator[Order]:
@@ -231,3 +253,4 @@ for _verb, _help in {
 }.items():
     _sends(_verb, _help, partial(name_orders, _verb))
 _sends("retract", "Take publications back.", retractions)
+_sends("define", "Give a term of an attribute a meaning, for what comes later.", definitions)

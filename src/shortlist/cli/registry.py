@@ -27,7 +27,6 @@ if TYPE_CHECKING:
     from shortlist.client.listing import Listed
     from shortlist.client.remote import Remote, Resource
     from shortlist.intake.roster import Roster
-    from shortlist.model.vocabulary import Vocabulary
 
 Listable = Literal["shortlists", "subscriptions", "advertisements", "vocabulary"]
 Wanted = Annotated[Path, typer.Argument(help="The wanted registry: a file or a folder.")]
@@ -62,9 +61,9 @@ def list_command(
             counted = place.log if deliveries else None
         else:
             only_with_log(deliveries=deliveries)
-        roster, vocabulary = _live(place, None if what == "vocabulary" else what)
+        roster = _live(place, None if what == "vocabulary" else what)
         if what == "vocabulary":
-            _print_yaml(as_written(roster, vocabulary).get("vocabulary", {}), as_json)
+            _print_yaml(as_written(roster).get("vocabulary", {}), as_json)
             return
         found = [*listed(roster, what, subscriber, policy, counted)]
     if as_json:
@@ -88,8 +87,8 @@ def get_command(
     from shortlist.client.applying import as_written
 
     with reached(log, service) as place:
-        roster, vocabulary = _live(place)
-        found = as_written(roster, vocabulary, name)
+        roster = _live(place)
+        found = as_written(roster, name)
     if name is not None and not found:
         names = {*roster.shortlists, *roster.subscriptions, *roster.advertisements}
         fail([f"nothing live is called {name!r}; {choice_of(name, names)}"])
@@ -164,16 +163,16 @@ def _plan(place: Deployment | Remote, path: Path, prune: bool) -> Plan:
     from shortlist.intake.files import read_registry
 
     wanted = read_registry(path, Limits())
-    return plan(*_live(place), wanted, prune=prune)
+    return plan(_live(place), wanted, prune=prune)
 
 
-def _live(place: Deployment | Remote, needed: Resource | None = None) -> tuple[Roster, Vocabulary]:
+def _live(place: Deployment | Remote, needed: Resource | None = None) -> Roster:
     """What is live there; of a service, what may be seen."""
     if isinstance(place, Deployment):
         roster = place.roster()
         if roster is None:
             fail(["expected a deployment whose state can be read here, found none"])
-        return roster, place.vocabulary
+        return roster
     from shortlist.client.remote_registry import remote_registry
 
     return remote_registry(place, needed)

@@ -29,11 +29,10 @@ from shortlist.cli.app import (
     limits_of,
     live_settings,
     notes,
-    say,
 )
 from shortlist.cli.deployment import LogUrl, announced_folder, folder_of, opened
 from shortlist.cli.program import without_spark
-from shortlist.client.deployment import UNLIMITED, Deployment
+from shortlist.client.deployment import UNLIMITED
 from shortlist.client.waiting import POLL_SECONDS
 from shortlist.live.forking import begin_to_import
 from shortlist.live.locking import AlreadyRunning, only_driver
@@ -102,9 +101,11 @@ def up(
         begin_to_import()  # while this process does the same
     elif workers is not None:
         raise typer.BadParameter("--workers: expected --on process with it, found --on spark")
+    from shortlist.cli.comparing import compared
     from shortlist.cli.screen import run_deployment, shown_metrics
     from shortlist.live.logs import written_logs
     from shortlist.live.running import Wanted
+    from shortlist.model.registry import Registry
 
     with errors():
         known = _first_registry(registry, log, limits_of(limit))
@@ -112,7 +113,7 @@ def up(
         wanted = Wanted(
             log=log,
             folder=folder,
-            registry=known,
+            registry=known or Registry(),
             settings=settings,
             shards=shards,
             plan=plan,
@@ -125,6 +126,8 @@ def up(
             if logs is not None:
                 stack.enter_context(written_logs(logs))
             shown = shown_metrics(metrics, stack)
+            if registry is not None and known is None:
+                stack.enter_context(compared(registry, log, settings.limits))
             run_deployment(wanted, shown, _ground(on, master, workers), with_input=with_input)
 
 
@@ -161,35 +164,17 @@ def _basis(log: str, given: TimeBasis | None) -> TimeBasis:
     return kept or given or "arrival"
 
 
-def _first_registry(path: Path | None, log: str, limits: Limits) -> Registry:
-    """What a new deployment begins with."""
+def _first_registry(path: Path | None, log: str, limits: Limits) -> Registry | None:
+    """What a new deployment begins with; None where there is one that has its registry already."""
     from shortlist.intake.files import read_registry
     from shortlist.model.registry import Registry
 
     if path is None:
         return Registry()
-    registry = read_registry(path, limits)
     with opened(log) as known:
         if has_deployment(known):
-            say([_left_aside(path, Deployment(known), registry)])
-    return registry
-
-
-def _left_aside(path: Path, deployment: Deployment, wanted: Registry) -> str:
-    """What a registry would change in a deployment that has one already."""
-    from shortlist.client.applying import CannotApply, plan
-
-    roster = deployment.roster()
-    said = f"{path}: left aside, since the deployment has a registry already"
-    if roster is None:
-        return said
-    try:
-        count = len(plan(roster, deployment.vocabulary, wanted).differences)
-    except CannotApply as error:
-        return f"{said}; {error}"
-    if not count:
-        return f"{said}, which has all of it"
-    return f"{said}; {count:,} differ: `shortlist diff {path}` shows, `apply` changes them"
+            return None
+    return read_registry(path, limits)
 
 
 SavepointPath = Annotated[Path, typer.Argument(help="A savepoint: one file.")]

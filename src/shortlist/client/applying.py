@@ -3,16 +3,18 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import replace
 from typing import Any, Literal, NamedTuple
 
 from shortlist.client.commands import Order, checked, effect
 from shortlist.client.nouns import ENDS, MAKES, Noun, live_nouns, orders_for
+from shortlist.intake.defining import changed_terms
 from shortlist.intake.documents import Kind, brief, dump
 from shortlist.intake.roster import Roster, owners_first
-from shortlist.model.paths import format_path
+from shortlist.model.paths import Path, format_path
 from shortlist.model.problem import ShortlistError
 from shortlist.model.registry import Registry
-from shortlist.model.vocabulary import Vocabulary
+from shortlist.model.vocabulary import Attribute, Term, Vocabulary
 from shortlist.model.wording import shown
 
 Change = Literal["made", "changed", "made anew", "ended"]
@@ -23,16 +25,17 @@ class CannotApply(ShortlistError):
 
 
 class Difference(NamedTuple):
-    """A noun that is not as it is wanted, and what makes it so."""
+    """A noun or a term that is not as it is wanted, and what makes it so."""
 
-    kind: Kind
+    kind: Kind | Literal["term"]
     id: str
+    """Of a term as conditions have it: rent is cheap."""
     change: Change
     orders: list[Order]
     fields: tuple[str, ...] = ()
-    """Of what is changed: which fields."""
+    """Of a noun that is changed: which fields."""
     effect: str | None = None
-    """What becomes of what its shortlist holds."""
+    """What becomes of what its shortlist holds; of a term, who changes its meaning."""
 
     def document(self) -> dict[str, Any]:
         named = {"kind": self.kind, "id": self.id, "change": self.change}
@@ -46,14 +49,14 @@ class Plan(NamedTuple):
     differences: list[Difference]
     unchanged: int
     unlisted: int
-    """Live nouns that the wanted state does not have, and that stay."""
+    """Live nouns and terms that the wanted state does not have, and that stay."""
 
     @property
     def orders(self) -> list[Order]:
         return [order for difference in self.differences for order in difference.orders]
 
 
-def plan(live: Roster, vocabulary: Vocabulary, wanted: Registry, *, prune: bool = False) -> Plan:
+def plan(live: Roster, wanted: Registry, *, prune: bool = False) -> Plan:
     """What leads from a roster, which is used up, to a registry.
 
     With `prune` what the registry does not have is ended. `CannotApply` says what no command can
@@ -61,18 +64,18 @@ def plan(live: Roster, vocabulary: Vocabulary, wanted: Registry, *, prune: bool 
 
     >>> from shortlist.intake.files import registry_from_documents
     >>> wanted = registry_from_documents({"subscriptions": [{"id": "s", "where": "rent < 900"}]})
-    >>> found = plan(Roster(), Vocabulary(), wanted)
+    >>> found = plan(Roster(), wanted)
     >>> [(each.id, each.change, each.orders[0].verb) for each in found.differences]
     [('s', 'made', 'subscribe')]
     """
-    _check_vocabulary(vocabulary, wanted.vocabulary)
-    return _Planning(live, vocabulary, wanted).plan(prune)
+    _check_vocabulary(live.vocabulary, wanted.vocabulary)
+    return _Planning(live, wanted).plan(prune)
 
 
 class _Planning:
-    def __init__(self, roster: Roster, vocabulary: Vocabulary, wanted: Registry) -> None:
+    def __init__(self, roster: Roster, wanted: Registry) -> None:
         self._roster = roster
-        self._vocabulary = vocabulary
+        self._vocabulary = wanted.vocabulary
         self._wanted: dict[Kind, dict[str, Noun]] = {
             "shortlist": {made.id: made for made in wanted.shortlists},
             "subscription": {made.id: made for made in owners_first(wanted.subscriptions)},
@@ -81,7 +84,10 @@ class _Planning:
         self._before = {kind: {*live_nouns(roster, kind)} for kind in self._wanted}
 
     def plan(self, prune: bool) -> Plan:
+        """Terms that somebody may ask for come first, and those that nobody may any more last."""
+        terms = [*self._defined()]
         unlisted = [*self._unlisted()]
+        surplus = [*self._surplus()]
         ends = [*self._unfit(), *(unlisted if prune else ())]
         ended = [*filter(None, (self._ended(kind, name) for kind, name in ends))]
         differences: list[Difference] = []
@@ -93,7 +99,37 @@ class _Planning:
                     unchanged += 1
                 else:
                     differences.append(difference)
-        return Plan([*ended, *differences], unchanged, 0 if prune else len(unlisted))
+        if prune:
+            gone = [self._term(path, name, None, "ended") for path, name in surplus]
+            return Plan([*terms, *ended, *differences, *gone], unchanged, 0)
+        return Plan([*terms, *ended, *differences], unchanged, len(unlisted) + len(surplus))
+
+    def _defined(self) -> Iterator[Difference]:
+        """Terms that are new, or mean something else."""
+        live = self._roster.vocabulary
+        for path, attribute in self._vocabulary.attributes.items():
+            for name, term in attribute.terms.items():
+                known = live.of(path).terms
+                if name not in known:
+                    yield self._term(path, name, term, "made")
+                elif changed_terms(known, {name: term}):
+                    yield self._term(path, name, term, "changed")
+
+    def _surplus(self) -> Iterator[tuple[Path, str]]:
+        """Terms that are live and not wanted."""
+        for path, attribute in self._roster.vocabulary.now().attributes.items():
+            wanted = self._vocabulary.of(path).terms
+            yield from ((path, name) for name in attribute.terms if name not in wanted)
+
+    def _term(self, path: Path, name: str, term: Term | None, change: Change) -> Difference:
+        attribute = format_path(path)
+        said = f"{attribute} is {name}"
+        content = {"attribute": attribute, "terms": {name: term and brief(term)}}
+        order = Order(f"term {shown(said)}", "define", content)
+        concerns = self._carry_out(order)
+        return Difference(
+            "term", said, change, [order], effect=concerns if change == "changed" else None
+        )
 
     def _unlisted(self) -> Iterator[tuple[Kind, str]]:
         """Shortlists first: with them their subscriptions end."""
@@ -139,7 +175,7 @@ class _Planning:
 
     def _carry_out(self, order: Order) -> str | None:
         """In the roster; the effect on what a shortlist holds."""
-        (command,) = checked([order], self._vocabulary)
+        (command,) = checked([order], self._roster.vocabulary)
         refusal = self._roster.refusal(command)
         if refusal is not None:
             raise CannotApply(f"{order.place}: {refusal}")
@@ -149,31 +185,36 @@ class _Planning:
 
 
 def _check_vocabulary(live: Vocabulary, wanted: Vocabulary) -> None:
-    """The meaning of what is live stays as it is."""
+    """Terms change, and nothing else."""
     differing = [
         format_path(path)
         for path, attribute in wanted.attributes.items()
-        if live.attributes.get(path) != attribute
+        if _without_terms(live.of(path)) != _without_terms(attribute)
     ]
     if differing:
         names = ", ".join(map(shown, differing))
         raise CannotApply(
-            f"vocabulary: expected what the deployment has, found another declaration of {names}: a"
-            " vocabulary cannot change while subscriptions are live; begin a new deployment"
+            f"vocabulary: expected what the deployment has, found another declaration of {names}:"
+            " terms change while a deployment lives, and nothing else; begin a new deployment"
         )
 
 
-def as_written(roster: Roster, vocabulary: Vocabulary, name: str | None = None) -> dict[str, Any]:
+def _without_terms(attribute: Attribute) -> Attribute:
+    return replace(attribute, terms={})
+
+
+def as_written(roster: Roster, name: str | None = None) -> dict[str, Any]:
     """What is live as a registry that could be applied: all of it, or what has a name and, of a
     shortlist, its subscriptions.
 
-    >>> as_written(Roster(), Vocabulary())
+    >>> as_written(Roster())
     {}
     """
-    registry = roster.registry(vocabulary)
+    registry = roster.registry()
     document = {
         "vocabulary": {
-            format_path(path): brief(declared) for path, declared in vocabulary.attributes.items()
+            format_path(path): brief(declared)
+            for path, declared in registry.vocabulary.attributes.items()
         }
         if name is None
         else {},

@@ -86,7 +86,7 @@ def checked(
     from shortlist.intake.lines import BadItem, ItemReader
     from shortlist.model.command import Command
 
-    reader = ItemReader(vocabulary, limits)
+    reader = ItemReader(vocabulary, limits, checks_terms=True)
     commands: list[Command] = []
     wrong: list[str] = []
     problems: list[Problem] = []
@@ -109,10 +109,10 @@ def checked(
 
 def effects(deployment: Deployment, commands: Sequence[Command]) -> list[str | None]:
     """What each command will do to what shortlists hold; None where there is nothing to say."""
-    from shortlist.model.command import Update
+    from shortlist.model.command import Define, Update
 
-    is_update = any(isinstance(command, Update) for command in commands)
-    roster = deployment.roster() if is_update else None
+    is_said = any(isinstance(command, Update | Define) for command in commands)
+    roster = deployment.roster() if is_said else None
     if roster is None:
         return [None] * len(commands)
     said = []
@@ -124,14 +124,33 @@ def effects(deployment: Deployment, commands: Sequence[Command]) -> list[str | N
 
 
 def effect(roster: Roster, command: Command) -> str | None:
-    """What a command will do to what a shortlist holds; None where there is nothing to say."""
-    from shortlist.model.command import Update
+    """What a command will do to what a shortlist holds, and defined terms to who asks for them;
+    None where there is nothing to say."""
+    from shortlist.model.command import Define, Update
     from shortlist.model.policy_changes import outcome
 
-    if not isinstance(command, Update) or roster.refusal(command) is not None:
+    if not isinstance(command, Update | Define) or roster.refusal(command) is not None:
         return None
+    if isinstance(command, Define):
+        users = roster.concerned(command)
+        return _who_changes(len(users.subscriptions), len(users.advertisements))
     name = roster.shortlist_of(command)
     assert name is not None
     before, made = roster.shortlists[name], roster.updated(command)
     after = made.shortlist or before
     return f"shortlist {name!r} {outcome(before.policy, after.policy)}"
+
+
+def _who_changes(subscriptions: int, advertisements: int) -> str:
+    """
+    >>> _who_changes(2, 1)
+    '2 subscriptions and 1 advertisement change their meaning, from the next publication on'
+    >>> _who_changes(1, 0)
+    '1 subscription changes its meaning, from the next publication on'
+    """
+    counts = {"subscription": subscriptions, "advertisement": advertisements}
+    said = [f"{count:,} {kind}{'s' * (count > 1)}" for kind, count in counts.items() if count]
+    if not said:
+        return "nobody changes its meaning"
+    verb = "changes its" if subscriptions + advertisements == 1 else "change their"
+    return f"{' and '.join(said)} {verb} meaning, from the next publication on"

@@ -5,10 +5,10 @@ from __future__ import annotations
 import json
 from collections.abc import Collection, Iterator
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 from shortlist.live.files import Files
-from shortlist.live.manifest import Manifest
+from shortlist.live.manifest import Chain, Manifest
 from shortlist.live.places import announced, files_in
 from shortlist.live.registers import committed, has_deployment
 from shortlist.log.base import DELIVERIES, REJECTS, Log
@@ -21,13 +21,20 @@ if TYPE_CHECKING:
 UNLIMITED = Limits().for_what_was_read()
 
 
+class _Words(NamedTuple):
+    """A vocabulary after so many inputs."""
+
+    inputs: int
+    vocabulary: Vocabulary
+
+
 @dataclass(frozen=True, slots=True)
 class Deployment:
     """The deployment that works on a log, if there is one."""
 
     log: Log
-    _known: dict[str, Vocabulary] = field(default_factory=dict, repr=False, compare=False)
-    """The vocabulary of each registry that was read, by its file; only the last one is kept."""
+    _known: dict[str, _Words] = field(default_factory=dict, repr=False, compare=False)
+    """The vocabulary that was read last, by the file of its registry."""
 
     @property
     def manifest(self) -> Manifest | None:
@@ -44,19 +51,17 @@ class Deployment:
     def vocabulary(self) -> Vocabulary:
         """Its vocabulary; one that allows everything where it cannot be known."""
         from shortlist.language.permissive import any_vocabulary
-        from shortlist.live.registry_state import replay_registry
 
         manifest, files = self.manifest, self.files
         if manifest is None or files is None:
             return any_vocabulary()
-        name = manifest.registry.snapshot.name
-        known = self._known.get(name)
-        if known is None:
-            registry, _ = replay_registry(manifest.registry, files, UNLIMITED, lambda _: False)
-            known = registry.vocabulary
+        chain = manifest.registry
+        known = self._known.get(chain.snapshot.name)
+        if known is None or known.inputs != len(chain.inputs):
+            known = _words(chain, files, known)
             self._known.clear()
-            self._known[name] = known
-        return known
+            self._known[chain.snapshot.name] = known
+        return known.vocabulary
 
     @property
     def basis(self) -> TimeBasis:
@@ -78,6 +83,24 @@ class Deployment:
         for command in (*registry_commands(registry), *commands):
             roster.apply(command)
         return roster
+
+
+def _words(chain: Chain, files: Files, known: _Words | None) -> _Words:
+    """The vocabulary of a registry; what was known after some of its inputs is not read again."""
+    from shortlist.intake.lines import ItemReader
+    from shortlist.intake.roster import Roster
+    from shortlist.live.registry_state import carried_out, replay_registry
+    from shortlist.model.command import Define
+
+    if known is None or known.inputs > len(chain.inputs):
+        registry, _ = replay_registry(chain, files, UNLIMITED, lambda _: False)
+        known = _Words(0, registry.vocabulary)
+    roster, reader = Roster(known.vocabulary), ItemReader(known.vocabulary, UNLIMITED)
+    inputs = chain.inputs[known.inputs :]
+    for command in carried_out(inputs, files, reader, lambda shortlist: shortlist is None):
+        if isinstance(command, Define):
+            roster.apply(command)
+    return _Words(len(chain.inputs), roster.vocabulary.now())
 
 
 def read_up_to(manifest: Manifest) -> int:

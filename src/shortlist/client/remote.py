@@ -172,6 +172,12 @@ class Api(ABC, Generic[Answer]):
         """What is declared about attributes, as a registry has it."""
         return self.ask(Call("GET", "/vocabulary"))
 
+    def define(self, attribute: str, terms: Mapping[str, Any]) -> Answer:
+        """Terms of an attribute are new, mean something else, or (null) are no more; the answer
+        names whose meaning changes."""
+        path = f"/vocabulary/{quote(attribute, safe='')}"
+        return self.ask(_with_body("PATCH", path, {"terms": terms}))
+
     def me(self) -> Answer:
         """Whose key it is that this program calls with."""
         return self.ask(Call("GET", "/me"))

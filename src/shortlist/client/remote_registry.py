@@ -8,13 +8,12 @@ from itertools import groupby
 from typing import Any
 
 from shortlist.client.applying import Difference
-from shortlist.client.commands import Verdict
+from shortlist.client.commands import Order, Verdict
 from shortlist.client.deployment import UNLIMITED
 from shortlist.client.nouns import ENDS
 from shortlist.client.remote import Refusal, Remote, Resource
 from shortlist.intake.files import registry_from_documents
 from shortlist.intake.roster import Roster, registry_commands
-from shortlist.model.vocabulary import Vocabulary
 
 RESOURCES: tuple[Resource, ...] = ("shortlists", "subscriptions", "advertisements")
 PAGE = 1000
@@ -23,7 +22,7 @@ MOST_AT_ONCE = 16
 """Requests: each waits until the deployment has come to it."""
 
 
-def remote_registry(remote: Remote, needed: Resource | None = None) -> tuple[Roster, Vocabulary]:
+def remote_registry(remote: Remote, needed: Resource | None = None) -> Roster:
     """What is live and may be seen with this key, which has to see the kind that is needed."""
     documents: dict[str, Any] = {
         resource: _all(remote, resource, is_needed=resource == needed) for resource in RESOURCES
@@ -34,7 +33,7 @@ def remote_registry(remote: Remote, needed: Resource | None = None) -> tuple[Ros
     roster = Roster(registry.vocabulary, UNLIMITED)
     for command in registry_commands(registry):
         roster.apply(command)
-    return roster, registry.vocabulary
+    return roster
 
 
 def _all(remote: Remote, resource: Resource, *, is_needed: bool) -> list[dict[str, Any]]:
@@ -59,28 +58,36 @@ def apply_remotely(remote: Remote, differences: Sequence[Difference]) -> Iterato
             yield from threads.map(lambda each: _applied(remote, each), some)
 
 
-def _stage(difference: Difference) -> tuple[bool, bool, bool]:
-    """What ends comes first, shortlists before what is on them, and subscriptions before those that
-    join their own."""
+def _stage(difference: Difference) -> tuple[int, bool, bool]:
+    """Terms come first, and those that end last; of nouns what ends comes first, shortlists before
+    what is on them, and subscriptions before those that join their own."""
+    ends = difference.change == "ended"
+    if difference.kind == "term":
+        return (3 if ends else 0), False, False
     content = difference.orders[-1].content
     joins = isinstance(content, dict) and content.get("shortlist") is not None
-    return difference.change != "ended", difference.kind != "shortlist", joins
+    return (1 if ends else 2), difference.kind != "shortlist", joins
 
 
 def _applied(remote: Remote, difference: Difference) -> Verdict:
     order = difference.orders[-1]
-    resource: Resource = f"{difference.kind}s"  # type: ignore[assignment]
     try:
-        if order.verb == ENDS[difference.kind]:
-            answer = remote.delete(resource, difference.id)
-        else:
-            assert isinstance(order.content, dict)
-            changes = dict(order.content)
-            if order.verb == "update":
-                del changes[difference.kind]
-                answer = remote.patch(resource, difference.id, changes)
-            else:
-                answer = remote.put(resource, difference.id, changes)
+        answer = _answer(remote, difference, order)
     except Refusal as refusal:
         return Verdict(order.place, refusal.offset, str(refusal), None)
     return Verdict(order.place, answer.get("offset"), None, answer.get("effect"))
+
+
+def _answer(remote: Remote, difference: Difference, order: Order) -> dict[str, Any]:
+    if difference.kind == "term":
+        assert isinstance(order.content, dict)
+        return remote.define(order.content["attribute"], order.content["terms"])
+    resource: Resource = f"{difference.kind}s"  # type: ignore[assignment]
+    if order.verb == ENDS[difference.kind]:
+        return remote.delete(resource, difference.id)
+    assert isinstance(order.content, dict)
+    changes = dict(order.content)
+    if order.verb == "update":
+        del changes[difference.kind]
+        return remote.patch(resource, difference.id, changes)
+    return remote.put(resource, difference.id, changes)

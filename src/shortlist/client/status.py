@@ -96,7 +96,7 @@ def _mistakes(deployment: Deployment, read: int) -> list[str]:
         return []
     lines = [entry.content for entry in deployment.log.read(INPUT, max(read - RECENT, 0), read)]
     return likely_mistakes(
-        roster.registry(deployment.vocabulary),
+        roster.registry(),
         lines,
         UNLIMITED,
         commands=False,

@@ -8,6 +8,7 @@ before it, or to the same instant.
 from collections import Counter
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field, replace
+from functools import partial
 from typing import Literal, NamedTuple
 
 import numpy as np
@@ -22,11 +23,12 @@ from shortlist.engine.quarantine import PREFIX, Harmful, Quarantine, Quarantined
 from shortlist.intake.lines import ItemReader
 from shortlist.intake.reading import LineReader, with_wanted
 from shortlist.intake.roster import Roster, not_in_quarantine, registry_commands
-from shortlist.model.command import Advertise, Command, Drop, Retry, Unadvertise
+from shortlist.model.command import Advertise, Command, Define, Drop, Retry, Unadvertise
 from shortlist.model.items import BLANK, COMMAND, HEARTBEAT, PUBLICATION, REJECT, Items, Wanted
 from shortlist.model.registry import Registry
 from shortlist.model.settings import Settings
 from shortlist.model.times import END_OF_TIME
+from shortlist.model.vocabulary import Vocabulary
 from shortlist.selection.audience import Inducement
 
 Why = Literal["unreadable", "late", "ahead", "duplicate", "unadvertised", "refused", "quarantined"]
@@ -116,14 +118,13 @@ class Admission:
         self, registry: Registry, settings: Settings, *, waits_for_ties: bool = True
     ) -> None:
         self._settings = settings
-        self.vocabulary = registry.vocabulary
         self.arrivals = Arrivals()
         # along the offsets of a log arrivals never decrease: nothing is late
         lateness = 0 if settings.time == "arrival" else settings.lateness
         self.ordering = Ordering(lateness, waits_for_ties=waits_for_ties)
         self.duplicates = Duplicates(settings.dedup)
         self.roster = Roster(registry.vocabulary, settings.limits)
-        self._inducements = Inducements(registry.vocabulary, settings.limits)
+        self._inducements = Inducements(self.roster.vocabulary, settings.limits)
         self._mentions = Mentions(registry.vocabulary, settings.limits)
         self._reader = ItemReader(registry.vocabulary, settings.limits.for_what_was_read())
         self.quarantine = Quarantine()
@@ -131,6 +132,11 @@ class Admission:
         """Items that are put aside without a further look, by position, and why."""
         for command in registry_commands(registry):
             self.follow(command)
+
+    @property
+    def vocabulary(self) -> Vocabulary:
+        """As it is now."""
+        return self.roster.vocabulary
 
     @property
     def wanted(self) -> Wanted:
@@ -162,11 +168,15 @@ class Admission:
 
     def registry(self) -> Registry:
         """What is live now."""
-        return self.roster.registry(self.vocabulary)
+        return self.roster.registry()
 
     def follow(self, command: Command) -> None:
         """Carries out a command that was not refused."""
         self._mentions.apply(command, self.roster)
+        if isinstance(command, Define):
+            advertisements = self.roster.concerned(command).advertisements
+            self._inducements.define(advertisements, partial(self.roster.apply, command))
+            return
         match command:
             case Advertise(advertisement=advertisement):
                 self._inducements.add(advertisement)

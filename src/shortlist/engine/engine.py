@@ -1,6 +1,6 @@
 """The engine: a batch of timeline items in, deliveries and rejects out."""
 
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -15,17 +15,14 @@ from shortlist.engine.shard import Observer, Shard
 from shortlist.engine.status import status
 from shortlist.intake.files import registry_from_documents
 from shortlist.intake.reading import items_of
-from shortlist.matching.base import Matcher
+from shortlist.matching.base import MakeMatcher
 from shortlist.matching.index.index import Index
 from shortlist.model.command import Command, Item
 from shortlist.model.delivery import Delivery
 from shortlist.model.items import PUBLICATION, Items, Wanted
 from shortlist.model.problem import Reject
 from shortlist.model.registry import Registry
-from shortlist.model.settings import Limits, Settings
-from shortlist.model.vocabulary import Vocabulary
-
-MakeMatcher = Callable[[Vocabulary, Limits], Matcher]
+from shortlist.model.settings import Settings
 
 
 @dataclass(slots=True)
@@ -74,8 +71,7 @@ class Engine:
             self._shard = Shard(registry, settings.limits)
             self._saving = Saving(self._shard, self.admission)
         else:
-            made = matcher(registry.vocabulary, settings.limits)
-            self._shard = PlainShard(registry, settings.limits, made, question)
+            self._shard = PlainShard(registry, settings.limits, matcher, question)
             self._explainer = self._shard.explainer
 
     def process(self, items: Iterable[Item], last: bool = False) -> Result:

@@ -1,6 +1,6 @@
 """Which advertisements publications are induced by, and how far they may reach."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 
 from shortlist.matching.blocks import Block
 from shortlist.matching.index.index import Index
@@ -28,6 +28,14 @@ class Inducements:
     def remove(self, advertisement: str) -> None:
         del self._live[advertisement]
         self._index.remove(advertisement)
+
+    def define(self, advertisements: Sequence[Advertisement], change: Callable[[], None]) -> None:
+        """Changes the vocabulary, while those whose meaning that changes are not here."""
+        for each in advertisements:
+            self.remove(each.id)
+        change()
+        for each in advertisements:
+            self.add(each)
 
     def of(self, publications: Items) -> Sequence[Inducement | None]:
         """What the publishers' advertisements say; None where none applies."""

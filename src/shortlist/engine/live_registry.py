@@ -11,6 +11,7 @@ from shortlist.model.command import (
     Advertise,
     Close,
     Command,
+    Define,
     Open,
     Retract,
     Subscribe,
@@ -32,13 +33,22 @@ class LiveRegistry(ABC):
     def __init__(self, vocabulary: Vocabulary, limits: Limits) -> None:
         self.limits = limits
         self.roster = Roster(vocabulary, limits)
+        vocabulary = self.vocabulary
         self.values = Values(vocabulary)
         self.census = TypeCensus(vocabulary, limits)
         self.scoring = Scoring(vocabulary, limits)
         self.advertisements = Advertisements(vocabulary, limits)
 
+    @property
+    def vocabulary(self) -> Vocabulary:
+        """Changes with commands, for all who look at it."""
+        return self.roster.vocabulary
+
     def apply(self, command: Command) -> None:
         """Carries out a command that the roster did not refuse."""
+        if isinstance(command, Define):
+            self._define(command)
+            return
         match command:
             case Open(shortlist=shortlist):
                 self.scoring.open(shortlist)
@@ -77,6 +87,23 @@ class LiveRegistry(ABC):
             # who numbers subscriptions gives the one the number that it has just got back
             self._unsubscribe(made.subscription.id)
             self._subscribe(made.subscription)
+
+    def _define(self, command: Define) -> None:
+        """Whoever uses terms that change is taken out before, and comes back afterwards.
+
+        All are out at once, since those who ask the same share what is compiled; the last one that
+        went comes back first, so that who numbers subscriptions gives all the same numbers.
+        """
+        subscriptions, advertisements = self.roster.concerned(command)
+        for subscription in subscriptions:
+            self._unsubscribe(subscription.id)
+        for advertisement in advertisements:
+            self.advertisements.remove(advertisement.id)
+        self.roster.apply(command)
+        for advertisement in advertisements:
+            self.advertisements.add(advertisement)
+        for subscription in reversed(subscriptions):
+            self._subscribe(subscription)
 
     def _reopen(self, shortlist: Shortlist) -> None:
         """A shortlist has other settings from now on."""
@@ -130,13 +157,13 @@ def opened_by(commands: Iterable[Command]) -> Iterator[Shortlist]:
                     yield own
 
 
-def tell(shortlists: Shortlists[T], command: Command, roster: Roster) -> T | None:
+def tell(shortlists: Shortlists[T], command: Command, roster: Roster) -> Iterator[T]:
     """Tells shortlists what a command means for them; the roster is as before the command."""
     match command:
         case Open(shortlist=shortlist):
             shortlists.open(shortlist)
         case Close(shortlist=name):
-            return shortlists.close(name, command.time)
+            yield shortlists.close(name, command.time)
         case Subscribe(subscription=subscription):
             own = subscription.own_shortlist()
             if own is not None:
@@ -144,13 +171,17 @@ def tell(shortlists: Shortlists[T], command: Command, roster: Roster) -> T | Non
         case Unsubscribe(subscription=name):
             home = roster.subscriptions[name].shortlist
             if home is None:
-                return shortlists.close(name, command.time)
-            return shortlists.cancel(home, name, command.time)
+                yield shortlists.close(name, command.time)
+            else:
+                yield shortlists.cancel(home, name, command.time)
         case Update():
             made, home = roster.updated(command), roster.shortlist_of(command)
             assert home is not None
             shortlist = made.shortlist or roster.shortlists[home]
-            return shortlists.update(shortlist, made.subscription, command.time)
+            yield shortlists.update(shortlist, made.subscription, command.time)
+        case Define():
+            # as if each of them were updated with what it has
+            for home in sorted(roster.concerned(command).shortlists):
+                yield shortlists.update(roster.shortlists[home], None, command.time)
         case Retract(source=source, publication=publication):
-            return shortlists.retract(source, publication, command.time)
-    return None
+            yield shortlists.retract(source, publication, command.time)

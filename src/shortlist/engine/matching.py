@@ -137,7 +137,7 @@ class Matching(LiveRegistry):
     def __init__(self, vocabulary: Vocabulary, limits: Limits, *, finds: bool = True) -> None:
         super().__init__(vocabulary, limits)
         self.finds = finds
-        self._finder = Finder(vocabulary, limits) if finds else None
+        self._finder = Finder(self.vocabulary, limits) if finds else None
         self._numbered: Numbered = self._finder or FoundElsewhere()
         self.shortlists = Numbers()
         self.names = NameColumn()

@@ -8,6 +8,7 @@ from functools import reduce
 from shortlist.intake.roster import Changes, Roster, registry_commands
 from shortlist.language.errors import LanguageError
 from shortlist.language.parser import parse_any_score, parse_audience_score, parse_where
+from shortlist.language.permissive import with_any_terms
 from shortlist.language.reader import parted
 from shortlist.language.tree import Number, Score, predicates
 from shortlist.matching.computable import needs
@@ -48,7 +49,8 @@ class Mentions:
     """
 
     def __init__(self, vocabulary: Vocabulary, limits: Limits) -> None:
-        self._vocabulary = vocabulary
+        # which terms there are depends on commands, and makes no difference here
+        self._vocabulary = with_any_terms(vocabulary)
         self._limits = limits
         self._paths: Counter[Path] = Counter()
         self._diverse = 0

@@ -9,7 +9,7 @@ from shortlist.engine.contents import content
 from shortlist.engine.departures import Change, Departure, Reason, Return
 from shortlist.engine.shard import Shard
 from shortlist.engine.shown import Held, Showing, Shown
-from shortlist.model.command import Command, Retract, Unsubscribe
+from shortlist.model.command import Command, Define, Retract, Unsubscribe
 from shortlist.model.items import Items
 from shortlist.model.policy import Policy
 from shortlist.model.policy_changes import kept_by
@@ -91,8 +91,11 @@ class Mirror:
         retracted = _retracted(step)
         if retracted is not None:
             self._names = self._showing.holders(*retracted)
-        if isinstance(step, Command):
-            self._touched = self._shard.matching.roster.shortlist_of(step)
+        roster = self._shard.matching.roster
+        if isinstance(step, Define):
+            self._names = roster.concerned(step).shortlists
+        elif isinstance(step, Command):
+            self._touched = roster.shortlist_of(step)
             if self._touched is not None:
                 self._names.add(self._touched)
                 known = self._live.get(self._touched)

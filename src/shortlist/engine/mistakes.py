@@ -14,14 +14,16 @@ from shortlist.engine.mentions import Mentions
 from shortlist.engine.steps import BLOCK
 from shortlist.intake.lines import ItemReader
 from shortlist.intake.reading import LineReader
+from shortlist.intake.roster import Roster
 from shortlist.matching.blocks import Block
 from shortlist.matching.values import Values
-from shortlist.model.command import Subscribe
+from shortlist.model.command import Define, Subscribe
 from shortlist.model.items import ATTRIBUTES, COMMAND, PUBLICATION, Items, Wanted
 from shortlist.model.paths import CONTEXT, format_path, parse_path
 from shortlist.model.registry import Registry
 from shortlist.model.settings import Limits
 from shortlist.model.subscription import Subscription
+from shortlist.model.vocabulary import Vocabulary
 from shortlist.model.wording import one_line
 
 OF_CLOUD_EVENTS = {
@@ -45,8 +47,8 @@ def likely_mistakes(
 ) -> list[str]:
     """Warnings about a registry beside some lines of its input, which `of` says more about.
 
-    Of commands among them, those count that subscribe. Of more than so many subscriptions it is not
-    asked which of them match: that takes long.
+    Of commands among them, those count that subscribe or define terms. Of more than so many
+    subscriptions it is not asked which of them match: that takes long.
 
     >>> from shortlist.intake.files import registry_from_documents
     >>> cheap = registry_from_documents({"subscriptions": [{"id": "cheap", "where": "rnt < 900"}]})
@@ -70,27 +72,38 @@ def likely_mistakes(
     documents = [json.loads(line.removeprefix("\ufeff")) for line in lines_read]
     warnings = [*_unknown_attributes(publications, documents, count), *_beside_data(documents)]
     if len(asked.subscriptions) <= most_subscriptions:
-        warnings += _unmatched(asked.subscriptions, publications, registry, limits, count)
+        warnings += _unmatched(asked, publications, limits, count)
     return warnings
 
 
 class _Asked(NamedTuple):
-    """All subscriptions of a registry and of the commands behind it, and what they mention."""
+    """All subscriptions of a registry and of the commands behind it, what they mention, and the
+    vocabulary after all commands."""
 
     subscriptions: dict[str, Subscription]
     wanted: Wanted
+    vocabulary: Vocabulary
 
 
 def _asked(registry: Registry, items: Items, limits: Limits) -> _Asked:
+    roster = Roster(registry.vocabulary, limits)
     subscriptions = {made.id: made for made in registry.subscriptions}
     reader = ItemReader(registry.vocabulary, limits)
     for line in items.kept(items.kinds == COMMAND).values("line"):
         command = reader.line(line, position=0, time=0)
         if isinstance(command, Subscribe):
             subscriptions[command.subscription.id] = command.subscription
+        elif isinstance(command, Define) and roster.refusal(command) is None:
+            roster.apply(command)
+    subscriptions = {
+        name: made
+        for name, made in subscriptions.items()
+        if roster.unknown_term("subscription", made) is None
+    }
     mentions = Mentions(registry.vocabulary, limits)
     found = {mentions.of_subscription(made) for made in subscriptions.values()}
-    return _Asked(subscriptions, Wanted(reduce(frozenset.union, found, frozenset())))
+    wanted = Wanted(reduce(frozenset.union, found, frozenset()))
+    return _Asked(subscriptions, wanted, roster.vocabulary)
 
 
 def _unknown_attributes(
@@ -134,17 +147,12 @@ def _beside_data(documents: Sequence[Mapping[str, Any]]) -> Iterator[str]:
         )
 
 
-def _unmatched(
-    subscriptions: Mapping[str, Subscription],
-    items: Items,
-    registry: Registry,
-    limits: Limits,
-    count: str,
-) -> Iterator[str]:
+def _unmatched(asked: _Asked, items: Items, limits: Limits, count: str) -> Iterator[str]:
     """Subscriptions that match nothing."""
+    subscriptions = asked.subscriptions
     if not subscriptions:
         return
-    finder, values = Finder(registry.vocabulary, limits), Values(registry.vocabulary)
+    finder, values = Finder(asked.vocabulary, limits), Values(asked.vocabulary)
     numbers = {name: finder.add(made) for name, made in subscriptions.items()}
     is_matched = np.zeros(max(numbers.values()) + 1, np.bool_)
     for first in range(0, len(items), BLOCK):

@@ -11,7 +11,7 @@ from shortlist.engine.plain_selecting import PlainSelecting
 from shortlist.engine.steps import CommandReader, steps
 from shortlist.intake.lines import ItemReader
 from shortlist.intake.roster import registry_commands
-from shortlist.matching.base import Matcher
+from shortlist.matching.base import MakeMatcher
 from shortlist.model.command import Command
 from shortlist.model.delivery import Delivery
 from shortlist.model.items import Items
@@ -27,7 +27,7 @@ class PlainShard:
         self,
         registry: Registry,
         limits: Limits,
-        matcher: Matcher,
+        matcher: MakeMatcher,
         question: Question | None = None,
         *,
         of_a_shard: bool = False,
@@ -67,7 +67,8 @@ class PlainShard:
             yield from self.selecting.advance(until)
 
     def _apply(self, command: Command) -> list[Delivery]:
-        deliveries = tell(self.selecting, command, self.matching.roster) or []
+        told = tell(self.selecting, command, self.matching.roster)
+        deliveries = [delivery for some in told for delivery in some]
         self.matching.apply(command)
         return deliveries
 

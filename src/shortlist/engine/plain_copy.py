@@ -28,14 +28,8 @@ def plain_copy(shard: Shard, question: Question, *, of_a_shard: bool = True) -> 
     'a better one is still valid'
     """
     matching = shard.matching
-    vocabulary, limits = matching.values.vocabulary, matching.limits
-    copy = PlainShard(
-        matching.roster.registry(vocabulary),
-        limits,
-        Index(vocabulary, limits),
-        question,
-        of_a_shard=of_a_shard,
-    )
+    registry = matching.roster.registry()
+    copy = PlainShard(registry, matching.limits, Index, question, of_a_shard=of_a_shard)
     for name, shortlist in matching.roster.shortlists.items():
         number = matching.shortlists.number(name)
         state = plain_state(shard.selecting, number, shortlist.policy)

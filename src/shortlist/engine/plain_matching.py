@@ -3,7 +3,7 @@
 from collections.abc import Iterable
 
 from shortlist.engine.live_registry import LiveRegistry
-from shortlist.matching.base import Matcher
+from shortlist.matching.base import MakeMatcher
 from shortlist.matching.blocks import Block
 from shortlist.matching.values import Reader
 from shortlist.model.publication import Publication
@@ -17,9 +17,9 @@ from shortlist.selection.audience import Inducement, Nomination
 class PlainMatching(LiveRegistry):
     """Publications in, scored candidates out, one by one and with any matcher."""
 
-    def __init__(self, vocabulary: Vocabulary, limits: Limits, matcher: Matcher) -> None:
+    def __init__(self, vocabulary: Vocabulary, limits: Limits, matcher: MakeMatcher) -> None:
         super().__init__(vocabulary, limits)
-        self._matcher = matcher
+        self._matcher = matcher(self.vocabulary, limits)
 
     def candidates(self, publication: Publication, read: Reader) -> list[Candidate]:
         """One candidate per matching shortlist, in order of id."""

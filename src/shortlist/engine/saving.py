@@ -69,8 +69,7 @@ class Saving:
     def _packed_registry(self) -> bytes:
         """As long as no command changes the registry, it is packed once."""
         if self._packed is None or self._packed[0] != self._shard.changes:
-            matching = self._shard.matching
-            live = matching.roster.registry(matching.values.vocabulary)
+            live = self._shard.matching.roster.registry()
             content = packed(registry_document(live, self._known))
             self._packed = self._shard.changes, content
         return self._packed[1]

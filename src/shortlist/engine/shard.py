@@ -145,7 +145,8 @@ class Shard:
         for step in steps(items, CommandReader(self._reader, commands), watching.at_once):
             yield from watching.before(step)
             if isinstance(step, Command):
-                placed = self._counted(tell(self, step, self.matching.roster) or NO_PLACEMENTS)
+                told = tell(self, step, self.matching.roster)
+                placed = self._counted(Placements.joined([NO_PLACEMENTS, *told]))
             else:
                 placed = self._publish(step, chosen, found)
             watching.during(step, placed)

@@ -33,7 +33,7 @@ from shortlist.intake.reading import LineReader, items_of, rejects_of
 from shortlist.intake.roster import registry_commands
 from shortlist.intake.table_reading import TableReader
 from shortlist.matching.index.index import Index
-from shortlist.model.command import Advertise, Command, Subscribe, Unadvertise
+from shortlist.model.command import Advertise, Command, Define, Subscribe, Unadvertise
 from shortlist.model.items import BLANK, PUBLICATION, REJECT, Items, Wanted
 from shortlist.model.registry import Registry
 from shortlist.model.settings import Limits, Settings
@@ -161,7 +161,7 @@ class Admit:
     registry: Registry
     """Its advertisements are all that matters here."""
     changes: Sequence[Command]
-    """Commands that advertise, or take that back, in order."""
+    """Commands that advertise, take that back, or define terms, in order."""
     settings: Settings
     wanted: Wanted
 
@@ -327,8 +327,7 @@ class Select:
     def _shard(self) -> Shard | PlainShard:
         share = self.share
         if self.explain:
-            index = Index(share.registry.vocabulary, share.limits)
-            return PlainShard(share.registry, share.limits, index, Question(), of_a_shard=True)
+            return PlainShard(share.registry, share.limits, Index, Question(), of_a_shard=True)
         return Shard(share.registry, share.limits)
 
     def _run(
@@ -383,4 +382,4 @@ STAGES = (Read, Admit, Nominate, Choose, Select)
 
 def advertising(commands: Iterable[Command]) -> list[Command]:
     """Those of some commands that an admission of publications has to know."""
-    return [each for each in commands if isinstance(each, Advertise | Unadvertise)]
+    return [each for each in commands if isinstance(each, Advertise | Unadvertise | Define)]

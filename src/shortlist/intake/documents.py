@@ -2,8 +2,8 @@
 
 import sys
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
-from functools import partial
-from typing import Any, Literal, TypeVar, get_args
+from functools import lru_cache, partial
+from typing import Any, Literal, TypeVar, cast, get_args
 
 from pydantic import TypeAdapter, ValidationError
 
@@ -163,7 +163,7 @@ NOUNS: dict[Kind, type] = {
     "advertisement": Advertisement,
 }
 ADAPTERS: dict[type, TypeAdapter[Any]] = {
-    noun: TypeAdapter(noun) for noun in (Attribute, *NOUNS.values())
+    noun: TypeAdapter(noun) for noun in (Attribute, Term, *NOUNS.values())
 }
 
 
@@ -181,8 +181,17 @@ def brief(noun: object) -> Any:
     """
     document = ADAPTERS[type(noun)].dump_python(noun, mode="json", exclude_defaults=True)
     if "policy" in document:
-        document["policy"] = _with_kinds(document["policy"], dump(noun)["policy"])
+        document["policy"] = _brief_policy(cast("Subscription | Shortlist", noun).policy)
     return document
+
+
+@lru_cache
+def _brief_policy(policy: Policy) -> Any:
+    some, whole = (
+        POLICY.dump_python(policy, mode="json", exclude_defaults=leaves_out)
+        for leaves_out in (True, False)
+    )
+    return _with_kinds(some, whole)
 
 
 def _with_kinds(policy: Any, whole: Any) -> Any:
@@ -242,6 +251,21 @@ class Documents:
             attributes[path] = self._attribute(path, label, declaration)
         self.vocabulary = Vocabulary(attributes)
 
+    def read_terms(self, name: str, terms: object) -> tuple[Path, Mapping[str, Term]] | None:
+        """Terms for an attribute of this name, which stays of its type; None if there is any
+        problem with them."""
+        label = f"attribute {shown(name)}"
+        try:
+            path = parse_path(name)
+        except ValueError as error:
+            self.problems.append(Problem(id=label, message=str(error)))
+            return None
+        declared = self.vocabulary.of(path)
+        document = {"type": declared.type, "many": declared.many, "terms": terms}
+        known = len(self.problems)
+        read = self._attribute(path, label, document)
+        return (path, read.terms) if len(self.problems) == known else None
+
     def read(self, kind: Kind, document: object, number: int | None = None) -> Any:
         """The noun that a document describes; None if there is any problem with it.
 
@@ -252,7 +276,7 @@ class Documents:
 
     def read_again(self, kind: Kind, document: dict[str, Any]) -> Any:
         """The noun that was read before from such a document, without a problem."""
-        given: Any = without_nulls(document)
+        given = dict(document)
         self._share(given)
         return ADAPTERS[NOUNS[kind]].validate_python(given)
 

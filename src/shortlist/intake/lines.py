@@ -6,10 +6,12 @@ from typing import Any, Literal
 
 from shortlist.intake.documents import Documents, Kind
 from shortlist.intake.json_text import NotJson, parse_bytes
+from shortlist.language.permissive import with_any_terms
 from shortlist.model.command import (
     Advertise,
     Close,
     Command,
+    Define,
     Drop,
     Heartbeat,
     Item,
@@ -58,6 +60,7 @@ VERBS = (
     "update",
     "advertise",
     "unadvertise",
+    "define",
     "retract",
     "heartbeat",
 )
@@ -80,6 +83,9 @@ class BadItem(ValueError):
 class ItemReader:
     """Reads lines under one vocabulary: publications and, unless told otherwise, commands.
 
+    Whether a subscription's terms exist depends on the commands before it: whoever carries it out
+    finds out, unless this is told to check them by the vocabulary as it is.
+
     >>> read = ItemReader(Vocabulary())
     >>> read.line('{"id": "p1", "source": "s", "time": "1970-01-01T00:00:01Z"}', position=4).time
     1000000
@@ -90,9 +96,14 @@ class ItemReader:
     """
 
     def __init__(
-        self, vocabulary: Vocabulary, limits: Limits | None = None, commands: bool = True
+        self,
+        vocabulary: Vocabulary,
+        limits: Limits | None = None,
+        commands: bool = True,
+        *,
+        checks_terms: bool = False,
     ) -> None:
-        self._vocabulary = vocabulary
+        self._vocabulary = vocabulary if checks_terms else with_any_terms(vocabulary)
         self._limits = limits or Limits()
         self._commands = commands
 
@@ -157,6 +168,8 @@ class ItemReader:
             return made
         if verb == "update":
             return _update(_object(document, verb), place)
+        if verb == "define":
+            return self._define(_object(document, verb), place)
         if verb == "retract":
             return _retract(_object(document, verb), place)
         if verb in RELEASING:
@@ -169,9 +182,32 @@ class ItemReader:
         documents = Documents(self._vocabulary, self._limits)
         noun = documents.read(kind, content)
         if noun is None:
-            said = "; ".join(str(problem) for problem in documents.problems)
-            raise BadItem(said, documents.problems)
+            raise _bad(documents)
         return noun
+
+    def _define(self, content: Mapping[str, Any], place: Mapping[str, int]) -> Define:
+        """An attribute keeps its type, so that it is known already which terms it can have."""
+        others = sorted(content.keys() - {"attribute", "terms"})
+        if others:
+            raise BadItem(
+                f"define: {others[0]}: expected only attribute and terms: what else is declared"
+                " stays so as long as a deployment lives"
+            )
+        name = _text(content, "attribute")
+        terms = _object({"terms": content.get("terms")}, "terms")
+        if not terms:
+            raise BadItem("define: terms: expected a term, found none")
+        documents = Documents(self._vocabulary, self._limits)
+        given = {term: meaning for term, meaning in terms.items() if meaning is not None}
+        read = documents.read_terms(name, given)
+        if read is None:
+            raise _bad(documents)
+        path, known = read
+        return Define(attribute=path, terms={term: known.get(term) for term in terms}, **place)
+
+
+def _bad(documents: Documents) -> BadItem:
+    return BadItem("; ".join(map(str, documents.problems)), documents.problems)
 
 
 def parse_json(line: str | bytes, limits: Limits) -> object:

@@ -4,12 +4,16 @@ from collections import Counter
 from collections.abc import Container, Iterable, Iterator, Mapping
 from typing import Any, NamedTuple
 
-from shortlist.intake.documents import ADAPTERS, Documents, Kind, dump, without_nulls
+from shortlist.intake.defining import TermUse, Users, changed_terms, defined
+from shortlist.intake.documents import ADAPTERS, Documents, Kind, dump, labelled, without_nulls
+from shortlist.language.errors import LanguageError
+from shortlist.language.templates import Templates
 from shortlist.model.advertisement import Advertisement
 from shortlist.model.command import (
     Advertise,
     Close,
     Command,
+    Define,
     Drop,
     Open,
     Retry,
@@ -18,11 +22,13 @@ from shortlist.model.command import (
     Unsubscribe,
     Update,
 )
+from shortlist.model.paths import format_path
+from shortlist.model.problem import Problem
 from shortlist.model.registry import Registry
 from shortlist.model.settings import Limits
 from shortlist.model.shortlist import Shortlist
 from shortlist.model.subscription import Subscription
-from shortlist.model.vocabulary import Vocabulary
+from shortlist.model.vocabulary import LiveVocabulary, Vocabulary
 
 Changes = Mapping[str, Any]
 """Fields as documents have them; null for the default."""
@@ -69,7 +75,8 @@ OWN_FIELDS = ("subscriber", "policy", "combine")
 class Roster:
     """The live shortlists, subscriptions and advertisements.
 
-    Updates are judged under a vocabulary and limits.
+    It begins with a vocabulary, of which it has a copy that follows commands. By that, and under
+    limits, it judges what is asked for and updated.
 
     >>> roster = Roster()
     >>> roster.refusal(Unsubscribe(time=0, position=0, subscription="s1"))
@@ -77,8 +84,9 @@ class Roster:
     """
 
     def __init__(self, vocabulary: Vocabulary | None = None, limits: Limits | None = None) -> None:
-        self._vocabulary = vocabulary or Vocabulary()
+        self.vocabulary = LiveVocabulary.copied(vocabulary or Vocabulary())
         self._limits = limits or Limits()
+        self._templates = Templates(self.vocabulary, self._limits.for_what_was_read())
         self.shortlists: dict[str, Shortlist] = {}
         self.subscriptions: dict[str, Subscription] = {}
         self.advertisements: dict[str, Advertisement] = {}
@@ -98,9 +106,12 @@ class Roster:
             case Update():
                 return self._update_refusal(command)
             case Advertise(advertisement=advertisement):
-                return _taken("advertisement", advertisement.id, self.advertisements)
+                unknown = self.unknown_term("advertisement", advertisement)
+                return unknown or _taken("advertisement", advertisement.id, self.advertisements)
             case Unadvertise(advertisement=name):
                 return _unknown("advertisement", name, self.advertisements)
+            case Define():
+                return self._define_refusal(command)
             case Retry(quarantined=position) | Drop(quarantined=position):
                 return not_in_quarantine(position)  # where there is one, nobody asks here
         return None
@@ -135,6 +146,8 @@ class Roster:
                 self.advertisements[advertisement.id] = advertisement
             case Unadvertise(advertisement=name):
                 del self.advertisements[name]
+            case Define(attribute=path):
+                self.vocabulary.declare(path, defined(self.vocabulary.of(path), command))
 
     def members(self, shortlist: str) -> list[str]:
         """The live subscriptions of a live shortlist, in order of arrival."""
@@ -163,7 +176,23 @@ class Roster:
         assert noun is not None
         return updated(noun, command.changes)
 
-    def registry(self, vocabulary: Vocabulary) -> Registry:
+    def unknown_term(self, kind: Kind, noun: Subscription | Advertisement) -> str | None:
+        """What is wrong with a noun that was read whatever terms there are; None if nothing is."""
+        try:
+            if noun.where is not None:
+                self._templates.outline(noun.where)
+        except LanguageError as error:
+            label = labelled(kind, {"id": noun.id})
+            where = Problem(id=label, field="where", column=error.column, message=error.message)
+            return str(where)
+        return None
+
+    def concerned(self, command: Define) -> Users:
+        """Whose meaning changes once terms are defined."""
+        known = self.vocabulary.of(command.attribute).terms
+        return self._users(command, changed_terms(known, command.terms))
+
+    def registry(self) -> Registry:
         """What is live now, as a registry to start from."""
         own = {
             name
@@ -171,16 +200,17 @@ class Roster:
             if subscription.shortlist is None
         }
         return Registry(
-            vocabulary=vocabulary,
+            vocabulary=self.vocabulary.now(),
             shortlists=tuple(made for name, made in self.shortlists.items() if name not in own),
             subscriptions=tuple(self.subscriptions.values()),
             advertisements=tuple(self.advertisements.values()),
         )
 
     def _subscribe_refusal(self, subscription: Subscription) -> str | None:
-        taken = _taken("subscription", subscription.id, self.subscriptions)
-        if taken is not None:
-            return taken
+        refusal = self.unknown_term("subscription", subscription)
+        refusal = refusal or _taken("subscription", subscription.id, self.subscriptions)
+        if refusal is not None:
+            return refusal
         if subscription.shortlist is None:
             return _taken("shortlist", subscription.id, self.shortlists)
         return _unknown("shortlist", subscription.shortlist, self.shortlists)
@@ -193,7 +223,24 @@ class Roster:
         if command.kind == "shortlist" and isinstance(noun, Subscription) and others:
             only = ", ".join(OWN_FIELDS)
             return f"{others[0]}: expected only {only}, since a subscription owns {noun.id!r}"
-        return update_problems(noun, changes, self._vocabulary, self._limits)
+        return update_problems(noun, changes, self.vocabulary, self._limits)
+
+    def _define_refusal(self, command: Define) -> str | None:
+        path, known = command.attribute, self.vocabulary.of(command.attribute).terms
+        gone = [name for name, term in command.terms.items() if term is None]
+        for name in gone:
+            if name not in known:
+                return f"there is no term {name!r} of {format_path(path)!r}"
+            users = self._users(command, [name])
+            if any(users):
+                return f"the term {name!r} of {format_path(path)!r} is used by {users}"
+        return None
+
+    def _users(self, command: Define, names: Iterable[str]) -> Users:
+        use = TermUse(command.attribute, {*names})
+        return Users(
+            use.among(self.subscriptions.values()), use.among(self.advertisements.values())
+        )
 
     def _noun(self, command: Update) -> Subscription | Shortlist | None:
         """What an update changes: of a shortlist that is owned, the subscription that owns it."""

@@ -2,9 +2,10 @@
 
 from typing import Any
 
-from shortlist.intake.documents import dump
+from shortlist.intake.documents import brief, dump
 from shortlist.intake.lines import MAKING, OF_NOUNS
 from shortlist.model.command import (
+    Define,
     Drop,
     Item,
     Retract,
@@ -31,12 +32,12 @@ def registry_document(registry: Registry, known: Known | None = None) -> dict[st
     """
     return {
         "vocabulary": {
-            format_path(path): dump(attribute)
+            format_path(path): brief(attribute)
             for path, attribute in registry.vocabulary.attributes.items()
         },
-        "shortlists": [dump(made) for made in registry.shortlists],
+        "shortlists": [brief(made) for made in registry.shortlists],
         "subscriptions": _subscriptions(registry, {} if known is None else known),
-        "advertisements": [dump(made) for made in registry.advertisements],
+        "advertisements": [brief(made) for made in registry.advertisements],
     }
 
 
@@ -44,7 +45,7 @@ def _subscriptions(registry: Registry, known: Known) -> list[Any]:
     made = {}
     for one in registry.subscriptions:
         before, document = known.get(one.id, (None, None))
-        made[one.id] = one, document if before is one else dump(one)
+        made[one.id] = one, document if before is one else brief(one)
     known.clear()
     known.update(made)
     return [document for _, document in made.values()]
@@ -85,6 +86,9 @@ def _verb(item: Item) -> dict[str, Any]:
     match item:
         case Update(kind=kind, id=name, changes=changes):
             return {"update": {kind: name, **changes}}
+        case Define(attribute=path, terms=terms):
+            meanings = {name: term and brief(term) for name, term in terms.items()}
+            return {"define": {"attribute": format_path(path), "terms": meanings}}
         case Retract(source=source, publication=name):
             return {"retract": {"source": source, "id": name}}
         case Retry(quarantined=position):

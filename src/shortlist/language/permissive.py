@@ -1,26 +1,27 @@
-"""A vocabulary in which every attribute has every term, for where the true one does not matter."""
+"""Vocabularies in which every attribute has every term, for where the true terms do not matter."""
 
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 from shortlist.model.vocabulary import Attribute, AttributeType, Term, Vocabulary
 
 
 @dataclass(frozen=True)
-class _Same(Mapping[Any, Any]):
-    """Has one and the same value under every key."""
+class _Otherwise(Mapping[Any, Any]):
+    """Has one and the same value under every key but those that it knows."""
 
     value: Any
+    known: Mapping[Any, Any] = field(default_factory=dict)
 
     def __getitem__(self, key: Any) -> Any:
-        return self.value
+        return self.known.get(key, self.value)
 
     def __iter__(self) -> Iterator[Any]:
-        return iter(())
+        return iter(self.known)
 
     def __len__(self) -> int:
-        return 0
+        return len(self.known)
 
 
 def any_attribute(declared: AttributeType | None = None) -> Attribute:
@@ -28,7 +29,7 @@ def any_attribute(declared: AttributeType | None = None) -> Attribute:
     >>> "cheap" in any_attribute().terms
     True
     """
-    return Attribute(type=declared, terms=_Same(Term()))
+    return Attribute(type=declared, terms=_Otherwise(Term()))
 
 
 def any_vocabulary(declared: AttributeType | None = None) -> Vocabulary:
@@ -36,4 +37,19 @@ def any_vocabulary(declared: AttributeType | None = None) -> Vocabulary:
     >>> any_vocabulary("time").is_time(("released",))
     True
     """
-    return Vocabulary(_Same(any_attribute(declared)))
+    return Vocabulary(_Otherwise(any_attribute(declared)))
+
+
+def with_any_terms(vocabulary: Vocabulary) -> Vocabulary:
+    """The same types, and every term.
+
+    >>> known = with_any_terms(Vocabulary({("released",): Attribute(type="time")}))
+    >>> known.is_time(("released",)), "cheap" in known.of(("rent",)).terms
+    (True, True)
+    """
+    every = any_attribute()
+    declared = {
+        path: replace(attribute, terms=every.terms)
+        for path, attribute in vocabulary.attributes.items()
+    }
+    return Vocabulary(_Otherwise(every, declared))

@@ -61,8 +61,7 @@ class Asked:
     @property
     def registry(self) -> Registry:
         """The shortlist with its subscriptions, as they are now."""
-        matching = self._now.shard.matching
-        return matching.roster.registry(matching.values.vocabulary)
+        return self._now.shard.matching.roster.registry()
 
     def would(self, publication: Publication, settings: Settings) -> Document:
         """What would become of a publication if it appeared now. Publishers who reach some
@@ -151,9 +150,8 @@ class Asked:
         data = self._data(publication.position)
         if data is not None:
             whole = replace(publication, data=json.loads(data))
-            index = Index(self.registry.vocabulary, self._limits)
             question = self._question(whole)
-            alone = PlainShard(self.registry, self._limits, index, question, of_a_shard=True)
+            alone = PlainShard(self.registry, self._limits, Index, question, of_a_shard=True)
             told["subscriptions"] = self._judged(alone, whole, Settings())["subscriptions"]
         return told
 

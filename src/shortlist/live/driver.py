@@ -19,7 +19,7 @@ from shortlist.live.manifest import Chain, Input, Manifest, Segment
 from shortlist.live.outlets import ForeignEntries, Outlet, put_out
 from shortlist.live.plans import choose
 from shortlist.live.registers import MANIFEST, Registers, committed, take_over
-from shortlist.live.registry_state import empty_shards, registry_state, replay_registry
+from shortlist.live.registry_state import first_states, registry_state, replay_registry
 from shortlist.live.segments import Segments
 from shortlist.live.shard import Done
 from shortlist.live.tables import (
@@ -33,6 +33,7 @@ from shortlist.live.tables import (
 )
 from shortlist.live.tasks import Run, Tasks
 from shortlist.log.base import Moved
+from shortlist.model.command import Command
 from shortlist.model.counts import REJECTED
 from shortlist.model.items import COMMAND, Items, Wanted
 from shortlist.model.problem import ShortlistError
@@ -71,7 +72,10 @@ class WrongBasis(ShortlistError, ValueError):
 
 
 class Driver:
-    """Takes over where the manifest says; there is one at a time."""
+    """Takes over where the manifest says; there is one at a time.
+
+    Whoever has just begun a deployment knows its registry: then nobody has to read it again.
+    """
 
     def __init__(
         self,
@@ -84,6 +88,7 @@ class Driver:
         with_data: bool = False,
         plan: PlanSetting = "replicate",
         with_departures: bool = False,
+        begun_with: Registry | None = None,
     ) -> None:
         self._registers = registers
         self._files = files
@@ -105,6 +110,7 @@ class Driver:
         self._waiting = Segments(files, "waiting", WAITING)
         self._quarantine = Segments(files, "quarantine", QUARANTINE)
         self._with_data = with_data
+        self._begun_with = begun_with
         self._admission = self._recall_admission()
         shards = len(self.manifest.shards)
         self.choice = choose(plan, self._admission.registry(), shards, settings.limits)
@@ -312,10 +318,8 @@ class Driver:
 
     def _recall_admission(self) -> Admission:
         """What the driver before this one knew."""
-        manifest, files = self.manifest, self._files
-        limits = self._settings.limits
-        others = manifest.settings.get("limits") != asdict(limits)
-        registry, commands = replay_registry(manifest.registry, files, limits, checks=others)
+        manifest, limits = self.manifest, self._settings.limits
+        registry, commands = self._recall_registry()
         admission = Admission(registry, self._settings)
         for command in commands:
             admission.follow(command)
@@ -338,6 +342,13 @@ class Driver:
             admission.duplicates.accept(source, name, accepted)
         return admission
 
+    def _recall_registry(self) -> tuple[Registry, Iterable[Command]]:
+        manifest, limits = self.manifest, self._settings.limits
+        if self._begun_with is not None and not manifest.number:
+            return self._begun_with, ()
+        others = manifest.settings.get("limits") != asdict(limits)
+        return replay_registry(manifest.registry, self._files, limits, checks=others)
+
 
 def begin(
     registers: Registers,
@@ -349,17 +360,15 @@ def begin(
     """Makes a deployment that has read nothing yet, with a registry that was checked under these
     settings; raises `Moved` if there is one already."""
     settings = settings or Settings()
-    content = registry_state(registry)
-    first = _first_chain(files, "registry", content)
+    whole, parts = first_states(registry, shards)
+    first = _first_chain(files, "registry", whole)
     manifest = Manifest(
         id=uuid.uuid4().hex,
         basis=settings.time,
         settings={"limits": asdict(settings.limits)},
         first_registry=first.snapshot,
         registry=first,
-        shards=tuple(
-            _first_chain(files, "snapshot", state) for state in empty_shards(registry, shards)
-        ),
+        shards=tuple(_first_chain(files, "snapshot", state) for state in parts),
         subscriptions=len(registry.subscriptions),
         shortlists=len(registry.shortlists)
         + sum(each.shortlist is None for each in registry.subscriptions),

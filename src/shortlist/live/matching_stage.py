@@ -44,6 +44,7 @@ class Lane(LiveRegistry):
         key: Key | None,
     ) -> None:
         super().__init__(vocabulary, limits)
+        vocabulary = self.vocabulary
         self._own: Lanes = 1 << lane
         self._meeting = None if key is None else Meeting(key, lanes, vocabulary, limits)
         self._shards = shards

@@ -1,6 +1,7 @@
 """The registry of a deployment as files: the admission's own, and each shard's part of it."""
 
 from collections.abc import Callable, Iterable, Iterator
+from typing import Any
 
 from shortlist.engine.arrow import rows
 from shortlist.engine.registry_parts import registry_part
@@ -22,7 +23,26 @@ Concerns = Callable[[str | None], bool]
 
 def registry_state(registry: Registry) -> bytes:
     """The whole registry, for the admission."""
-    return Saved(packed(registry_document(registry))).to_bytes()
+    return _whole(registry_document(registry))
+
+
+def first_states(registry: Registry, shards: int) -> tuple[bytes, list[bytes]]:
+    """The whole registry, and the states of shards that have seen nothing yet: each has its part.
+
+    >>> from shortlist.intake.files import registry_from_documents
+    >>> some = registry_from_documents({"subscriptions": [{"id": f"s{n}"} for n in range(9)]})
+    >>> _, states = first_states(some, 2)
+    >>> [len(Saved.of_bytes(content).registry["subscriptions"]) for content in states]
+    [5, 4]
+    """
+    document = registry_document(registry)
+    parts = (registry_part(document, of_shard(shard, shards)) for shard in range(shards))
+    nothing = {"serials": 0, "counts": {"other_type": {}}}
+    return _whole(document), [Saved(packed(part), nothing).to_bytes() for part in parts]
+
+
+def _whole(document: dict[str, Any]) -> bytes:
+    return Saved(packed(document)).to_bytes()
 
 
 def replay_registry(
@@ -64,18 +84,3 @@ def carried_out(
 def of_shard(shard: int, shards: int) -> Concerns:
     """What a shard has to know."""
     return lambda shortlist: shortlist is None or shard_of(shortlist, shards) == shard
-
-
-def empty_shards(registry: Registry, shards: int) -> list[bytes]:
-    """The states of shards that have seen nothing yet: each has its part of the registry.
-
-    >>> from shortlist.intake.files import registry_from_documents
-    >>> some = registry_from_documents({"subscriptions": [{"id": f"s{n}"} for n in range(9)]})
-    >>> states = [Saved.of_bytes(content) for content in empty_shards(some, 2)]
-    >>> [len(state.registry["subscriptions"]) for state in states]
-    [5, 4]
-    """
-    document = registry_document(registry)
-    parts = (registry_part(document, of_shard(shard, shards)) for shard in range(shards))
-    nothing = {"serials": 0, "counts": {"other_type": {}}}
-    return [Saved(packed(part), nothing).to_bytes() for part in parts]

@@ -194,7 +194,7 @@ class Running:
         with ExitStack() as stack:
             log = stack.enter_context(closing(open_log(wanted.log)))
             files = self._files
-            self._begin(log, files)
+            is_new = self._begin(log, files)
             lanes = stack.enter_context(closing(self._ground.lanes()))
             if not wanted.with_departures:  # what leaves is noted from the first batch on
                 lanes.ahead(run_shard, idle_works(committed(log)[1], files, wanted.settings.limits))
@@ -207,6 +207,7 @@ class Running:
                 with_data=wanted.with_data,
                 plan=wanted.plan,
                 with_departures=wanted.with_departures,
+                begun_with=wanted.registry if is_new else None,
             )
             announce(log, wanted.folder)
             gc.freeze()  # the registry stays: Python's collector need not go through it each time
@@ -232,9 +233,11 @@ class Running:
             if shards is not None:
                 rescale(log, files, shards, wanted.settings.limits)
 
-    def _begin(self, log: Log, files: Files) -> None:
+    def _begin(self, log: Log, files: Files) -> bool:
+        """Makes a deployment, if there is none: then it is new."""
         wanted, known = self._wanted, announced(log)
-        if not has_deployment(log):
+        is_new = not has_deployment(log)
+        if is_new:
             shards = wanted.shards or self._ground.shards
             begin(log, files, wanted.registry, shards, wanted.settings)
         elif known is not None and known != wanted.folder.absolute():
@@ -243,6 +246,7 @@ class Running:
             rescale(log, files, self._shards, wanted.settings.limits)
         # somebody may ask for another number later, which a failure must not undo
         self._shards = None
+        return is_new
 
     def _told(self, driver: Driver, log: Log, beats: Heartbeats | None) -> Told:
         def told(report: Report, appended: dict[int, int]) -> None:

@@ -37,7 +37,7 @@ class TypeCensus:
         self._vocabulary = vocabulary
         self._limits = limits or Limits()
         self._asked: dict[Path, Counter[type]] = defaultdict(Counter)
-        self._by_shape: dict[str, list[Asked]] = {}
+        self._by_shape: dict[tuple[str, int], list[Asked]] = {}
         self.mismatches: Counter[str] = Counter()
 
     def add(self, subscription: Subscription) -> None:
@@ -63,7 +63,7 @@ class TypeCensus:
         """Conditions that differ only in their literals ask for the same types."""
         if subscription.where is None:
             return []
-        alike, _ = parted(subscription.where)
+        alike = parted(subscription.where)[0], self._vocabulary.version
         if alike not in self._by_shape:
             if len(self._by_shape) >= KEPT:
                 self._by_shape.clear()

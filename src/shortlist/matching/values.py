@@ -4,11 +4,11 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from shortlist.fuzzy.sets import Graded, Trapezoid, published_set, term_set
+from shortlist.fuzzy.sets import FuzzySet, Graded, Trapezoid, published_set, term_set
 from shortlist.model.paths import CONTEXT, EVENT_TIME, Path
 from shortlist.model.publication import Publication
 from shortlist.model.times import Instant, parse_time_or_date
-from shortlist.model.vocabulary import Vocabulary
+from shortlist.model.vocabulary import Attribute, Vocabulary
 
 Vector = tuple[float, ...]
 Element = float | str | bool | Instant
@@ -34,10 +34,8 @@ class Values:
 
     def __init__(self, vocabulary: Vocabulary) -> None:
         self.vocabulary = vocabulary
-        self._terms = {
-            path: {name: term_set(term) for name, term in attribute.terms.items()}
-            for path, attribute in vocabulary.attributes.items()
-        }
+        self._sets: dict[Path, tuple[Attribute, dict[str, FuzzySet]]] = {}
+        """The terms of attributes, and the declarations that they were made of."""
 
     def of(self, publication: Publication) -> "Reader":
         return Reader(self, publication)
@@ -69,8 +67,15 @@ class Values:
             kept = tuple(element for element in elements if element is not None)
             return Many(kept) if kept else None
         if isinstance(found, Mapping):
-            return published_set(found, self._terms.get(path, {}))
+            return published_set(found, self._terms(path, declared) if declared.terms else {})
         return _element(found, declared.type == "time")
+
+    def _terms(self, path: Path, declared: Attribute) -> dict[str, FuzzySet]:
+        made = self._sets.get(path)
+        if made is None or made[0] is not declared:
+            sets = {name: term_set(term) for name, term in declared.terms.items()}
+            made = self._sets[path] = declared, sets
+        return made[1]
 
 
 Read = Callable[[Path], Value | Many | None]

@@ -5,9 +5,11 @@ from dataclasses import dataclass
 from typing import Any, Literal
 
 from shortlist.model.advertisement import Advertisement
+from shortlist.model.paths import Path
 from shortlist.model.publication import Publication
 from shortlist.model.shortlist import Shortlist
 from shortlist.model.subscription import Subscription
+from shortlist.model.vocabulary import Term
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -56,6 +58,15 @@ class Update(Command):
     id: str
     changes: Mapping[str, Any]
     """Fields as documents have them; null for the default."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Define(Command):
+    """Terms of an attribute are new, mean something else from now on, or are no more."""
+
+    attribute: Path
+    terms: Mapping[str, Term | None]
+    """None for a term that is no more."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

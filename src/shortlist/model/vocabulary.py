@@ -57,8 +57,50 @@ class Vocabulary:
 
     attributes: Mapping[Path, Attribute] = field(default_factory=dict)
 
+    @property
+    def version(self) -> int:
+        """As long as it stays the same, terms mean the same."""
+        return 0
+
     def of(self, path: Path) -> Attribute:
         return self.attributes.get(path, UNDECLARED)
 
     def is_time(self, path: Path) -> bool:
         return path == EVENT_TIME or self.of(path).type == "time"
+
+
+@dataclass(frozen=True, slots=True)
+class LiveVocabulary(Vocabulary):
+    """One whose terms change while others look at it: whoever changes it has a copy of its own.
+
+    >>> rent = ("rent",)
+    >>> live = LiveVocabulary.copied(Vocabulary({rent: Attribute(type="number")}))
+    >>> before = live.now()
+    >>> live.declare(rent, Attribute(type="number", terms={"cheap": Term()}))
+    >>> [*live.of(rent).terms], [*before.of(rent).terms], live.version
+    (['cheap'], [], 1)
+    """
+
+    attributes: dict[Path, Attribute]
+    _changed: list[Path] = field(default_factory=list, compare=False, repr=False)
+    """What was declared anew, in order."""
+
+    @classmethod
+    def copied(cls, vocabulary: Vocabulary) -> "LiveVocabulary":
+        return cls(dict(vocabulary.attributes))
+
+    @property
+    def version(self) -> int:
+        return len(self._changed)
+
+    def now(self) -> Vocabulary:
+        """As it is, whatever becomes of it."""
+        return Vocabulary(dict(self.attributes))
+
+    def declare(self, path: Path, attribute: Attribute) -> None:
+        """From now on an attribute is declared so; not at all where that says nothing."""
+        if attribute == UNDECLARED:
+            self.attributes.pop(path, None)
+        else:
+            self.attributes[path] = attribute
+        self._changed.append(path)

@@ -39,7 +39,7 @@ class Local:
     def __init__(self, registry: Registry, limits: Limits, *, may_come_late: bool) -> None:
         self._shard: Shard | PlainShard
         if may_come_late:
-            self._shard = PlainShard(registry, limits, Index(registry.vocabulary, limits))
+            self._shard = PlainShard(registry, limits, Index)
         else:
             self._shard = Shard(registry, limits)
         self._publications: list[Items] = []

@@ -2,7 +2,7 @@
 
 from collections.abc import Sequence
 
-from shortlist.model.command import Advertise, Item, Open, Retract, Subscribe, Update
+from shortlist.model.command import Advertise, Define, Item, Open, Retract, Subscribe, Update
 from shortlist.model.policy import Novelty
 from shortlist.model.problem import ShortlistError
 from shortlist.model.publication import Publication
@@ -19,7 +19,7 @@ class NotRoutable(ShortlistError):
 def check_taken(registry: Registry, items: Sequence[Item], strategy: Strategy) -> None:
     """Raises `NotRoutable` for what brokers do not take, or not by this strategy."""
     for item in items:
-        if isinstance(item, Update | Retract):
+        if isinstance(item, Update | Retract | Define):
             kind = type(item).__name__.lower()
             raise NotRoutable(f"brokers take no command {kind}, found one at {item.position}")
         if isinstance(item, Publication) and item.replaces is not None:

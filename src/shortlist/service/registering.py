@@ -1,4 +1,4 @@
-"""Routes for shortlists, subscriptions and advertisements as resources."""
+"""Routes for shortlists, subscriptions, advertisements and terms as resources."""
 
 from __future__ import annotations
 
@@ -22,10 +22,12 @@ from shortlist.client.nouns import (
     read_noun,
     subscriber_of,
 )
+from shortlist.intake.defining import Users, defined
 from shortlist.intake.documents import Kind, dump
 from shortlist.intake.roster import Roster
 from shortlist.intake.written import registry_document
 from shortlist.model.advertisement import Advertisement
+from shortlist.model.command import Define
 from shortlist.model.registry import Registry
 from shortlist.model.wording import shown
 from shortlist.service.access import check_publisher, check_role, may_see
@@ -34,6 +36,8 @@ from shortlist.service.state import Body, Caller, Here, Service, body_schema
 
 router = APIRouter()
 Name = Annotated[str, Path(min_length=1, max_length=1000)]
+MOST_NAMED = 100
+"""Of each kind that change their meaning with a term."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -88,19 +92,6 @@ class Resource:
             return {**document, "subscriber": owner}
         return dict(document)
 
-    async def carry_out(
-        self, orders: list[Order], name: str, effect: str | None = None
-    ) -> dict[str, Any]:
-        """Sends commands, if any are needed, and waits for what becomes of them."""
-        if not orders:
-            return {"id": name, "effect": "it is so already"}
-        sent = await asyncio.to_thread(self.service.send, orders)
-        for verdict in await self.service.verdicts(orders, sent):
-            if verdict.rejected is not None:
-                raise Refused(409, verdict.rejected, offset=verdict.offset)
-        answer: dict[str, Any] = {"id": name, "offset": sent.offsets[-1]}
-        return answer if effect is None else {**answer, "effect": effect}
-
     def prepared(self, document: Mapping[str, Any]) -> tuple[Noun, list[Order], str | None]:
         """As `wanted`, with what a change does to what a shortlist holds."""
 
@@ -111,6 +102,20 @@ class Resource:
             return noun, orders, said
 
         return self.service.registry.ask(asked)
+
+
+async def carry_out(
+    service: Service, orders: list[Order], name: str, effect: str | None = None
+) -> dict[str, Any]:
+    """Sends commands, if any are needed, and waits for what becomes of them."""
+    if not orders:
+        return {"id": name, "effect": "it is so already"}
+    sent = await asyncio.to_thread(service.send, orders)
+    for verdict in await service.verdicts(orders, sent):
+        if verdict.rejected is not None:
+            raise Refused(409, verdict.rejected, offset=verdict.offset)
+    answer: dict[str, Any] = {"id": name, "offset": sent.offsets[-1]}
+    return answer if effect is None else {**answer, "effect": effect}
 
 
 def add_routes(kind: Kind, path: str, tag: str) -> None:
@@ -168,7 +173,7 @@ def add_routes(kind: Kind, path: str, tag: str) -> None:
         """Have it so: made, changed, or left as it is. 200, or 201 if it is new."""
         resource = Resource(kind, service, caller)
         noun, orders, said = await asyncio.to_thread(resource.prepared, _named(name, body))
-        done = await resource.carry_out(orders, noun.id, said)
+        done = await carry_out(service, orders, noun.id, said)
         if orders and orders[0].verb not in ("update", ENDS[kind]):
             response.status_code = 201
         return done
@@ -189,20 +194,21 @@ def add_routes(kind: Kind, path: str, tag: str) -> None:
 
         document = await asyncio.to_thread(service.registry.ask, wanted)
         noun, orders, said = await asyncio.to_thread(resource.prepared, document)
-        return await resource.carry_out(orders, noun.id, said)
+        return await carry_out(service, orders, noun.id, said)
 
     @router.delete(f"{path}/{{name:path}}", tags=[tag], name=f"delete_{kind}")
     async def delete(name: Name, service: Here, caller: Caller) -> dict[str, Any]:
         """End it."""
         resource = Resource(kind, service, caller)
         await asyncio.to_thread(service.registry.ask, lambda roster: resource.live(roster, name))
-        return await resource.carry_out([Order(kind, ENDS[kind], name)], name)
+        return await carry_out(service, [Order(kind, ENDS[kind], name)], name)
 
 
-def _named(name: str, body: Mapping[str, Any]) -> dict[str, Any]:
-    if body.get("id") not in (None, name):
-        raise Refused(422, f"id: expected {name!r} as in the path, found {shown(body['id'])}")
-    return {**body, "id": name}
+def _named(name: str, body: Mapping[str, Any], field: str = "id") -> dict[str, Any]:
+    if body.get(field) not in (None, name):
+        found = shown(body[field])
+        raise Refused(422, f"{field}: expected {name!r} as in the path, found {found}")
+    return {**body, field: name}
 
 
 add_routes("shortlist", "/shortlists", "subscribers")
@@ -216,3 +222,29 @@ def vocabulary(service: Here, caller: Caller) -> dict[str, Any]:
     declared = Registry(vocabulary=service.registry.vocabulary)
     found: dict[str, Any] = registry_document(declared)["vocabulary"]
     return found
+
+
+@router.patch(
+    "/vocabulary/{name:path}",
+    tags=["operators"],
+    openapi_extra=body_schema("The `terms` of an attribute that change; null for one no more."),
+)
+async def define(name: Name, body: Body, service: Here, caller: Caller) -> dict[str, Any]:
+    """Give terms of an attribute a meaning, for what comes later. The answer says who asks for them
+    and so changes its meaning."""
+    check_role(caller)
+    order = Order(f"attribute {shown(name)}", "define", _named(name, body, "attribute"))
+
+    def asked(roster: Roster) -> tuple[Users, str | None]:
+        (command,) = checked([order], roster.vocabulary, service.options.limits)
+        assert isinstance(command, Define)
+        known = roster.vocabulary.of(command.attribute)
+        is_so = roster.refusal(command) is None and defined(known, command) == known
+        return roster.concerned(command), None if is_so else effect(roster, command) or ""
+
+    users, said = await asyncio.to_thread(service.registry.ask, asked)
+    done = await carry_out(service, [] if said is None else [order], name, said)
+    if any(users):
+        done["subscriptions"] = [each.id for each in users.subscriptions[:MOST_NAMED]]
+        done["advertisements"] = [each.id for each in users.advertisements[:MOST_NAMED]]
+    return done

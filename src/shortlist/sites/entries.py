@@ -78,7 +78,7 @@ class Entries:
         """What is older than `keep` microseconds is not looked at again."""
         self._log = log
         self._reading = reading
-        self._commands = ItemReader(reading.vocabulary, reading.limits)
+        self._commands = ItemReader(reading.vocabulary, reading.limits, checks_terms=True)
         self._keep = keep
         self._recent: dict[int, Chunk] = {}
         self.spans: list[Span] = []

@@ -30,6 +30,10 @@ class HasAdvertisements(ShortlistError):
     """A registry that a site cannot have: nobody chooses a publisher's best across sites."""
 
 
+class HasDefined(ShortlistError):
+    """A vocabulary that changed while a site was joined: all sites must have the same."""
+
+
 class OwnRegistry:
     """What the deployment has carried out decides what is dropped: once it has, nothing that comes
     later can be of a time before that. What is only asked for counts as live at once.
@@ -135,16 +139,26 @@ class OwnRegistry:
                 self._roster.apply(command)
         else:
             registry, commands = replay_registry(chain, self._files, UNLIMITED)
-            self.vocabulary = registry.vocabulary
             self._roster = Roster(registry.vocabulary, UNLIMITED)
             for command in (*registry_commands(registry), *commands):
                 self._roster.apply(command)
+        self._keep_vocabulary()
         self._known = known
         made = (
             proxy_of(self._site, subscription, BEFORE_ALL_TIME)
             for subscription in self._roster.subscriptions.values()
         )
         self._proxies = {proxy.id: proxy for proxy in made}
+
+    def _keep_vocabulary(self) -> None:
+        """What it was when it was read first; raises `HasDefined` where it is another now."""
+        now = self._roster.vocabulary.now()
+        if self._known is not None and now != self.vocabulary:
+            raise HasDefined(
+                "expected the vocabulary that the sites have in common, found terms that were "
+                "defined since: define the same at all sites, and start them again"
+            )
+        self.vocabulary = now
 
 
 def _files_of(log: Log) -> Files:

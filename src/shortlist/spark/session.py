@@ -231,6 +231,7 @@ def local_settings(cores: int, memory: str, scratch: str) -> dict[str, str]:
         "spark.driver.host": LOOPBACK,
         "spark.driver.extraJavaOptions": f"{QUICK_START} {FEW_WORDS}",
         "spark.local.dir": scratch,
+        "spark.python.daemon.module": "shortlist.spark.daemon",
         "spark.sql.catalogImplementation": "in-memory",
         "spark.sql.shuffle.partitions": str(cores),
         "spark.sql.warehouse.dir": str(Path(scratch, "warehouse")),

@@ -208,7 +208,7 @@ class Index:
             request = self.requests[number]
             if request.where is None and not unconditional:
                 continue
-            meets = self._meets(request.where, request.norm)
+            meets = self._meets(request.where, request.norm, self.terms.vocabulary.version)
             for publication in range(block.size):
                 degrees = meets(partial(block.value, publication))
                 if reaches(request.at_least, degrees):

@@ -156,8 +156,9 @@ class Terms:
         least = asked_at_least(subscription.at_least, self.limits)
         return Request(subscription.where, subscription.norm, least.possibility, least.necessity)
 
-    def meets(self, where: str | None, norm: Norm) -> Meets:
-        """What judges one publication."""
+    def meets(self, where: str | None, norm: Norm, version: int) -> Meets:
+        """What judges one publication, by this version of the vocabulary."""
+        assert version == self.vocabulary.version
         return condition(asked_where(where, self.vocabulary, self.limits), self.vocabulary, norm)
 
 
