@@ -206,6 +206,10 @@ def test_commands_are_carried_out(by_service, both, tmp_path):
     one, other = both("list")
     assert one.stdout == other.stdout
     assert "palaces" not in one.stdout
+    meaning = '{"trapezoid": [null, null, 100, 200]}'
+    defined = by_service("define", "rent", "tiny", meaning)
+    assert (defined.exit_code, defined.stdout.splitlines()[-1]) == (0, "1 carried out, 0 rejected")
+    assert "tiny" in both("list", "vocabulary")[0].stdout
     timed = by_service("close", "flats", "--time", "2026-01-01T00:00:00Z")
     assert (timed.exit_code, "--time: expected --log" in timed.output) == (2, True)
 

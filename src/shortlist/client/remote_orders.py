@@ -48,7 +48,7 @@ def _name(order: Order) -> str:
     """What an order is about."""
     if not isinstance(order.content, dict):
         return str(order.content)
-    names = ("id", "subscription", "shortlist")
+    names = ("id", "subscription", "shortlist", "attribute")
     return next(str(order.content[name]) for name in names if name in order.content)
 
 
@@ -69,6 +69,8 @@ def _asked(remote: Remote, order: Order) -> dict[str, Any]:
         return remote.put(MADE[order.verb], content["id"], content)
     if order.verb == "retract":
         return remote.retract(content["source"], content["id"])
+    if order.verb == "define":
+        return remote.define(content["attribute"], content["terms"])
     kind = "subscription" if "subscription" in content else "shortlist"
     changes = dict(content)
     return remote.patch(_resource(kind), changes.pop(kind), changes)
