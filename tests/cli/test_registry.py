@@ -140,6 +140,8 @@ def test_terms_are_applied_with_those_who_ask_for_them(deployment, tmp_path):
         sent = shortlist(
             "define", "rent", "low", '{"trapezoid": [0, 1, 2, 3]}', "--wait", log=deployment.url
         )
+    words = yaml.safe_load(shortlist("list", "vocabulary", log=deployment.url).stdout)
+    assert words == {"rent": {"terms": {"low": {"trapezoid": [0.0, 1.0, 2.0, 3.0]}}}}
     assert "+ term 'rent is low'" in done.stdout
     assert "- term 'rent is cheap'" in done.stdout
     assert "1 subscription changes its meaning, from the next publication on" in sent.stdout

@@ -65,3 +65,20 @@ def test_subscriptions_of_a_timeline_count_and_other_lines_do_not():
         "1 of 1 subscriptions match none of 1 publications: s",
     ]
     assert likely_mistakes(registry, lines, Limits(), commands=False) == []
+
+
+def test_terms_that_are_defined_on_the_way_are_known():
+    dear = {"attribute": "rent", "terms": {"dear": {"trapezoid": [2000, 3000, None, None]}}}
+    documents = [
+        {"subscribe": {"id": "s", "where": "rent is dear"}},
+        {"define": dear},
+        {"subscribe": {"id": "unknown", "where": "rent is low"}},
+        {"id": "a", "source": "s", "data": {"rent": 2500}},
+        {"id": "b", "source": "s", "data": {"rent": 900}},
+    ]
+    time = "2026-03-01T00:00:00Z"
+    lines = [json.dumps({"time": time, **each}).encode() for each in documents]
+    assert likely_mistakes(registry_from_documents({}), lines, Limits()) == []
+    assert likely_mistakes(registry_from_documents({}), lines[:3] + lines[4:], Limits()) == [
+        "1 of 1 subscriptions match none of 1 publications: s"
+    ]

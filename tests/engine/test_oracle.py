@@ -117,9 +117,7 @@ class NaiveSelecting:
     """What the engine does beside matching and scoring: order, duplicates, commands, audience."""
 
     def __init__(self, registry, settings):
-        limits = Limits()
-        matcher = Scan(registry.vocabulary, limits)
-        self.matching = PlainMatching(registry.vocabulary, limits, matcher)
+        self.matching = PlainMatching(registry.vocabulary, Limits(), Scan)
         self.settings = settings
         self.policies = {}
         self.accepted = {}
