@@ -145,7 +145,8 @@ class Story:
             publisher.stop()
         if self._clock is None:
             self.log.append(INPUT, [END])
-        self._wait_until(lambda: is_done(self.log), "all to be read")
+        end = self.log.end(INPUT)
+        self._wait_until(lambda: is_done(self.log, end), "all to be read")
         status = self.up.stop()
         assert status == 0, self.last_words()
         sent = [line for publisher in self.publishers for line in publisher.acknowledged]

@@ -32,11 +32,12 @@ class Verdict(NamedTuple):
         return self.lost + self.twice + self.different
 
 
-def is_done(log):
-    """Whether all of the input was read, and all that came of it is in the log."""
+def is_done(log, end):
+    """Whether the input was read up to an offset, and all that came of it is in the log. Of more
+    than that nobody can be sure: heartbeats go on."""
     manifest = committed(log)[1]
     return (
-        manifest.position >= log.end(INPUT)
+        manifest.position >= end
         and manifest.deliveries.end == log.end(DELIVERIES)
         and manifest.rejects.end == log.end(REJECTS)
     )
