@@ -217,9 +217,7 @@ def _print_yaml(document: dict[str, Any], as_json: bool) -> None:
     elif document:
         import yaml
 
-        # parts that are equal may be one object, which would be written as a reference
-        apart = json.loads(json.dumps(document))
-        print(yaml.safe_dump(apart, sort_keys=False, allow_unicode=True), end="")
+        print(yaml.safe_dump(document, sort_keys=False, allow_unicode=True), end="")
 
 
 def _listed_table(found: list[Listed], deliveries: bool) -> Table:

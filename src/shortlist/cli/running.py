@@ -101,7 +101,7 @@ def up(
         begin_to_import()  # while this process does the same
     elif workers is not None:
         raise typer.BadParameter("--workers: expected --on process with it, found --on spark")
-    from shortlist.cli.comparing import compared
+    from shortlist.cli.left_aside import compared
     from shortlist.cli.screen import run_deployment, shown_metrics
     from shortlist.live.logs import written_logs
     from shortlist.live.running import Wanted

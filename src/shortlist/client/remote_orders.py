@@ -10,8 +10,11 @@ from typing import Any
 from shortlist.client.commands import Order, Verdict, checked
 from shortlist.client.nouns import ENDS, MAKES
 from shortlist.client.remote import Refusal, Remote, Resource
-from shortlist.client.remote_registry import MOST_AT_ONCE, RESOURCES
 from shortlist.intake.files import registry_from_documents
+
+RESOURCES: tuple[Resource, ...] = ("shortlists", "subscriptions", "advertisements")
+MOST_AT_ONCE = 16
+"""Requests: each waits until the deployment has come to it."""
 
 
 def _resource(kind: str) -> Resource:
@@ -35,7 +38,7 @@ def carried_out(remote: Remote, orders: Sequence[Order]) -> Iterator[Verdict]:
             some = [*alike]
             is_free = len({*map(_name, some)}) == len(some)
             run = threads.map if is_free else map
-            yield from run(lambda order: _verdict(remote, order), some)
+            yield from run(lambda order: verdict_on(remote, order), some)
 
 
 def _stage(order: Order) -> tuple[str, bool]:
@@ -52,7 +55,8 @@ def _name(order: Order) -> str:
     return next(str(order.content[name]) for name in names if name in order.content)
 
 
-def _verdict(remote: Remote, order: Order) -> Verdict:
+def verdict_on(remote: Remote, order: Order) -> Verdict:
+    """Has an order carried out; what became of it."""
     try:
         answer = _asked(remote, order)
     except Refusal as refusal:

@@ -8,18 +8,15 @@ from itertools import groupby
 from typing import Any
 
 from shortlist.client.applying import Difference
-from shortlist.client.commands import Order, Verdict
+from shortlist.client.commands import Verdict
 from shortlist.client.deployment import UNLIMITED
-from shortlist.client.nouns import ENDS
 from shortlist.client.remote import Refusal, Remote, Resource
+from shortlist.client.remote_orders import MOST_AT_ONCE, RESOURCES, verdict_on
 from shortlist.intake.files import registry_from_documents
 from shortlist.intake.roster import Roster, registry_commands
 
-RESOURCES: tuple[Resource, ...] = ("shortlists", "subscriptions", "advertisements")
 PAGE = 1000
 FORBIDDEN = 403
-MOST_AT_ONCE = 16
-"""Requests: each waits until the deployment has come to it."""
 
 
 def remote_registry(remote: Remote, needed: Resource | None = None) -> Roster:
@@ -55,7 +52,7 @@ def apply_remotely(remote: Remote, differences: Sequence[Difference]) -> Iterato
     """Makes it so, and says what became of each; what does not depend on each other at once."""
     with ThreadPoolExecutor(MOST_AT_ONCE) as threads:
         for _, some in groupby(sorted(differences, key=_stage), key=_stage):
-            yield from threads.map(lambda each: _applied(remote, each), some)
+            yield from threads.map(lambda each: verdict_on(remote, each.orders[-1]), some)
 
 
 def _stage(difference: Difference) -> tuple[int, bool, bool]:
@@ -67,27 +64,3 @@ def _stage(difference: Difference) -> tuple[int, bool, bool]:
     content = difference.orders[-1].content
     joins = isinstance(content, dict) and content.get("shortlist") is not None
     return (1 if ends else 2), difference.kind != "shortlist", joins
-
-
-def _applied(remote: Remote, difference: Difference) -> Verdict:
-    order = difference.orders[-1]
-    try:
-        answer = _answer(remote, difference, order)
-    except Refusal as refusal:
-        return Verdict(order.place, refusal.offset, str(refusal), None)
-    return Verdict(order.place, answer.get("offset"), None, answer.get("effect"))
-
-
-def _answer(remote: Remote, difference: Difference, order: Order) -> dict[str, Any]:
-    if difference.kind == "term":
-        assert isinstance(order.content, dict)
-        return remote.define(order.content["attribute"], order.content["terms"])
-    resource: Resource = f"{difference.kind}s"  # type: ignore[assignment]
-    if order.verb == ENDS[difference.kind]:
-        return remote.delete(resource, difference.id)
-    assert isinstance(order.content, dict)
-    changes = dict(order.content)
-    if order.verb == "update":
-        del changes[difference.kind]
-        return remote.patch(resource, difference.id, changes)
-    return remote.put(resource, difference.id, changes)

@@ -181,17 +181,14 @@ def brief(noun: object) -> Any:
     """
     document = ADAPTERS[type(noun)].dump_python(noun, mode="json", exclude_defaults=True)
     if "policy" in document:
-        document["policy"] = _brief_policy(cast("Subscription | Shortlist", noun).policy)
+        whole = _whole_policy(cast("Subscription | Shortlist", noun).policy)
+        document["policy"] = _with_kinds(document["policy"], whole)
     return document
 
 
 @lru_cache
-def _brief_policy(policy: Policy) -> Any:
-    some, whole = (
-        POLICY.dump_python(policy, mode="json", exclude_defaults=leaves_out)
-        for leaves_out in (True, False)
-    )
-    return _with_kinds(some, whole)
+def _whole_policy(policy: Policy) -> Any:
+    return POLICY.dump_python(policy, mode="json")
 
 
 def _with_kinds(policy: Any, whole: Any) -> Any:

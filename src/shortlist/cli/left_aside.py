@@ -16,7 +16,7 @@ from shortlist.log.opening import open_log
 from shortlist.model.problem import ShortlistError
 from shortlist.model.settings import Limits
 
-PATIENCE = 19
+NICENESS = 19
 """How far whoever compares gives way to whoever runs."""
 
 
@@ -37,7 +37,7 @@ def compared(path: Path, log: str, limits: Limits) -> Iterator[None]:
 
 
 def _compare(asking: Connection, path: Path, log: str, limits: Limits) -> None:
-    os.nice(PATIENCE)
+    os.nice(NICENESS)
     asking.send(left_aside(path, log, limits))
 
 
