@@ -18,7 +18,7 @@ class Verdict(NamedTuple):
     """How much is wrong, and how much there was."""
 
     lost: int
-    """Acknowledged lines that are not in the input as often as they were acknowledged."""
+    """Acknowledged lines that were not read as often as they were acknowledged."""
     twice: int
     """Deliveries that are there more often than they should be."""
     different: int
@@ -44,12 +44,12 @@ def is_done(log, end):
 
 
 def verdict(log, registry, settings, acknowledged, *, so_far=False):
-    """Compares a log with the engine on the lines of its input: when time has run on to its end, or
-    as far as the deployment has come."""
-    entries = [*log.read(INPUT, 0)]
+    """Compares a log with the engine on those lines of its input that the deployment has read: when
+    time has run on to its end, or at the instant of the last of them."""
+    entries = [*log.read(INPUT, 0, committed(log)[1].position)]
     lines = [entry.content for entry in entries]
     if so_far:
-        expected = _replayed(entries[: committed(log)[1].position], registry, settings)
+        expected = _replayed(entries, registry, settings)
     else:
         expected = replay(registry, [line.decode() for line in lines], settings)
     delivered = [entry.content.decode() for entry in log.read(DELIVERIES, 0)]
