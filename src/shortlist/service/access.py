@@ -6,6 +6,7 @@ import asyncio
 import time
 from contextlib import suppress
 from dataclasses import dataclass, field
+from functools import lru_cache
 from urllib.parse import urlsplit
 
 from starlette.requests import HTTPConnection
@@ -102,8 +103,9 @@ class Access:
     def _holder(self, request: HTTPConnection) -> Holder:
         if self.is_open:
             # a page of somebody else's, under a name that leads here, must not get in
-            if request.url.hostname not in LOOPBACK:
-                raise Refused(421, f"expected a request to loopback, found {request.url.hostname}")
+            host = request.headers.get("host", LOOPBACK[0])
+            if not _is_loopback(host):
+                raise Refused(421, f"expected a request to loopback, found {shown(host)}")
             _check_origin(request)
             return EVERYBODY
         found, expected = self._found(request)
@@ -136,6 +138,18 @@ class Access:
 
 
 CHALLENGE = {"WWW-Authenticate": "Bearer"}
+
+
+@lru_cache
+def _is_loopback(host: str) -> bool:
+    """
+    >>> _is_loopback("127.0.0.1:8000"), _is_loopback("[::1]"), _is_loopback("example.org")
+    (True, True, False)
+    """
+    try:
+        return urlsplit(f"//{host}").hostname in LOOPBACK
+    except ValueError:
+        return False
 
 
 def _is_stream(request: HTTPConnection) -> bool:

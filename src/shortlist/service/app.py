@@ -24,6 +24,7 @@ from shortlist.service import (
 from shortlist.service.bounds import BoundedBodies
 from shortlist.service.measuring import Measured
 from shortlist.service.problems import RESPONSES, add_handlers
+from shortlist.service.shortcut import Shortcut
 from shortlist.service.state import Options, Service
 
 PAGE = Path(__file__).parent / "page"
@@ -54,6 +55,7 @@ def create_app(log: Log, options: Options | None = None) -> FastAPI:
         middleware=[
             Middleware(Measured, measures=service.measures),
             Middleware(BoundedBodies, most=service.options.limits.payload_bytes),
+            Middleware(Shortcut, route=publishing.PUBLISH),
         ],
     )
     app.state.service = service

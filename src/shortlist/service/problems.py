@@ -118,18 +118,22 @@ def _document(one: Problem) -> dict[str, Any]:
     return {name: value for name, value in found.items() if value is not None}
 
 
+def answer_to(error: Refused | ShortlistError) -> JSONResponse:
+    """What somebody is told whose request led to an error that is known."""
+    if isinstance(error, Refused):
+        return problem(error.status, error.detail, error.problems, error.headers, **error.more)
+    statuses = (STATUSES[kind] for kind in type(error).__mro__ if kind in STATUSES)
+    listed = error.problems if isinstance(error, BadOrders) else ()
+    return problem(next(statuses, 500), str(error), listed)
+
+
 def add_handlers(app: FastAPI) -> None:
     """Whatever goes wrong is told as a problem."""
 
     @app.exception_handler(Refused)
-    async def refused(request: Request, error: Refused) -> JSONResponse:
-        return problem(error.status, error.detail, error.problems, error.headers, **error.more)
-
     @app.exception_handler(ShortlistError)
-    async def known(request: Request, error: ShortlistError) -> JSONResponse:
-        statuses = (STATUSES[kind] for kind in type(error).__mro__ if kind in STATUSES)
-        listed = error.problems if isinstance(error, BadOrders) else ()
-        return problem(next(statuses, 500), str(error), listed)
+    async def known(request: Request, error: Refused | ShortlistError) -> JSONResponse:
+        return answer_to(error)
 
     @app.exception_handler(RequestValidationError)
     async def unreadable(request: Request, error: RequestValidationError) -> JSONResponse:

@@ -18,11 +18,12 @@ from shortlist.client.deployment import Deployment, rejections
 from shortlist.client.keys import Holder
 from shortlist.client.registry import LiveRegistry
 from shortlist.client.waiting import passed
-from shortlist.intake.lines import BadItem, parse_json
+from shortlist.intake.lines import BadItem, ItemReader, parse_json
 from shortlist.live.manifest import Manifest
 from shortlist.live.registers import NoDeployment
 from shortlist.log.base import Log, LogUnavailable
 from shortlist.model.settings import Limits, TimeBasis
+from shortlist.model.vocabulary import Vocabulary
 from shortlist.model.wording import shown
 from shortlist.service.access import Access, check_shortlist
 from shortlist.service.appending import Appender
@@ -67,6 +68,8 @@ class Service:
     options: Options
     deployment: Deployment = field(init=False)
     registry: LiveRegistry = field(init=False)
+    publications: ItemReader = field(init=False)
+    """Tells what can be published."""
     appender: Appender = field(init=False)
     tail: Tail = field(init=False)
     access: Access = field(init=False)
@@ -81,6 +84,7 @@ class Service:
         options = self.options
         self.deployment = Deployment(self.log)
         self.registry = LiveRegistry(self.deployment)
+        self.publications = ItemReader(Vocabulary(), options.limits, commands=False)
         self.appender = Appender(self.log)
         self.tail = Tail(self.log)
         self.access = Access(
