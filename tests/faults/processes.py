@@ -92,9 +92,14 @@ class Up:
         return [pid for pid in children(self.pid) if _command(pid)[0].endswith("java")]
 
     def workers(self):
-        """Python processes that do tasks: forked by a daemon of Spark's, or by ours."""
+        """Python processes that do tasks: forked by a daemon of Spark's, by ours, or by the driver,
+        which forks nobody else but one that gives way to all others."""
         forked = {pid for pid in self.processes() if _is_forked(_command(pid))}
-        return [pid for pid in forked if _parent(pid) in forked]
+        drivers = [pid for pid in children(self.pid) if _command(pid) == _command(self.pid)]
+        return [
+            *(pid for pid in forked if _parent(pid) in forked),
+            *(pid for pid in drivers if _niceness(pid) == 0),
+        ]
 
     def planners(self):
         """Python processes that look for new entries of the log."""
@@ -104,7 +109,7 @@ class Up:
 
 def _is_forked(command):
     """Whether a process is one of those that fork workers, or a worker."""
-    return any(word == "pyspark.daemon" or ".forkserver " in word for word in command)
+    return any(word.endswith("spark.daemon") or ".forkserver " in word for word in command)
 
 
 def kill(pid):
@@ -135,6 +140,14 @@ def _command(pid):
 
 
 def _parent(pid):
+    return _stat(pid, 1)
+
+
+def _niceness(pid):
+    return _stat(pid, 16)
+
+
+def _stat(pid, place):
     # behind the name, which is in brackets and may hold anything: state, then the parent
     rest = _read(pid, "stat").rpartition(b")")[2].split()
-    return int(rest[1]) if rest else 0
+    return int(rest[place]) if rest else 0

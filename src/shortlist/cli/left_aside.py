@@ -11,7 +11,7 @@ from shortlist.cli.app import say
 from shortlist.client.applying import plan
 from shortlist.client.deployment import Deployment
 from shortlist.intake.files import read_registry
-from shortlist.live.forking import forking
+from shortlist.live.forking import fork
 from shortlist.log.opening import open_log
 from shortlist.model.problem import ShortlistError
 from shortlist.model.settings import Limits
@@ -23,12 +23,8 @@ NICENESS = 19
 @contextmanager
 def compared(path: Path, log: str, limits: Limits) -> Iterator[None]:
     """What differs is said as soon as it is known: nobody waits for that."""
-    context = forking()
-    ours, theirs = context.Pipe(duplex=False)
-    process = context.Process(target=_compare, args=(theirs, path, log, limits), daemon=True)
-    process.start()
-    theirs.close()
-    Thread(target=_say, args=(ours,), daemon=True).start()
+    process, answering = fork(_compare, path, log, limits)
+    Thread(target=_say, args=(answering,), daemon=True).start()
     try:
         yield
     finally:

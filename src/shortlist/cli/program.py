@@ -1,7 +1,16 @@
 """The program in a process of its own."""
 
+import gc
+import sys
+
+from typer.models import CommandInfo
+
 from shortlist.cli.app import app
 from shortlist.unused import leave_out_unused
+
+OBJECTS = 50_000
+"""That are made before Python's collector looks for garbage: what is imported and read stays, and
+to look through it as often as usual takes a tenth of the start."""
 
 
 class _Process:
@@ -13,7 +22,19 @@ class _Process:
 def main() -> None:
     """Runs the command that was asked for."""
     _Process.is_own = True
+    gc.set_threshold(OBJECTS)
+    _leave_out_others(sys.argv[1:2])
     app()
+
+
+def _leave_out_others(asked: list[str]) -> None:
+    """Of many commands one is run: what options the others have need not be found out."""
+    known = app.registered_commands
+    app.registered_commands = [one for one in known if [_name(one)] == asked] or known
+
+
+def _name(command: CommandInfo) -> str | None:
+    return command.name or (command.callback and command.callback.__name__)
 
 
 def without_spark() -> None:

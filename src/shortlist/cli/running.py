@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import time
+from collections.abc import Callable
 from contextlib import ExitStack, suppress
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
@@ -19,7 +20,6 @@ from shortlist.cli.app import (
     LiveLateness,
     LiveTime,
     On,
-    Place,
     RegistryPath,
     app,
     check_place,
@@ -34,7 +34,6 @@ from shortlist.cli.deployment import LogUrl, announced_folder, folder_of, opened
 from shortlist.cli.program import without_spark
 from shortlist.client.deployment import UNLIMITED
 from shortlist.client.waiting import POLL_SECONDS
-from shortlist.live.forking import begin_to_import
 from shortlist.live.locking import AlreadyRunning, only_driver
 from shortlist.live.places import announce, files_in
 from shortlist.live.registers import committed, has_deployment
@@ -98,22 +97,24 @@ def up(
         _refuse_second(folder)
     if on == "process":
         without_spark()
-        begin_to_import()  # while this process does the same
     elif workers is not None:
         raise typer.BadParameter("--workers: expected --on process with it, found --on spark")
+    is_new, read = _first_registry(registry, log, limits_of(limit))
     from shortlist.cli.left_aside import compared
     from shortlist.cli.screen import run_deployment, shown_metrics
     from shortlist.live.logs import written_logs
     from shortlist.live.running import Wanted
-    from shortlist.model.registry import Registry
 
-    with errors():
-        known = _first_registry(registry, log, limits_of(limit))
+    with errors(), ExitStack() as stack:
         settings = live_settings(_basis(log, basis), lateness, ahead, dedup, advertised, limit)
+        # this process is forked before it has threads
+        processes = _processes(workers) if on == "process" else None
+        if registry is not None and not is_new:
+            stack.enter_context(compared(registry, log, settings.limits))
         wanted = Wanted(
             log=log,
             folder=folder,
-            registry=known or Registry(),
+            registry=read(),
             settings=settings,
             shards=shards,
             plan=plan,
@@ -122,20 +123,21 @@ def up(
             at_most=at_most,
             heartbeat=None if heartbeat == OFF else duration_of("--heartbeat", heartbeat),
         )
-        with ExitStack() as stack:
-            if logs is not None:
-                stack.enter_context(written_logs(logs))
-            shown = shown_metrics(metrics, stack)
-            if registry is not None and known is None:
-                stack.enter_context(compared(registry, log, settings.limits))
-            run_deployment(wanted, shown, _ground(on, master, workers), with_input=with_input)
+        if logs is not None:
+            stack.enter_context(written_logs(logs))
+        shown = shown_metrics(metrics, stack)
+        run_deployment(wanted, shown, processes or _spark(master), with_input=with_input)
 
 
-def _ground(on: Place, master: str | None, workers: int | None) -> Ground:
-    if on == "process":
-        from shortlist.live.process_ground import ProcessGround
+def _processes(workers: int | None) -> Ground:
+    from shortlist.live.process_ground import ProcessGround
 
-        return ProcessGround(workers)
+    ground = ProcessGround(workers)
+    ground.start()
+    return ground
+
+
+def _spark(master: str | None) -> Ground:
     from shortlist.spark.ground import SparkGround
     from shortlist.spark.session import any_session
 
@@ -164,17 +166,19 @@ def _basis(log: str, given: TimeBasis | None) -> TimeBasis:
     return kept or given or "arrival"
 
 
-def _first_registry(path: Path | None, log: str, limits: Limits) -> Registry | None:
-    """What a new deployment begins with; None where there is one that has its registry already."""
-    from shortlist.intake.files import read_registry
+def _first_registry(
+    path: Path | None, log: str, limits: Limits
+) -> tuple[bool, Callable[[], Registry]]:
+    """Whether there is no deployment yet, and what reads its registry: one that there is has it
+    already."""
+    from shortlist.cli.first_registry import begin_to_read
     from shortlist.model.registry import Registry
 
-    if path is None:
-        return Registry()
     with opened(log) as known:
-        if has_deployment(known):
-            return None
-    return read_registry(path, limits)
+        is_new = not has_deployment(known)
+    if path is None or not is_new:
+        return is_new, Registry
+    return is_new, begin_to_read(path, limits)
 
 
 SavepointPath = Annotated[Path, typer.Argument(help="A savepoint: one file.")]

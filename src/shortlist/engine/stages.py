@@ -11,21 +11,21 @@ Whoever moves data (a Spark job, a test) walks them in this order, and cuts and 
 What decides stands in `Admission` and `Shard`; a stage only feeds them.
 """
 
+from __future__ import annotations
+
 import json
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from itertools import groupby
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import pyarrow as pa
 
 from shortlist.engine.admission import Admission, Admitted
 from shortlist.engine.arrow import batches, rows
 from shortlist.engine.deliveries import DELIVERIES
-from shortlist.engine.explanation import Question
 from shortlist.engine.matching import Chosen, Matching
 from shortlist.engine.ordering import in_order, late_by, reached_before
-from shortlist.engine.plain import PlainShard
 from shortlist.engine.shard import Shard
 from shortlist.engine.steps import CommandReader, steps
 from shortlist.intake.lines import ItemReader
@@ -40,6 +40,9 @@ from shortlist.model.settings import Limits, Settings
 from shortlist.model.times import END_OF_TIME
 from shortlist.model.vocabulary import Vocabulary
 from shortlist.selection.audience import Nomination, chosen
+
+if TYPE_CHECKING:
+    from shortlist.engine.plain import PlainShard
 
 Batches = Iterable[pa.RecordBatch]
 
@@ -327,6 +330,10 @@ class Select:
     def _shard(self) -> Shard | PlainShard:
         share = self.share
         if self.explain:
+            # seldom, and it takes long to import
+            from shortlist.engine.explanation import Question
+            from shortlist.engine.plain import PlainShard
+
             return PlainShard(share.registry, share.limits, Index, Question(), of_a_shard=True)
         return Shard(share.registry, share.limits)
 
@@ -338,7 +345,7 @@ class Select:
         reached: Chosen,
         until: int | None,
     ) -> Iterator[pa.RecordBatch]:
-        if isinstance(shard, PlainShard):
+        if not isinstance(shard, Shard):
             deliveries = [*shard.run(items, commands, chosen=reached, until=until)]
             assert shard.explainer is not None
             reasons = shard.explainer.taken(deliveries)

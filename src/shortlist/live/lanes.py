@@ -7,7 +7,7 @@ from multiprocessing.connection import Connection
 from multiprocessing.process import BaseProcess
 from typing import Any
 
-from shortlist.live.forking import forking
+from shortlist.live.forking import begin_to_import, fork
 from shortlist.live.poison import TaskFailed
 from shortlist.live.tasks import D, W
 from shortlist.live.worker import serve
@@ -35,7 +35,7 @@ class Workers:
 
     def __init__(self, count: int) -> None:
         self._workers: list[_Worker | None] = [None] * count
-        self._context = forking()
+        self._is_prepared = False
 
     def __call__(self, task: Callable[[W], D], works: Sequence[W]) -> list[D]:
         shares = self._shares(works)
@@ -43,6 +43,7 @@ class Workers:
             number: (task, [works[place] for place in places]) for number, places in shares.items()
         }
         answers = self._answers(asked)
+        self._prepare()
         found: dict[int, D] = {}
         for number, places in shares.items():
             answer = answers[number]
@@ -55,6 +56,12 @@ class Workers:
         """Begins now, and not with the first task."""
         for number in range(len(self._workers)):
             self._worker(number)
+
+    def _prepare(self) -> None:
+        """Sees to it that a worker which is killed from now on can be replaced at once."""
+        if not self._is_prepared:
+            begin_to_import()
+            self._is_prepared = True
 
     def ahead(self, task: Callable[[W], object], works: Sequence[W]) -> None:
         for number, places in self._shares(works).items():
@@ -98,11 +105,7 @@ class Workers:
     def _worker(self, number: int) -> "_Worker":
         worker = self._workers[number]
         if worker is None:
-            ours, theirs = self._context.Pipe()
-            process = self._context.Process(target=serve, args=(theirs,), daemon=True)
-            process.start()
-            theirs.close()
-            worker = self._workers[number] = _Worker(process, ours)
+            worker = self._workers[number] = _Worker(*fork(serve))
         return worker
 
     def _forget(self, number: int) -> None:

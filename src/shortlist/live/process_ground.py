@@ -1,29 +1,33 @@
 """A deployment without Spark: its tasks in a few processes, its lines straight from the log."""
 
 import os
-from dataclasses import dataclass
 
 from shortlist.live.driver import Driver
 from shortlist.live.heartbeats import Heartbeats
 from shortlist.live.lanes import Workers
 from shortlist.live.log_stream import LogStream
 from shortlist.live.running import Told, Wanted
+from shortlist.live.worker import look_up
 from shortlist.log.base import Log
 
 
-@dataclass(frozen=True, slots=True)
 class ProcessGround:
     """A ground for deployments."""
 
-    workers: int | None = None
-    """As many as there are cores if nobody says how many."""
+    def __init__(self, workers: int | None = None) -> None:
+        """With as many workers as there are cores if nobody says how many."""
+        self.shards = workers or len(os.sched_getaffinity(0))
+        self._first: Workers | None = None
 
-    @property
-    def shards(self) -> int:
-        return self.workers or len(os.sched_getaffinity(0))
+    def start(self) -> None:
+        """Begins with the first workers: they are there the sooner the less this process does
+        before."""
+        look_up()
+        self._first = Workers(self.shards)
+        self._first.start()
 
     def lanes(self) -> Workers:
-        workers = Workers(self.shards)
+        workers, self._first = self._first or Workers(self.shards), None
         workers.start()
         return workers
 

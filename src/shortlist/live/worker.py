@@ -7,6 +7,10 @@ from functools import cache
 from multiprocessing.connection import Connection
 from typing import Any
 
+import numpy as np
+
+from shortlist.matching.kernels.numbering import EMPTY, enter_all
+
 
 def serve(asked: Connection) -> None:
     """Answers each list of works with what came of them, or with what went wrong."""
@@ -15,7 +19,7 @@ def serve(asked: Connection) -> None:
         try:
             task, works = asked.recv()
             asked.send(_answer(task, works))
-        except (EOFError, BrokenPipeError):
+        except (EOFError, ConnectionError):
             return
         settle()
 
@@ -25,6 +29,12 @@ def _answer(task: Callable[[Any], Any], works: Sequence[Any]) -> list[Any] | Exc
         return [task(work) for work in works]
     except Exception as error:
         return error
+
+
+def look_up() -> None:
+    """What numba looks up before the first kernel of a process is there then for all that are
+    forked from it."""
+    enter_all(np.full(1, EMPTY, np.int64), np.full(1, EMPTY, np.int64))
 
 
 @cache

@@ -1,6 +1,7 @@
 """A kernel is compiled once, however its callers came by their whole numbers."""
 
 import numpy as np
+from numba import config
 
 from shortlist.matching.kernels.compiling import kernel
 
@@ -26,7 +27,8 @@ def divided(one, other):
     return one / other
 
 
-def test_literals_and_narrow_numbers_are_passed_as_wide_ones():
+def test_literals_and_narrow_numbers_are_passed_as_wide_ones(tmp_path, monkeypatch):
+    monkeypatch.setattr(config, "CACHE_DIR", str(tmp_path))  # what is kept is not compiled again
     words = np.array([0b1011])
     assert count(words, np.array([0, 1, 2], np.int32)) == 3 + 1 + 0 + 1
     assert len(bit_at.signatures) == 1

@@ -69,8 +69,19 @@ class KernelCache(FunctionCache):
 class Kernel(CPUDispatcher):
     """A function that other kernels call with whole numbers of eight bytes only."""
 
-    def enable_caching(self) -> None:
-        self._cache = KernelCache(self.py_func)
+    _kept: KernelCache | None
+
+    @property
+    def _cache(self) -> KernelCache:
+        """Looked for where it is needed: most processes call few of all kernels."""
+        if self._kept is None:
+            self._kept = KernelCache(self.py_func)
+        return self._kept
+
+    @_cache.setter
+    def _cache(self, _: object) -> None:
+        """numba begins without one."""
+        self._kept = None
 
     def get_call_template(self, args: Any, kws: Any) -> Any:
         return super().get_call_template(
@@ -102,6 +113,4 @@ def kernel(function: Any = None, **options: Any) -> Any:
         return lambda function: kernel(function, **options)
     # nobody hands kernels to C
     settings = {"nopython": True, "boundscheck": None, "no_cfunc_wrapper": True, **options}
-    made = Kernel(py_func=function, locals={}, targetoptions=settings)
-    made.enable_caching()
-    return made
+    return Kernel(py_func=function, locals={}, targetoptions=settings)

@@ -1,0 +1,59 @@
+"""A registry that another process reads."""
+
+import os
+from threading import Thread
+
+import pytest
+
+from shortlist.cli import first_registry
+from shortlist.cli.first_registry import begin_to_read
+from shortlist.intake.files import read_registry
+from shortlist.model.problem import InvalidRegistry
+from shortlist.model.settings import Limits
+
+GOOD = "subscriptions: [{id: cheap, where: rent < 900}]"
+
+
+@pytest.fixture
+def file(tmp_path):
+    file = tmp_path / "registry.yaml"
+    file.write_text(GOOD)
+    return file
+
+
+def test_it_is_what_one_process_reads(file):
+    assert begin_to_read(file, Limits())() == read_registry(file, Limits())
+
+
+def test_what_is_wrong_is_told(file):
+    file.write_text("subscriptions: [{id: cheap, where: rent <}, {}]")
+    with pytest.raises(InvalidRegistry) as expected:
+        read_registry(file, Limits())
+    with pytest.raises(InvalidRegistry) as found:
+        begin_to_read(file, Limits())()
+    assert found.value.problems == expected.value.problems
+    assert str(found.value) == str(expected.value)
+
+
+def test_what_is_not_there_is_told(tmp_path):
+    with pytest.raises(InvalidRegistry, match="missing"):
+        begin_to_read(tmp_path / "missing", Limits())()
+
+
+def test_a_pipe(tmp_path):
+    pipe = tmp_path / "registry.yaml"
+    os.mkfifo(pipe)
+    writer = Thread(target=pipe.write_text, args=(GOOD,))
+    writer.start()
+    (subscription,) = begin_to_read(pipe, Limits())().subscriptions
+    writer.join()
+    assert subscription.id == "cheap"
+
+
+def test_a_reader_that_ends_is_replaced_by_this_process(file, monkeypatch):
+    monkeypatch.setattr(first_registry, "_read", end)
+    assert begin_to_read(file, Limits())() == read_registry(file, Limits())
+
+
+def end(*_):
+    os._exit(1)
