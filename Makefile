@@ -17,7 +17,8 @@ help: ## List what can be made
 .venv: $(READY) ## Create the environment from requirements.lock
 $(READY): pyproject.toml requirements.lock
 	$(PYTHON) -m venv .venv
-	$(BIN)/python -m pip install --quiet --require-hashes -r requirements.lock
+	@# modules are compiled when they are imported: most never are
+	$(BIN)/python -m pip install --quiet --no-compile --require-hashes -r requirements.lock
 	$(BIN)/python -m pip install --quiet --no-deps --no-build-isolation -e .
 	@touch $@
 

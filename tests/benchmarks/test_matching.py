@@ -5,9 +5,12 @@ import subprocess
 import sys
 from pathlib import Path
 
+import pytest
+
 SCRIPT = Path(__file__).parents[2] / "benchmarks" / "matching.py"
 
 
+@pytest.mark.soak
 def test_a_small_run(tmp_path: Path) -> None:
     sizes = ["--quick", "--sizes", "100,300", "--films", "200", "--mixes", "selective,fuzzy"]
     places = ["--data", str(tmp_path), "--skip", "spark", "--out", str(tmp_path / "results")]

@@ -5,9 +5,12 @@ import subprocess
 import sys
 from pathlib import Path
 
+import pytest
+
 SCRIPT = Path(__file__).parents[2] / "benchmarks" / "selection.py"
 
 
+@pytest.mark.soak
 def test_a_small_run(tmp_path: Path) -> None:
     sizes = ["--publications", "3000", "--subscriptions", "4", "--shortlists", "300"]
     sizes += ["--candidates", "1500", "--films", "100", "--quick"]

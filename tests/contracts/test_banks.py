@@ -23,7 +23,7 @@ from tests.engine.test_bulk import everything_of, in_bulk
 from tests.selector_calls import POLICIES, data
 from tests.strategies import cuts, maybe, seeded
 
-STREAMS = 4
+STREAMS = 2
 PROMPT = Settings(lateness=0)
 LISTS, SUBSCRIPTIONS = "xyz", "abc"
 WRITTEN = TypeAdapter(Policy)
@@ -154,7 +154,7 @@ def test_goes_on_from_what_was_saved_after_any_batch(kind):
 
 @every_policy
 def test_the_same_items_lead_to_the_same_deliveries_and_states(kind):
-    for _, registry, items in streams(kind, count=3):
+    for _, registry, items in streams(kind):
         one, other = Engine(registry, PROMPT), Engine(registry, PROMPT)
         assert one.process(items).deliveries == other.process(items).deliveries
         assert one.snapshot() == other.snapshot()
@@ -162,7 +162,7 @@ def test_the_same_items_lead_to_the_same_deliveries_and_states(kind):
 
 @every_policy
 def test_what_was_saved_does_not_change_what_follows(kind):
-    for _, registry, items in streams(kind, count=3):
+    for _, registry, items in streams(kind):
         half = len(items) // 2
         one, other = Engine(registry, PROMPT), Engine(registry, PROMPT)
         assert one.process(items[:half]) == other.process(items[:half])

@@ -102,7 +102,7 @@ def related(random: Random) -> tuple[Where, Where]:
 seeds = st.integers(0, 2**32)
 
 
-@examples(500)
+@examples(250)
 @given(seeds)
 def test_conditions(seed: int) -> None:
     random = Random(seed)
@@ -118,7 +118,7 @@ def test_conditions(seed: int) -> None:
             assert meet or not holds, (print_where(a), print_where(b))
 
 
-@examples(166)
+@examples(83)
 @given(seeds)
 def test_every_condition_covers_itself(seed: int) -> None:
     a, b = related(Random(seed))
@@ -183,7 +183,7 @@ def matcher(subscription: Subscription) -> Callable[[Publication], bool]:
     return matches
 
 
-@examples(333)
+@examples(166)
 @given(seeds)
 def test_subscriptions(seed: int) -> None:
     random = Random(seed)

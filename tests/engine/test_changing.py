@@ -245,7 +245,7 @@ def drawn_items(pick, policy):
 
 @pytest.mark.parametrize("policies", [KEEPING, CHAINS], ids=["single", "chains"])
 def test_policies_that_change_and_keep_equal_the_plain_ones(policies):
-    for seed in seeds(25):
+    for seed in seeds(12):
         pick = seeded(seed)
         policy = pick(policies)
         subscription = {"id": "s", "score": "x", "policy": policy}

@@ -45,7 +45,7 @@ def drawn_settings(pick):
 @pytest.mark.parametrize("few", [0, FEW])
 def test_it_means_that_all_who_ask_for_them_are_updated(monkeypatch, few):
     monkeypatch.setitem(Index.__init__.__kwdefaults__, "few", few)
-    for seed in seeds(40):
+    for seed in seeds(20):
         pick = seeded(seed)
         check_meaning(defining_registry(pick), defining_documents(pick, 40), drawn_settings(pick))
 

@@ -127,7 +127,7 @@ def forms(deliveries: Sequence[Delivery], with_data: bool = True) -> list[pa.Tab
     return [plain, cut, with_dictionaries(plain), chunks, few_of_many]
 
 
-@examples(100)
+@examples(50)
 @given(drawn_deliveries(), st.booleans())
 @example([], True)
 @example([delivery(0), delivery(1_001), delivery(FIRST), delivery(LAST), delivery(-1)], True)
@@ -186,7 +186,7 @@ def test_times_of_another_zone_are_the_same_instants() -> None:
     assert lines(elsewhere, with_data=False) == lines(table, with_data=False)
 
 
-@examples(100)
+@examples(50)
 @given(
     st.lists(
         st.tuples(

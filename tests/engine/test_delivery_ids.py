@@ -59,7 +59,7 @@ def test_thousands(longest: int) -> None:
     ]
 
 
-@examples(300)
+@examples(150)
 @given(st.text(), st.text(), st.text())
 @example("", "", "")
 @example("L2", "b", "p2")

@@ -74,7 +74,7 @@ def window_registry(pick):
 
 def test_the_cut_into_batches_does_not_matter_to_windows():
     """What leaves at an instant leaves together with what arrives then, in whatever batch."""
-    for seed in seeds(50):
+    for seed in seeds(25):
         pick = seeded(seed)
         made = registry_from_documents(window_registry(pick))
         settings = Settings(lateness=pick([0, 1, 2]) * SECOND)

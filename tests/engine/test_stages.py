@@ -111,7 +111,7 @@ def check_seeds(check, seeds):
 
 @pytest.mark.parametrize("part", range(4))
 def test_a_timeline_equals_one_engine(part):
-    check_seeds(check_timeline, range(25 * part, 25 * (part + 1)))
+    check_seeds(check_timeline, range(15 * part, 15 * (part + 1)))
 
 
 @pytest.mark.parametrize(
@@ -146,10 +146,10 @@ def test_what_only_an_update_mentions_is_read(changes):
 
 
 def test_a_table_equals_one_engine():
-    check_seeds(check_table, range(120))
+    check_seeds(check_table, range(60))
 
 
-@examples(30)
+@examples(20)
 @given(st.data())
 def test_drawn_ones_shrink(data):
     """Slower than seeds, but what it finds is small."""

@@ -175,7 +175,7 @@ def check_seeds(seeds):
 
 @pytest.mark.parametrize("part", range(4))
 def test_a_log_is_an_input_whose_items_say_when_they_arrived(part):
-    check_seeds(range(40 * part, 40 * (part + 1)))
+    check_seeds(range(20 * part, 20 * (part + 1)))
 
 
 def run_in_cuts(pick, registry, lines, appended, settings):
@@ -210,7 +210,7 @@ def check_cuts(seeds):
 
 @pytest.mark.parametrize("part", range(4))
 def test_the_cut_into_batches_changes_nothing(part):
-    check_cuts(range(30 * part, 30 * (part + 1)))
+    check_cuts(range(15 * part, 15 * (part + 1)))
 
 
 @pytest.mark.soak

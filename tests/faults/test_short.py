@@ -5,7 +5,7 @@ import pytest
 
 from tests.faults.stories import Story, fault_seed, moved, worker_killed
 
-pytestmark = pytest.mark.spark
+pytestmark = [pytest.mark.spark, pytest.mark.soak]
 
 
 def test_nothing_is_lost_doubled_or_different(tmp_path):

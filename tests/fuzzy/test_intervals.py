@@ -33,7 +33,7 @@ def test_intersection_holds_what_both_hold(one, other):
     assert one.meets(other) == any(one.contains(x) and other.contains(x) for x in SAMPLES)
 
 
-@examples(200)
+@examples(100)
 @given(unions)
 def test_normalised_holds_the_same_points(union):
     components = normalised(union)
@@ -42,7 +42,7 @@ def test_normalised_holds_the_same_points(union):
     assert normalised(components) == components
 
 
-@examples(200)
+@examples(100)
 @given(unions)
 def test_complement_holds_the_other_points(union):
     outside = complement(union)
@@ -50,13 +50,13 @@ def test_complement_holds_the_other_points(union):
         assert covered(outside, x) != covered(union, x)
 
 
-@examples(200)
+@examples(100)
 @given(unions)
 def test_complement_of_the_complement_is_the_union(union):
     assert complement(complement(union)) == normalised(union)
 
 
-@examples(200)
+@examples(100)
 @given(unions)
 def test_components_are_sorted_apart_and_maximal(union):
     for components in (normalised(union), complement(union)):

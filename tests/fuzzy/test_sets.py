@@ -97,7 +97,7 @@ def test_edges_rise(shape, u, v):
     assert edge_position(shape, low) <= edge_position(shape, high) <= 1
 
 
-@examples(100)
+@examples(50)
 @given(
     st.lists(st.integers(-400, 400), min_size=4, max_size=4),
     st.lists(st.integers(-420, 420), min_size=1, max_size=30),
@@ -286,7 +286,7 @@ parts = scalars | st.lists(scalars, max_size=5) | st.dictionaries(st.sampled_fro
 KEYS = st.sampled_from(["term", "trapezoid", "between", "values", "shape", "left", "x"])
 
 
-@examples(200)
+@examples(100)
 @given(st.dictionaries(KEYS, parts, max_size=3))
 def test_published_takes_any_document(document):
     assert isinstance(published_set(document, TERMS), Trapezoid | Graded | None)

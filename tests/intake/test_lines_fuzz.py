@@ -112,13 +112,13 @@ values = st.recursive(
 )
 
 
-@examples(100)
+@examples(50)
 @given(st.binary(max_size=200) | st.text(st.characters(codec=None), max_size=80))
 def test_random_lines(line):
     assert read(line) is None
 
 
-@examples(500)
+@examples(250)
 @given(mutated())
 @example(TEXTS[0])
 @example(TEXTS[1])
@@ -126,7 +126,7 @@ def test_mutated_lines(line):
     read(line)
 
 
-@examples(233)
+@examples(116)
 @given(st.sampled_from(LINES), st.lists(st.tuples(names, values), max_size=3), st.booleans())
 def test_values_of_any_type_in_any_field(line, changes, inside):
     document = json.loads(json.dumps(line))

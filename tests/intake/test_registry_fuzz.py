@@ -72,7 +72,7 @@ def check(read, *arguments):
     assert all(line.isprintable() and len(line) < 1_000 for line in lines)
 
 
-@examples(166)
+@examples(83)
 @given(st.data(), st.lists(values, min_size=1, max_size=3), st.booleans())
 def test_any_value_in_any_place(data, found, renamed):
     document = json.loads(TEXT)
@@ -85,7 +85,7 @@ def test_any_value_in_any_place(data, found, renamed):
     check(registry_from_documents, document)
 
 
-@examples(66)
+@examples(33)
 @given(
     name=st.sampled_from(["r.yaml", "r.json"]),
     start=st.integers(0, len(YAML)),

@@ -164,13 +164,13 @@ def assert_only_language_errors(text: str) -> None:
             assert parse(print_tree(tree)) == tree
 
 
-@examples(166)
+@examples(83)
 @given(st.text() | st.lists(st.sampled_from(PIECES), max_size=12).map(" ".join))
 def test_random_text(text: str) -> None:
     assert_only_language_errors(text)
 
 
-@examples(500)
+@examples(250)
 @given(mutated())
 def test_mutated_text(text: str) -> None:
     assert_only_language_errors(text)

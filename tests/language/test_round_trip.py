@@ -156,7 +156,7 @@ def vocabulary_for(where: Where) -> Vocabulary:
     return Vocabulary({path: Attribute(terms=terms) for path, terms in attributes.items()})
 
 
-@examples(333)
+@examples(166)
 @given(conditions)
 def test_conditions(where: Where) -> None:
     vocabulary = vocabulary_for(where)
@@ -168,7 +168,7 @@ def test_conditions(where: Where) -> None:
     assert print_where(again) == text
 
 
-@examples(233)
+@examples(116)
 @given(scores(own_leaves))
 def test_scores(score: Score) -> None:
     text = print_score(score)
@@ -176,7 +176,7 @@ def test_scores(score: Score) -> None:
     assert print_score(parse_score(text, DEEP)) == text
 
 
-@examples(233)
+@examples(116)
 @given(scores(audience_leaves))
 def test_audience_scores(score: Score) -> None:
     text = print_score(score)
@@ -204,7 +204,7 @@ def depth_of(text: str) -> int:
     raise AssertionError(text)
 
 
-@examples(133)
+@examples(66)
 @given(st.recursive(st.sampled_from(["a = 1", "b not in (2)"]), nested, max_leaves=10))
 @example("a = 1 and not (a = 1 or a = 1 and a = 1)")
 def test_canonical_text_is_never_deeper(text: str) -> None:

@@ -160,7 +160,7 @@ def holds(where: Where, true: dict[str, bool]) -> bool:
     raise AssertionError(where)
 
 
-@examples(100)
+@examples(50)
 @given(CRISP_TEXTS)
 def test_conditions_mean_what_python_means(text: str) -> None:
     where = parse_where(re.sub(r"\b[abc]\b", r"\g<0> exists", text))
@@ -195,7 +195,7 @@ def as_python_reads(node: ast.AST) -> Score:
     raise AssertionError(node)
 
 
-@examples(166)
+@examples(83)
 @given(st.recursive(st.sampled_from(["x", "2", "0.5"]), arithmetic, max_leaves=12))
 def test_operators_bind_as_in_python(text: str) -> None:
     expected = as_python_reads(ast.parse(text.replace("^", "**"), mode="eval").body)

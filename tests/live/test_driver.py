@@ -28,7 +28,7 @@ def check_seeds(seeds):
 
 @pytest.mark.parametrize("part", range(4))
 def test_the_same_deliveries_in_the_same_order(part):
-    check_seeds(range(10 * part, 10 * (part + 1)))
+    check_seeds(range(5 * part, 5 * (part + 1)))
 
 
 @pytest.mark.soak

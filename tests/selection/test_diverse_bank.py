@@ -130,7 +130,7 @@ def test_equals_plain_selectors():
         meet(seed)
 
 
-@examples(60)
+@examples(30)
 @given(st.integers(0, 2**32))
 def test_equals_a_plain_selector_on_short_timelines(seed):
     meet(seed, most=12, shortlists=1)
@@ -154,7 +154,7 @@ def close_candidate(pick, time, position, scale):
 
 @pytest.mark.parametrize("draw_candidate", [candidate, close_candidate])
 def test_equals_plain_selectors_where_rows_are_pruned(draw_candidate):
-    for seed in seeds(24):
+    for seed in seeds(12):
         meet(seed, draw_candidate, most=400, shortlists=2, draw_policy=large_window)
 
 
@@ -180,7 +180,7 @@ def spread_candidate(pick, time, position, scale):
 
 
 def test_equals_plain_selectors_where_distances_prune():
-    for seed in seeds(16):
+    for seed in seeds(8):
         meet(seed, spread_candidate, most=300, shortlists=1, draw_policy=by_rent)
 
 

@@ -48,7 +48,7 @@ def test_equals_plain_selectors_through_many_periods(mode, algorithm):
         duel(Novelty, NoveltyBank(), seed, most=700, shortlists=2, draw_policy=policy)
 
 
-@examples(100)
+@examples(50)
 @given(st.integers(0, 2**32))
 def test_equals_a_plain_selector_on_short_timelines(seed):
     duel(Novelty, NoveltyBank(), seed, most=9, shortlists=1)

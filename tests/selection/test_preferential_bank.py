@@ -71,7 +71,7 @@ def test_equals_plain_selectors_on_long_timelines():
         duel(TopK, PreferentialBank(), seed, most=600, shortlists=2)
 
 
-@examples(100)
+@examples(50)
 @given(st.integers(0, 2**32))
 def test_equals_a_plain_selector_on_short_timelines(seed):
     duel(TopK, PreferentialBank(), seed, most=8, shortlists=1)

@@ -13,6 +13,7 @@ pytestmark = pytest.mark.spark
 BIN = Path(sys.executable).parent
 
 
+@pytest.mark.soak
 def test_spark_submit_chooses_the_master(tmp_path):
     (tmp_path / "registry.yaml").write_text("subscriptions: [{id: all}]")
     line = '{"id": "p", "source": "s", "time": "2026-03-01T09:00:00Z"}'

@@ -71,7 +71,7 @@ def test_bytes_of_all_zeros_and_all_ones() -> None:
     assert digests(strings, strings, pairs) == expected(strings, strings, pairs)
 
 
-@examples(300)
+@examples(150)
 @given(st.data(), st.lists(st.binary(max_size=150), min_size=1, max_size=6))
 def test_any_messages(data: st.DataObject, strings: list[bytes]) -> None:
     number = st.integers(0, len(strings) - 1)

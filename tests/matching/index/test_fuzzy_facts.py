@@ -181,18 +181,18 @@ def assert_same(known, documents, data):
         assert found == expected, (read.publication.data, [texts[name] for name in different])
 
 
-@examples(100)
+@examples(50)
 @given(drawn(case)())
 def test_drawn_vocabularies_conditions_and_values(drawn_case):
     assert_same(*drawn_case)
 
 
-@pytest.mark.parametrize("seed", range(12))
+@pytest.mark.parametrize("seed", range(6))
 def test_larger_registries(seed):
     assert_same(*case(seeded(seed), subscriptions=150, publications=80))
 
 
-@pytest.mark.parametrize("seed", range(8))
+@pytest.mark.parametrize("seed", range(4))
 def test_subscriptions_come_and_go(seed, monkeypatch):
     """Segments are small here, so that they fill, are merged and fall apart all the time."""
     monkeypatch.setattr(segments, "FULL", 16)

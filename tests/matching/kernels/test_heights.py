@@ -35,7 +35,7 @@ def arguments(value):
     return *corners_of(value), *shapes_of(value)
 
 
-@examples(300)
+@examples(150)
 @given(trapezoids(), st.sampled_from(POWERS), trapezoids())
 def test_two_fuzzy_numbers(target, power, published):
     high, low = fuzzy_degrees(target, power, published)
@@ -45,7 +45,7 @@ def test_two_fuzzy_numbers(target, power, published):
     assert rounded(1 - (1 - outside)) == rounded(1 - low)
 
 
-@examples(300)
+@examples(150)
 @given(numbers, numbers, st.booleans(), st.booleans(), trapezoids())
 def test_an_interval_and_a_fuzzy_number(low, high, low_open, high_open, published):
     interval = Interval(low, high, low_open, high_open)

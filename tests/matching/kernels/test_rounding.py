@@ -64,7 +64,7 @@ def test_families_have_products_that_cross_a_half():
     assert np.any(np.rint(values * 1e9) / 1e9 + 0.0 != round9_all(values))
 
 
-@examples(1000)
+@examples(500)
 @given(st.floats(allow_nan=False, allow_infinity=False))
 @example(0.5e-9)
 @example(-0.5e-9)
