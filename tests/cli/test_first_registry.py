@@ -40,6 +40,11 @@ def test_what_is_not_there_is_told(tmp_path):
         begin_to_read(tmp_path / "missing", Limits())()
 
 
+def test_a_name_that_no_file_can_have(tmp_path):
+    with pytest.raises(InvalidRegistry, match="too long"):
+        begin_to_read(tmp_path / ("x" * 300), Limits())()
+
+
 def test_a_pipe(tmp_path):
     pipe = tmp_path / "registry.yaml"
     os.mkfifo(pipe)
@@ -50,10 +55,16 @@ def test_a_pipe(tmp_path):
     assert subscription.id == "cheap"
 
 
-def test_a_reader_that_ends_is_replaced_by_this_process(file, monkeypatch):
-    monkeypatch.setattr(first_registry, "_read", end)
+@pytest.mark.parametrize("ends", ["before", "in the middle of"])
+def test_a_reader_that_ends_is_replaced_by_this_process(file, monkeypatch, ends):
+    monkeypatch.setattr(first_registry, "_read", end if ends == "before" else end_within)
     assert begin_to_read(file, Limits())() == read_registry(file, Limits())
 
 
 def end(*_):
+    os._exit(1)
+
+
+def end_within(asking, *_):
+    os.write(asking.fileno(), (100).to_bytes(4))  # so many bytes follow
     os._exit(1)

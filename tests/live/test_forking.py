@@ -14,12 +14,12 @@ from tests.faults.processes import wait_until
 PROGRAM = """
 import os, signal, threading
 from tests.live.test_forking import tell_parents
-from shortlist.live.forking import fork
+from shortlist.live.forking import fork_here
 
 if __name__ == "__main__":
     if {with_threads}:
         threading.Thread(target=signal.pause, daemon=True).start()
-    children = [fork(tell_parents) for _ in range(2)]
+    children = [fork_here(tell_parents) for _ in range(2)]
     for child in children:
         print(child.process.pid, child.connection.recv() == os.getpid(), flush=True)
     signal.pause()
@@ -45,6 +45,9 @@ def test_children_end_with_whoever_asked_for_them(tmp_path, with_threads):
         told = [process.stdout.readline().split() for _ in range(2)]
         # one with threads is not forked itself
         assert [is_ours for _, is_ours in told] == [str(not with_threads)] * 2
+        for pid, _ in told:
+            os.kill(int(pid), signal.SIGINT)  # as a terminal would
+        assert all(is_alive(pid) for pid, _ in told)
         process.send_signal(signal.SIGKILL)
     for pid, _ in told:
         wait_until(lambda pid=pid: not is_alive(pid), "the end of a child")

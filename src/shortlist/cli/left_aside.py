@@ -4,6 +4,7 @@ import os
 from collections.abc import Iterator
 from contextlib import closing, contextmanager, suppress
 from multiprocessing.connection import Connection
+from multiprocessing.process import BaseProcess
 from pathlib import Path
 from threading import Thread
 
@@ -11,7 +12,7 @@ from shortlist.cli.app import say
 from shortlist.client.applying import plan
 from shortlist.client.deployment import Deployment
 from shortlist.intake.files import read_registry
-from shortlist.live.forking import fork
+from shortlist.live.forking import fork_here
 from shortlist.log.opening import open_log
 from shortlist.model.problem import ShortlistError
 from shortlist.model.settings import Limits
@@ -23,8 +24,8 @@ NICENESS = 19
 @contextmanager
 def compared(path: Path, log: str, limits: Limits) -> Iterator[None]:
     """What differs is said as soon as it is known: nobody waits for that."""
-    process, answering = fork(_compare, path, log, limits)
-    Thread(target=_say, args=(answering,), daemon=True).start()
+    process, answering = fork_here(_compare, path, log, limits)
+    Thread(target=_say, args=(answering, process), daemon=True).start()
     try:
         yield
     finally:
@@ -37,9 +38,10 @@ def _compare(asking: Connection, path: Path, log: str, limits: Limits) -> None:
     asking.send(left_aside(path, log, limits))
 
 
-def _say(answering: Connection) -> None:
-    with suppress(EOFError):
+def _say(answering: Connection, process: BaseProcess) -> None:
+    with suppress(EOFError, OSError):
         say([answering.recv()])
+    process.join()
 
 
 def left_aside(path: Path, log: str, limits: Limits) -> str:

@@ -99,7 +99,8 @@ def up(
         without_spark()
     elif workers is not None:
         raise typer.BadParameter("--workers: expected --on process with it, found --on spark")
-    is_new, read = _first_registry(registry, log, limits_of(limit))
+    with errors():
+        is_new, read = _first_registry(registry, log, limits_of(limit))
     from shortlist.cli.left_aside import compared
     from shortlist.cli.screen import run_deployment, shown_metrics
     from shortlist.live.logs import written_logs

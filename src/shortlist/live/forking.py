@@ -1,10 +1,12 @@
 """How processes that work beside this one come about: forked, with all that they need imported."""
 
+import signal
 import threading
 from collections.abc import Callable
+from contextlib import suppress
 from multiprocessing import forkserver, get_context
 from multiprocessing.connection import Connection
-from multiprocessing.context import ForkServerContext
+from multiprocessing.context import ForkContext, ForkServerContext
 from multiprocessing.process import BaseProcess
 from typing import Any, NamedTuple
 from weakref import WeakSet
@@ -23,13 +25,26 @@ class Child(NamedTuple):
     connection: Connection
 
 
-def fork(run: Callable[..., None], *arguments: Any) -> Child:
-    """A process that runs a function with its end of the connection, and with arguments.
+def fork_here(run: Callable[..., None], *arguments: Any) -> Child:
+    """A process that runs a function with its end of the connection, and with arguments: a copy of
+    this one, so that all it needs is imported.
 
-    It is forked from this one as long as this has no other threads, whose locks a child would
-    inherit, and nobody to open them; else from one that imports the same again, and forks for it.
+    Only for a process that has nothing yet which a copy must not have: a lock, a log, signals that
+    are handled, threads. One that has threads does not fork itself.
     """
-    context = get_context("fork") if threading.active_count() == 1 else _server_context()
+    if threading.active_count() > 1:
+        return fork(run, *arguments)
+    return _forked(get_context("fork"), run, arguments)
+
+
+def fork(run: Callable[..., None], *arguments: Any) -> Child:
+    """The same as a copy of another process, which imports what is needed, and forks for this."""
+    return _forked(_server_context(), run, arguments)
+
+
+def _forked(
+    context: ForkContext | ForkServerContext, run: Callable[..., None], arguments: tuple[Any, ...]
+) -> Child:
     ours, theirs = context.Pipe()
     _ours.add(ours)
     process = context.Process(target=_run, args=(run, theirs, *arguments), daemon=True)
@@ -39,9 +54,12 @@ def fork(run: Callable[..., None], *arguments: Any) -> Child:
 
 
 def _run(run: Callable[..., None], theirs: Connection, *arguments: Any) -> None:
+    """Until nobody asks any more: an interrupt at the terminal is for whoever does."""
+    signal.signal(signal.SIGINT, signal.SIG_IGN)
     for end in [*_ours]:
         end.close()
-    run(theirs, *arguments)
+    with suppress(EOFError, ConnectionError):
+        run(theirs, *arguments)
 
 
 def begin_to_import() -> None:

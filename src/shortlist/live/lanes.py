@@ -7,7 +7,7 @@ from multiprocessing.connection import Connection
 from multiprocessing.process import BaseProcess
 from typing import Any
 
-from shortlist.live.forking import begin_to_import, fork
+from shortlist.live.forking import begin_to_import, fork, fork_here
 from shortlist.live.poison import TaskFailed
 from shortlist.live.tasks import D, W
 from shortlist.live.worker import serve
@@ -56,6 +56,11 @@ class Workers:
         """Begins now, and not with the first task."""
         for number in range(len(self._workers)):
             self._worker(number)
+
+    def start_here(self) -> None:
+        """The same with copies of this process, which has to be as `fork_here` says."""
+        for number in range(len(self._workers)):
+            self._workers[number] = _Worker(*fork_here(serve))
 
     def _prepare(self) -> None:
         """Sees to it that a worker which is killed from now on can be replaced at once."""

@@ -20,11 +20,10 @@ class ProcessGround:
         self._first: Workers | None = None
 
     def start(self) -> None:
-        """Begins with the first workers: they are there the sooner the less this process does
-        before."""
+        """Makes the first workers, before this process has anything that they must not have."""
         look_up()
         self._first = Workers(self.shards)
-        self._first.start()
+        self._first.start_here()
 
     def lanes(self) -> Workers:
         workers, self._first = self._first or Workers(self.shards), None

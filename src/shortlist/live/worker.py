@@ -1,7 +1,6 @@
 """A worker process: does the tasks of its shards for as long as it is asked."""
 
 import gc
-import signal
 from collections.abc import Callable, Sequence
 from functools import cache
 from multiprocessing.connection import Connection
@@ -13,14 +12,11 @@ from shortlist.matching.kernels.numbering import EMPTY, enter_all
 
 
 def serve(asked: Connection) -> None:
-    """Answers each list of works with what came of them, or with what went wrong."""
-    signal.signal(signal.SIGINT, signal.SIG_IGN)  # whoever started it ends it, after the batch
+    """Answers each list of works with what came of them, or with what went wrong, as long as
+    somebody asks."""
     while True:
-        try:
-            task, works = asked.recv()
-            asked.send(_answer(task, works))
-        except (EOFError, ConnectionError):
-            return
+        task, works = asked.recv()
+        asked.send(_answer(task, works))
         settle()
 
 

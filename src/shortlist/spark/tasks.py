@@ -17,6 +17,7 @@ import pyarrow as pa
 from shortlist.live.poison import TaskFailed
 from shortlist.live.tasks import D, W
 from shortlist.live.worker import settle
+from shortlist.spark.daemon import SHARD
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
@@ -28,9 +29,6 @@ def spark_schema(schema: pa.Schema) -> StructType:
     from pyspark.sql.pandas.types import from_arrow_schema
 
     return from_arrow_schema(schema)
-
-
-SHARD = "SHORTLIST_SHARD"
 
 
 @contextmanager

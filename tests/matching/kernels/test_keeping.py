@@ -109,3 +109,37 @@ def test_who_loads_the_code_of_two_processes_runs_each_for_its_own_rows(tmp_path
         assert done.stdout.splitlines() == [f"{name} 7.0" for name in names]
     kept = [*tmp_path.rglob("*.nbc")]
     assert len(kept) == 2  # the third has compiled nothing
+
+
+TWICE = """
+from shortlist.matching.kernels.compiling import kernel
+
+@kernel
+def scaled(x):
+    return x * {factor}
+"""
+CALLED = """
+import sys
+from pathlib import Path
+from times import scaled
+
+for text in sys.argv[1:]:
+    Path("times.py").write_text(text)
+print(scaled(2.0))
+"""
+
+
+def test_code_of_a_source_that_changed_since_it_was_imported_is_not_kept_for_the_new_one(tmp_path):
+    (tmp_path / "times.py").write_text(TWICE.format(factor=2.5))
+    (tmp_path / "called.py").write_text(CALLED)
+    told = [
+        subprocess.run(
+            [sys.executable, "called.py", *texts],
+            cwd=tmp_path,
+            capture_output=True,
+            text=True,
+            check=True,
+        ).stdout
+        for texts in ([TWICE.format(factor=7.5)], [])
+    ]
+    assert told == ["5.0\n", "15.0\n"]

@@ -9,7 +9,9 @@ import hashlib
 import os
 import secrets
 from collections.abc import Callable
+from functools import cache
 from itertools import count
+from pathlib import Path
 from typing import Any, TypeVar, overload
 
 from numba.core import types
@@ -19,7 +21,7 @@ from numba.core.dispatcher import Dispatcher
 from numba.core.registry import CPUDispatcher
 
 Function = TypeVar("Function", bound=Callable[..., Any])
-FORMAT = 2
+FORMAT = 3
 """Of what is kept on disk: what was compiled before may go by somebody else's name."""
 NARROW = (types.int8, types.int16, types.int32)
 
@@ -37,6 +39,13 @@ def number_functions() -> None:
 
 number_functions()
 os.register_at_fork(after_in_child=number_functions)
+
+
+@cache
+def source_stamp(file: str) -> str:
+    """What the source of kernels is known by when they are imported: when one of them is called,
+    the file may have another."""
+    return hashlib.sha256(Path(file).read_bytes()).hexdigest()
 
 
 class KeptCode(IndexDataCacheFile):
@@ -58,12 +67,12 @@ class KeptCode(IndexDataCacheFile):
 
 
 class KernelCache(FunctionCache):
-    """Keeps what is compiled of one function."""
+    """Keeps what is compiled of one function, whose source has a stamp."""
 
-    def __init__(self, function: Any) -> None:
+    def __init__(self, function: Any, stamp: str) -> None:
         super().__init__(function)
-        stamp = FORMAT, self._impl.locator.get_source_stamp()
-        self._cache_file = KeptCode(self.cache_path, self._impl.filename_base, stamp)
+        base = self._impl.filename_base
+        self._cache_file = KeptCode(self.cache_path, base, (FORMAT, stamp))
 
 
 class Kernel(CPUDispatcher):
@@ -71,11 +80,15 @@ class Kernel(CPUDispatcher):
 
     _kept: KernelCache | None
 
+    def __init__(self, *arguments: Any, **options: Any) -> None:
+        super().__init__(*arguments, **options)
+        self._stamp = source_stamp(self.py_func.__code__.co_filename)
+
     @property
     def _cache(self) -> KernelCache:
         """Looked for where it is needed: most processes call few of all kernels."""
         if self._kept is None:
-            self._kept = KernelCache(self.py_func)
+            self._kept = KernelCache(self.py_func, self._stamp)
         return self._kept
 
     @_cache.setter
