@@ -93,7 +93,7 @@ class Up:
 
     def workers(self):
         """Python processes that do tasks: forked by a daemon of Spark's, by ours, or by the driver,
-        which forks nobody else but who reads a registry, before all, and one that gives way to all."""
+        which forks nobody else but one who reads a registry, and one who gives way to all."""
         forked = {pid for pid in self.processes() if _is_forked(_command(pid))}
         drivers = [pid for pid in children(self.pid) if _command(pid) == _command(self.pid)]
         return [
