@@ -101,11 +101,6 @@ class Up:
             *(pid for pid in drivers if _niceness(pid) == 0),
         ]
 
-    def planners(self):
-        """Python processes that look for new entries of the log."""
-        name = "pyspark.sql.streaming.python_streaming_source_runner"
-        return [pid for pid in self.processes() if name in _command(pid)]
-
 
 def _is_forked(command):
     """Whether a process is one of those that fork workers, or a worker."""

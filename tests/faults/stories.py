@@ -216,11 +216,6 @@ def worker_killed(story):
     kill(story.random.choice(sorted(workers)))
 
 
-def planner_killed(story):
-    for pid in wait_until(story.up.planners, "a process that looks for entries"):
-        kill(pid)
-
-
 def server_killed(story):
     """With it every connection; it comes back on the same port, with the same streams."""
     story.server.kill()

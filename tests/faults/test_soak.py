@@ -13,7 +13,6 @@ from tests.faults.stories import (
     fault_seed,
     jvm_killed,
     moved,
-    planner_killed,
     server_killed,
     worker_killed,
 )
@@ -35,7 +34,7 @@ def another_number_of_shards(story):
 
 OFTEN = [worker_killed] * 4
 SELDOM = [driver_killed, everything_killed, another_number_of_shards]
-ON_SPARK = [jvm_killed, planner_killed]
+ON_SPARK = [jvm_killed]
 
 
 def told(folder, seed, log, place, *, wrong_clocks):

@@ -17,7 +17,6 @@ from shortlist.live.stopping import StillBusy
 from shortlist.log.base import DELIVERIES, INPUT, Moved
 from shortlist.log.sqlite import SqliteLog
 from shortlist.model.settings import Limits, Settings
-from shortlist.spark.ground import remove_before
 from tests.live.test_driver_faults import at, beat, made, publications
 
 
@@ -122,13 +121,6 @@ def test_both_may_put_out_the_same_at_the_same_time(monkeypatch):
     monkeypatch.setattr(log, "append", after_another)
     driver_of(deployment)
     assert [*publications(entry.content for entry in log.read(DELIVERIES, 0))] == ["x"]
-
-
-def test_checkpoints_of_a_later_epoch_stay(tmp_path):
-    for name in ("3", "4", "5", "of-before-there-were-epochs"):
-        (tmp_path / name).mkdir()
-    remove_before(tmp_path, 4)
-    assert sorted(path.name for path in tmp_path.iterdir()) == ["4", "5"]
 
 
 @pytest.fixture

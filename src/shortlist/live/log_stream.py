@@ -7,11 +7,12 @@ from types import TracebackType
 from shortlist.live.driver import Driver, Report
 from shortlist.live.heartbeats import Heartbeats
 from shortlist.live.laps import Laps
-from shortlist.live.running import MOST_BYTES
 from shortlist.live.stopping import STOP_SECONDS, StillBusy
 from shortlist.log.base import INPUT, Entry, Log
 from shortlist.log.streams import within_bytes
 
+MOST_BYTES = 64 * 2**20
+"""Of the lines of a batch, but for the last one."""
 POLL_SECONDS = 0.005
 """Between two looks at a log that had nothing new."""
 Told = Callable[[Report, dict[int, int]], object]

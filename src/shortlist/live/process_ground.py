@@ -1,14 +1,9 @@
-"""A deployment without Spark: its tasks in a few processes, its lines straight from the log."""
+"""A deployment without Spark: its tasks in a few processes."""
 
 import os
 
-from shortlist.live.driver import Driver
-from shortlist.live.heartbeats import Heartbeats
 from shortlist.live.lanes import Workers
-from shortlist.live.log_stream import LogStream
-from shortlist.live.running import Told, Wanted
 from shortlist.live.worker import look_up
-from shortlist.log.base import Log
 
 
 class ProcessGround:
@@ -29,13 +24,6 @@ class ProcessGround:
         workers, self._first = self._first or Workers(self.shards), None
         workers.start()
         return workers
-
-    def streaming(
-        self, wanted: Wanted, driver: Driver, log: Log, told: Told, beats: Heartbeats | None
-    ) -> LogStream:
-        stream = LogStream(log, driver, wanted.at_most, told, wanted.most_bytes, beats=beats)
-        stream.start()
-        return stream
 
     def check(self, error: Exception) -> None:
         """Every attempt begins with new workers."""

@@ -6,7 +6,7 @@ import gc
 import threading
 import time
 from collections.abc import Callable, Sequence
-from contextlib import AbstractContextManager, ExitStack, closing
+from contextlib import ExitStack, closing
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Protocol
@@ -15,6 +15,7 @@ from shortlist.live.driver import Driver, Finished, Report, WrongBasis, begin
 from shortlist.live.files import Files
 from shortlist.live.heartbeats import Heartbeats
 from shortlist.live.locking import only_driver
+from shortlist.live.log_stream import MOST_BYTES, LogStream
 from shortlist.live.outlets import LogOutlet
 from shortlist.live.places import announce, announced, files_in
 from shortlist.live.registers import committed, has_deployment
@@ -30,7 +31,6 @@ from shortlist.model.settings import PlanSetting, Settings
 
 LONGEST_PAUSE = 10.0
 """Seconds between two attempts to go on, at most."""
-MOST_BYTES = 64 * 2**20
 CAREFUL_SECONDS = 60.0
 """For which batches are smaller after a failure."""
 LOOK_SECONDS = 2.0
@@ -104,24 +104,8 @@ class Lanes(Run, Protocol):
     def close(self) -> None: ...
 
 
-class Streaming(AbstractContextManager["Streaming"], Protocol):
-    """Lines on their way to a driver."""
-
-    @property
-    def is_active(self) -> bool: ...
-
-    def stop(self) -> None:
-        """Lets the batch that is under way come to its end; raises what went wrong, if it did, and
-        `StillBusy` where that takes too long."""
-        ...
-
-
-Told = Callable[[Report, dict[int, int]], None]
-"""Hears of every batch, with the time at which the log took each position."""
-
-
 class Ground(Protocol):
-    """Where a deployment runs: who does its tasks, and who brings it what the log has."""
+    """Where a deployment runs: who does its tasks."""
 
     @property
     def shards(self) -> int:
@@ -129,12 +113,6 @@ class Ground(Protocol):
         ...
 
     def lanes(self) -> Lanes: ...
-
-    def streaming(
-        self, wanted: Wanted, driver: Driver, log: Log, told: Told, beats: Heartbeats | None
-    ) -> Streaming:
-        """Behind what the driver has read; it runs. Heartbeats may be asked for at any time."""
-        ...
 
     def check(self, error: Exception) -> None:
         """Raises where an error is one that no other attempt in this process would mend."""
@@ -213,8 +191,7 @@ class Running:
             gc.freeze()  # the registry stays: Python's collector need not go through it each time
             self._observer.started(driver, log)
             beats = self._heartbeats(log)
-            told = self._told(driver, log, beats)
-            stream = stack.enter_context(self._ground.streaming(wanted, driver, log, told, beats))
+            stream = stack.enter_context(self._stream(wanted, driver, log, beats))
             looked = time.monotonic()
             while not self._stopping.is_set() and stream.is_active:
                 if shards_asked_for(log) is not None:
@@ -248,13 +225,19 @@ class Running:
         self._shards = None
         return is_new
 
-    def _told(self, driver: Driver, log: Log, beats: Heartbeats | None) -> Told:
+    def _stream(
+        self, wanted: Wanted, driver: Driver, log: Log, beats: Heartbeats | None
+    ) -> LogStream:
+        """Behind what the driver has read; it runs."""
+
         def told(report: Report, appended: dict[int, int]) -> None:
             self._observer.ran(report, driver, log, appended)
             if beats is not None:
                 beats.close_instant(driver.manifest)
 
-        return told
+        stream = LogStream(log, driver, wanted.at_most, told, wanted.most_bytes, beats=beats)
+        stream.start()
+        return stream
 
     def _heartbeats(self, log: Log) -> Heartbeats | None:
         if self._wanted.heartbeat is None:

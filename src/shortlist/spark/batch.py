@@ -45,7 +45,7 @@ from shortlist.model.settings import Settings
 from shortlist.spark.sinks import lines_of_rows
 from shortlist.spark.sources import Lines
 from shortlist.spark.stateless import PARTS, MatchAll, Ready, WriteAll, is_stateless
-from shortlist.spark.tasks import Progress, pinned, spark_schema
+from shortlist.spark.tasks import Progress, keep_apart, pinned, spark_schema
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame
@@ -77,6 +77,7 @@ class Batch:
 
     def __post_init__(self) -> None:
         self._spark = self.lines.frame.sparkSession
+        keep_apart(self._spark)
         self.shards = self.shards or self._cores
         self._kept: list[DataFrame] = []
         self._ready: Ready | None = None

@@ -6,10 +6,11 @@ import os
 import pickle
 import uuid
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from functools import reduce
 from pathlib import Path
+from threading import Thread
 from typing import TYPE_CHECKING, Any
 
 import pyarrow as pa
@@ -41,6 +42,12 @@ def pinned(spark: SparkSession, shard: int) -> Iterator[None]:
         yield
     finally:
         del environment[SHARD]
+
+
+def keep_apart(spark: SparkSession) -> None:
+    """Lets what is put together by `union` stay partitions of their own, as before Spark 4.1: else
+    shards, each of which is one partition, would wait for each other in a single task."""
+    spark.conf.set("spark.sql.unionOutputPartitioning", "false")
 
 
 class Progress:
@@ -87,12 +94,29 @@ class Lanes:
     """A `Run` of the driver's; raises `TaskFailed` where a worker ends."""
 
     def __init__(self, spark: SparkSession) -> None:
-        # each shard is a partition of its own, and must stay one
         self._spark = spark.newSession()
         self._spark.conf.set("spark.sql.adaptive.enabled", "false")
+        keep_apart(self._spark)
         self._starts: dict[int, DataFrame] = {}
+        self._ahead: Thread | None = None
 
     def __call__(self, task: Callable[[W], D], works: Sequence[W]) -> list[D]:
+        if self._ahead is not None:
+            self._ahead.join()
+            self._ahead = None
+        return self._run(task, works)
+
+    def ahead(self, task: Callable[[W], object], works: Sequence[W]) -> None:
+        """So that Spark's workers start while the driver recalls what it knew."""
+
+        def run() -> None:
+            with suppress(Exception):  # whoever asks next hears of it
+                self._run(task, works)
+
+        self._ahead = Thread(target=run, daemon=True)
+        self._ahead.start()
+
+    def _run(self, task: Callable[[W], D], works: Sequence[W]) -> list[D]:
         frames = [
             self._frame(_Task(number, task, work), work.shard) for number, work in enumerate(works)
         ]
@@ -105,9 +129,6 @@ class Lanes:
             raise
         found = rows.sort_by("number").column("done").to_pylist()
         return [pickle.loads(done) for done in found]
-
-    def ahead(self, task: Callable[[W], object], works: Sequence[W]) -> None:
-        """Spark's own start takes longer."""
 
     def close(self) -> None:
         """Lets go of what was kept."""
