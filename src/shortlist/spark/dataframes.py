@@ -38,6 +38,8 @@ def rank(
 ) -> DataFrame:
     """The deliveries that publications lead to, on the Spark session that they live on.
 
+    There `spark.sql.unionOutputPartitioning` is set to false, so that shards run at the same time.
+
     `publications` has the columns `id`, `source`, `time` and, if you like, `type`, `expirytime`,
     `audience`, `data` (a struct, a map or JSON text) and `position`; all others count as data.
     """
