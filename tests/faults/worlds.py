@@ -176,8 +176,9 @@ class LogWorld(World):
         ground = Scripted(self, rounds)
         ground.running = Running(self._wanted, ground, Counting())
         opened = patch.object(running, "open_log", lambda url: self.machine.watch(self.log))
+        streamed = patch.object(running, "LogStream", ground.stream)
         try:
-            with opened:
+            with opened, streamed:
                 ground.running.run()
         except (Died, Moved, OSError):  # the folder's lock may have no room
             return False
@@ -293,8 +294,8 @@ class Scripted:
     def lanes(self):
         return Here()
 
-    def streaming(self, wanted, driver, log, told, beats):
-        return ScriptedStream(self, LogStream(log, driver, wanted.at_most, told))
+    def stream(self, log, driver, at_most, told, most_bytes, beats):
+        return ScriptedStream(self, LogStream(log, driver, at_most, told))
 
     def check(self, error):
         if isinstance(error, AssertionError):
@@ -318,6 +319,8 @@ class ScriptedStream:
 
     def __init__(self, ground, stream):
         self._ground, self._stream = ground, stream
+
+    def start(self): ...
 
     @property
     def is_active(self):
