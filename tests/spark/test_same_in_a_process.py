@@ -70,6 +70,15 @@ def test_a_random_timeline(spark, tmp_path, seed, how):
     assert here == there
 
 
+def test_more_deliveries_than_this_process_sorts(spark, tmp_path, monkeypatch):
+    monkeypatch.setattr("shortlist.spark.sinks.MOST_AT_ONCE", 0)
+    (case,) = (case for case in CASES if case.name == "churn")
+    known = read_registry(case / "registry.json")
+    here, there = both(tmp_path, known, case / "timeline.jsonl", commands=True, with_data=True)
+    assert here == there
+    assert here[1]["deliveries.jsonl"]
+
+
 def test_tables_in_and_out(spark, tmp_path):
     """Of every type that a column may have; the stream of a file has texts of its own."""
     moment = datetime(2026, 3, 1, tzinfo=UTC)

@@ -42,6 +42,7 @@ from shortlist.model.command import Command
 from shortlist.model.items import COMMAND, PUBLICATION, REJECT, Items, Wanted
 from shortlist.model.registry import Registry
 from shortlist.model.settings import Settings
+from shortlist.spark.selected import FILES, WriteSelected
 from shortlist.spark.sinks import lines_of_rows
 from shortlist.spark.sources import Lines
 from shortlist.spark.stateless import PARTS, MatchAll, Ready, WriteAll, is_stateless
@@ -128,8 +129,12 @@ class Batch:
     @cached_property
     def is_stateless(self) -> bool:
         """Whether every match is a delivery, and the machine of every task is this one."""
-        is_local = str(self._spark.sparkContext.master).startswith("local")
-        return is_local and not self.commands and is_stateless(self.registry)
+        return self.is_local and not self.commands and is_stateless(self.registry)
+
+    @property
+    def is_local(self) -> bool:
+        """Whether all tasks run on this machine."""
+        return str(self._spark.sparkContext.master).startswith("local")
 
     def prepare(
         self, processes: int | None = 1, progress: Callable[[int], object] = lambda done: None
@@ -152,6 +157,17 @@ class Batch:
             parts = sorted(self._in_order.mapInArrow(task, spark_schema(PARTS)).collect())
             put_parts_in_order(folder, [part.file for part in parts], self.with_data)
         return self._total(part.note for part in parts)
+
+    def write_selected(self, folder: str) -> tuple[dict[str, Any], list[str]]:
+        """Lets the tasks of shards write deliveries to files; the counts, and the files."""
+        told = Progress(self.progress)
+
+        def task(share: Share) -> WriteSelected:
+            select = Select(share=share, with_data=self.with_data, told=told.add)
+            return WriteSelected(select=select, folder=folder)
+
+        rows = self._by_shards(self._arriving, task, FILES).collect()
+        return self._total(row.note for row in rows), [row.file for row in rows]
 
     def _total(self, notes: Iterable[str]) -> dict[str, Any]:
         total: Counter[str] = Counter()
@@ -304,9 +320,13 @@ class Batch:
 
     def _selected(self, **how: Any) -> DataFrame:
         """SELECT, by every shard that somebody subscribes in."""
+        return self._by_shards(self._arriving, lambda share: Select(share=share, **how), RESULTS)
+
+    @property
+    def _arriving(self) -> DataFrame:
+        """What shards select from."""
         published = self._admitted.where(f"kind = {PUBLICATION}").drop("line", "reason")
-        arriving = self._with_chosen(self._complete(published))
-        return self._by_shards(arriving, lambda share: Select(share=share, **how), RESULTS)
+        return self._with_chosen(self._complete(published))
 
     def _by_shards(
         self, arriving: DataFrame, task: Callable[[Share], Any], schema: pa.Schema

@@ -14,7 +14,12 @@ from shortlist.jobs.streamed import run_stream
 from shortlist.live.driver import Driver
 from shortlist.spark.batch import Batch
 from shortlist.spark.session import any_session
-from shortlist.spark.sinks import write_deliveries, write_explanations, write_rejects
+from shortlist.spark.sinks import (
+    write_deliveries,
+    write_explanations,
+    write_rejects,
+    write_selected,
+)
 from shortlist.spark.sources import read_files
 from shortlist.spark.streaming import Stream, stream_files
 from shortlist.spark.tasks import Lanes
@@ -43,16 +48,11 @@ class OnSpark:
                 keep=True,
             )
             passes = batch.passes
-        writes_parts = batch.is_stateless and outputs.deliveries.suffix == ".parquet"
         if batch.is_stateless:
             with steps.told("Compiling the registry", len(job.registry.subscriptions)) as told:
                 batch.prepare(processes=None, progress=told)
-        with steps.counted("Matching and selecting", passes) as batch.progress:
-            counts = batch.write_parts(outputs.deliveries) if writes_parts else batch.counts()
-            delivered = counts.get("arrival", 0) + counts.get("promotion", 0)
-        with steps.step("Writing"):
-            if not writes_parts:
-                write_deliveries(batch.deliveries, outputs.deliveries, delivered)
+        counts = _deliver(batch, job, passes)
+        with steps.step("Writing the rest"):
             rejected = write_rejects(batch.rejects, lines.places, outputs.rejects)
             if outputs.explanations is not None:
                 write_explanations(batch.explanations, outputs.explanations)
@@ -76,3 +76,23 @@ class OnSpark:
     def _session(self, job: Job) -> SparkSession:
         with job.steps.step("Starting Spark"):
             return any_session(self.master)
+
+
+def _deliver(batch: Batch, job: Job, passes: int) -> Counts:
+    """Selects, and writes what is selected: as much of it in tasks as run on this machine."""
+    out, steps = job.outputs.deliveries, job.steps
+    with tempfile.TemporaryDirectory(prefix="shortlist-") as folder:
+        with steps.counted("Matching and selecting", passes) as batch.progress:
+            if batch.is_stateless and out.suffix == ".parquet":
+                return batch.write_parts(out)
+            if batch.is_local and not batch.is_stateless:
+                counts, files = batch.write_selected(folder)
+            else:
+                counts, files = batch.counts(), None
+        delivered = counts.get("arrival", 0) + counts.get("promotion", 0)
+        with steps.step("Writing"):
+            if files is None:
+                write_deliveries(batch.deliveries, out, delivered)
+            else:
+                write_selected(batch.lines.frame.sparkSession, files, out, job.with_data, delivered)
+    return counts
