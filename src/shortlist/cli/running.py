@@ -100,17 +100,19 @@ def up(
     elif workers is not None:
         raise typer.BadParameter("--workers: expected --on process with it, found --on spark")
     with errors():
-        is_new, read = _first_registry(registry, log, limits_of(limit))
+        kept = _kept_basis(log)
+        basis = _basis(kept, basis)
+        read = _first_registry(registry if kept is None else None, limits_of(limit))
     from shortlist.cli.left_aside import compared
     from shortlist.cli.screen import run_deployment, shown_metrics
     from shortlist.live.logs import written_logs
     from shortlist.live.running import Wanted
 
     with errors(), ExitStack() as stack:
-        settings = live_settings(_basis(log, basis), lateness, ahead, dedup, advertised, limit)
+        settings = live_settings(basis, lateness, ahead, dedup, advertised, limit)
         # this process is forked before it has threads
         processes = _processes(workers) if on == "process" else None
-        if registry is not None and not is_new:
+        if registry is not None and kept is not None:
             stack.enter_context(compared(registry, log, settings.limits))
         wanted = Wanted(
             log=log,
@@ -153,10 +155,14 @@ def _refuse_second(folder: Path) -> None:
             pass
 
 
-def _basis(log: str, given: TimeBasis | None) -> TimeBasis:
-    """What a deployment was begun with; of a new one what is asked for, or the log's clock."""
+def _kept_basis(log: str) -> TimeBasis | None:
+    """What a deployment was begun with, if there is one."""
     with opened(log) as known:
-        kept = committed(known)[1].basis if has_deployment(known) else None
+        return committed(known)[1].basis if has_deployment(known) else None
+
+
+def _basis(kept: TimeBasis | None, given: TimeBasis | None) -> TimeBasis:
+    """What was kept; of a new deployment what is asked for, or the log's clock."""
     if kept is not None and given not in (None, kept):
         fail(
             [
@@ -167,19 +173,12 @@ def _basis(log: str, given: TimeBasis | None) -> TimeBasis:
     return kept or given or "arrival"
 
 
-def _first_registry(
-    path: Path | None, log: str, limits: Limits
-) -> tuple[bool, Callable[[], Registry]]:
-    """Whether there is no deployment yet, and what reads its registry: one that there is has it
-    already."""
+def _first_registry(path: Path | None, limits: Limits) -> Callable[[], Registry]:
+    """What reads the registry that a new deployment begins with, if there is one."""
     from shortlist.cli.first_registry import begin_to_read
     from shortlist.model.registry import Registry
 
-    with opened(log) as known:
-        is_new = not has_deployment(known)
-    if path is None or not is_new:
-        return is_new, Registry
-    return is_new, begin_to_read(path, limits)
+    return Registry if path is None else begin_to_read(path, limits)
 
 
 SavepointPath = Annotated[Path, typer.Argument(help="A savepoint: one file.")]

@@ -104,7 +104,7 @@ class Access:
         if self.is_open:
             # a page of somebody else's, under a name that leads here, must not get in
             host = request.headers.get("host", LOOPBACK[0])
-            if not _is_loopback(host):
+            if not _names_loopback(host):
                 raise Refused(421, f"expected a request to loopback, found {shown(host)}")
             _check_origin(request)
             return EVERYBODY
@@ -141,9 +141,10 @@ CHALLENGE = {"WWW-Authenticate": "Bearer"}
 
 
 @lru_cache
-def _is_loopback(host: str) -> bool:
-    """
-    >>> _is_loopback("127.0.0.1:8000"), _is_loopback("[::1]"), _is_loopback("example.org")
+def _names_loopback(host: str) -> bool:
+    """Whether that is what a request says of where it goes.
+
+    >>> _names_loopback("127.0.0.1:8000"), _names_loopback("[::1]"), _names_loopback("x.org")
     (True, True, False)
     """
     try:

@@ -158,7 +158,7 @@ class Batch:
             put_parts_in_order(folder, [part.file for part in parts], self.with_data)
         return self._total(part.note for part in parts)
 
-    def write_selected(self, folder: str) -> tuple[dict[str, Any], list[str]]:
+    def select_to_files(self, folder: str) -> tuple[dict[str, Any], list[str]]:
         """Lets the tasks of shards write deliveries to files; the counts, and the files."""
         told = Progress(self.progress)
 

@@ -17,8 +17,8 @@ from shortlist.spark.session import any_session
 from shortlist.spark.sinks import (
     write_deliveries,
     write_explanations,
+    write_from_files,
     write_rejects,
-    write_selected,
 )
 from shortlist.spark.sources import read_files
 from shortlist.spark.streaming import Stream, stream_files
@@ -86,7 +86,7 @@ def _deliver(batch: Batch, job: Job, passes: int) -> Counts:
             if batch.is_stateless and out.suffix == ".parquet":
                 return batch.write_parts(out)
             if batch.is_local and not batch.is_stateless:
-                counts, files = batch.write_selected(folder)
+                counts, files = batch.select_to_files(folder)
             else:
                 counts, files = batch.counts(), None
         delivered = counts.get("arrival", 0) + counts.get("promotion", 0)
@@ -94,5 +94,7 @@ def _deliver(batch: Batch, job: Job, passes: int) -> Counts:
             if files is None:
                 write_deliveries(batch.deliveries, out, delivered)
             else:
-                write_selected(batch.lines.frame.sparkSession, files, out, job.with_data, delivered)
+                write_from_files(
+                    batch.lines.frame.sparkSession, files, out, job.with_data, delivered
+                )
     return counts

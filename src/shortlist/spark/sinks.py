@@ -45,7 +45,7 @@ def write_deliveries(deliveries: DataFrame, out: str | Path, count: int | None =
         _write_lines(ordered.mapInArrow(partial(_delivery_lines, with_data), "value string"), out)
 
 
-def write_selected(
+def write_from_files(
     spark: SparkSession, files: Sequence[str], out: Path, with_data: bool, count: int
 ) -> None:
     """The same of deliveries that tasks have written to files."""
