@@ -42,6 +42,7 @@ bench: $(READY) ## Run every benchmark
 	@set -e; for file in $(filter-out benchmarks/compare.py,$(sort $(wildcard benchmarks/*.py))); do echo "== $$file"; $(BIN)/python $$file; done
 
 soak: $(READY) ## Run the long tests
+	$(BIN)/python -m shortlist.spark.class_archive
 	SHORTLIST_HYPOTHESIS=soak $(BIN)/python -m pytest -m soak
 
 reproduce: $(READY) ## Run every figure of the papers in full, and make the gallery anew

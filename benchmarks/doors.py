@@ -1,6 +1,6 @@
 """How long it takes to come in: commands, and the first job on Spark and in a process.
 
-Run: python benchmarks/doors.py [--repeat 5] [--skip spark]
+Run: python benchmarks/doors.py [--repeat 5] [--subscriptions 100000] [--skip spark,registry,up]
 
 Prints one JSON line per figure, the median of several runs of warm programs, each in a process of
 its own:
@@ -10,6 +10,13 @@ command              `--help`, `publish` of one line and `status` of a small dep
 ready                from the start of a small `up --on process` to its first commit
 first job            the README's four publications, `--on process` and on Spark; `ratio` is Spark's
                      to what a bare session takes that maps one Arrow batch in the same run
+read and compiled    a registry of so many subscriptions, five policies, by two processes, for two
+                     shards; and a deployment begun with it
+opened               the same by two other processes, and by a driver; what of it is private
+up                   on Spark, from the start of `up` with that registry to its first commit: new,
+                     and again; beyond a bare session in the same run
+recovery             on Spark, from the death of a worker that has a shard until what is published
+                     then is committed; beyond the same with few subscriptions, which is Spark's own
 goal                 what was wanted, and whether it was met
 """
 
@@ -27,6 +34,8 @@ from pathlib import Path
 from common.arguments import names
 from common.goals import Goal
 from common.report import Report
+from common.starts import report_starts
+from common.ups import report_ups
 
 from shortlist import registry_from_documents
 from shortlist.live.driver import begin
@@ -54,7 +63,7 @@ spark = shortlist.local_session()
 spark.range(1).mapInArrow(lambda batches: batches, "id bigint").collect()
 spark.stop()
 """
-SKIPPABLE = ("spark",)
+SKIPPABLE = ("spark", "registry", "up")
 GOALS = (
     *(
         Goal(f"{name}: seconds", {"figure": "command", "command": name}, "seconds", 0.6, True)
@@ -69,6 +78,17 @@ GOALS = (
         2,
         True,
     ),
+)
+OF_100_000 = (
+    Goal("read and compiled: seconds", {"figure": "read and compiled"}, "seconds", 8, True),
+    Goal("opened by shards: seconds", {"figure": "opened"}, "shards_seconds", 1, True),
+    Goal("opened by a driver: seconds", {"figure": "opened"}, "driver_seconds", 1, True),
+    Goal("private bytes each", {"figure": "opened"}, "private_bytes_each", 1024, True),
+)
+UPS = (
+    Goal("up, new: seconds", {"figure": "up", "start": "new"}, "beyond_bare_seconds", 15, True),
+    Goal("up, again: seconds", {"figure": "up", "start": "again"}, "beyond_bare_seconds", 5, True),
+    Goal("recovery: seconds", {"figure": "recovery"}, "beyond_seconds", 1, True),
 )
 ON_SPARK = Goal(
     "first job on Spark, by a bare session",
@@ -102,7 +122,16 @@ def main() -> None:
         if "spark" not in asked.skip:
             took, bare = program(job, asked.repeat), medians(["-c", BARE_SESSION], asked.repeat)
             report.add("first job", on="spark", **took, ratio=took["seconds"] / bare["seconds"])
-    report.judge(GOALS if "spark" in asked.skip else (*GOALS, ON_SPARK))
+    goals = [*GOALS] if "spark" in asked.skip else [*GOALS, ON_SPARK]
+    if "up" not in asked.skip:
+        bare = medians(["-c", BARE_SESSION], 1)["seconds"]
+        with tempfile.TemporaryDirectory() as name:
+            report_ups(report, asked.subscriptions, Path(name), bare)
+        goals += UPS
+    if "registry" not in asked.skip:
+        report_starts(report, asked.subscriptions)
+        goals += OF_100_000
+    report.judge(goals)
 
 
 def arguments() -> argparse.Namespace:
@@ -110,6 +139,7 @@ def arguments() -> argparse.Namespace:
         description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
     )
     parser.add_argument("--repeat", type=int, default=5)
+    parser.add_argument("--subscriptions", type=int, default=100_000)
     parser.add_argument("--skip", type=names(SKIPPABLE), default=[], help=", ".join(SKIPPABLE))
     return parser.parse_args()
 

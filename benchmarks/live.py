@@ -12,16 +12,22 @@ figures:
 cost of a change       bytes and seconds of a batch that changes few shortlists, or many
 start to first commit  seconds from an empty log to a deployment that runs
 publish to delivery    seconds between two entries of the log, at a rate that publishers set
-sustained              publications a second, where there are always more to read
+sustained              publications a second, where there are always more to read: from lines that
+                       are durable in a log, through commits, to lines that are durable there
 state, quiet batch     what is kept; what a batch takes and writes to which nothing comes but time
 memory                 of all processes of the deployment, at most
 empty micro-batch      seconds of plain Structured Streaming that does nothing, in the same session
 latency                the seconds of "publish to delivery" divided by those of an empty micro-batch
 DuckDB loop            publications a second of a durable loop of micro-batches, of several sizes,
                        the best of them once more with `is_best`; `ratio` is that of "sustained" to
-                       it. Its three best of each subscription are compared with a scan's. "Tuned
-                       further": with a grid over three attributes, and leaving out early what
-                       cannot be among the best. common/duckdb_loop.py says what it does not do
+                       it. It reads the same kind of log, full before the clock starts, as the
+                       backlog of the deployment is, and behind as many publications; it keeps the
+                       three best of each subscription, which are compared with a scan's, and its
+                       deliveries in a table; and brings these to a log as lines, by subscription,
+                       since nobody else can read a file of DuckDB's while it is written. "Nothing
+                       put out" leaves them in the table. "Tuned further": with a grid over three
+                       attributes, and leaving out early what cannot be among the best.
+                       common/duckdb_loop.py says what it does not do
 Spark, grid join       the same of plain Structured Streaming in a process of its own: wishes cut
                        into cells, joined by cell, the best per window of time (only that: no k,
                        later promotion, novelty, ranks or commands)
@@ -32,8 +38,6 @@ goal                   what was wanted, and whether it was met
 import argparse
 import json
 import statistics
-import subprocess
-import sys
 import tempfile
 import threading
 import time
@@ -41,8 +45,9 @@ from collections.abc import Callable, Sequence
 from pathlib import Path
 
 from common.arguments import RESULTS, names
+from common.latency import latencies_since, publish_at
 from common.live_changes import costs
-from common.live_load import SOURCE, backlog, subscriptions, wishes
+from common.live_load import AHEAD, backlog, subscriptions, wishes
 from common.live_others import (
     GOALS,
     GOALS_IN_PROCESSES,
@@ -65,8 +70,8 @@ from shortlist.spark.ground import SparkGround
 
 WARM_UP = 20_000
 """Publications after which kernels are compiled, and most shortlists hold something."""
-BACKLOG = 100_000
-"""Publications that are there before the deployment may read them, for its speed under load."""
+BACKLOG = 400_000
+"""Publications that are all there at once, for its speed under load."""
 CHANGED = 20_000
 """Shortlists of the deployment whose changes are weighed."""
 SKIPPABLE = ("changes", "duckdb", "grid", "range")
@@ -180,6 +185,7 @@ def deployed(
         report.add("start to first commit", seconds=time.monotonic() - began)
         backlog(log, WARM_UP, seed=2)
         batches.wait(log)
+        time.sleep(AHEAD / 1e6 + 1)  # what comes next is not late
         latencies = steady(report, log, url, batches, asked)
         ours = under_load(report, log, batches)
         assert batches.driver is not None
@@ -218,33 +224,16 @@ def steady(
     """Latency at a rate that publishers set, from a process of their own."""
     first = len(batches.reports)
     before = log.end(INPUT), log.end(DELIVERIES)
-    code = (
-        "from common.live_load import publish; from shortlist.log.opening import open_log; "
-        f"print(publish(open_log({url!r}), {asked.rate}, {asked.seconds},"
-        f" appends_per_second={asked.appends}))"
-    )
-    made = subprocess.run(
-        [sys.executable, "-c", code], cwd=Path(__file__).parent, stdout=subprocess.PIPE, check=True
-    )
+    made = publish_at(url, asked.rate, asked.seconds, asked.appends)
     batches.wait(log)
     time.sleep(3)
-    taken = {
-        json.loads(entry.content)["id"]: entry.appended
-        for entry in log.read(INPUT, before[0])
-        if b'"id"' in entry.content
-    }
-    latencies = []
-    for entry in log.read(DELIVERIES, before[1]):
-        delivery = json.loads(entry.content)
-        # the last of what was there before may come out now
-        if delivery["cause"] == "arrival" and delivery["source"] == SOURCE:
-            latencies.append((entry.appended - taken[delivery["publication"]]) / 1e6)
+    latencies = latencies_since(log, *before)
     cuts = statistics.quantiles(latencies, n=100)
     mine = [each for _, each in batches.reports[first:] if each.counts["published"]]
     published = sum(each.counts["published"] for each in mine)
     report.add(
         "publish to delivery",
-        publications=int(made.stdout),
+        publications=made,
         rate=asked.rate,
         appends_per_second=asked.appends,
         deliveries=log.end(DELIVERIES) - before[1],

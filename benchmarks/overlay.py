@@ -33,10 +33,10 @@ from shortlist.live.driver import begin
 from shortlist.live.places import announce, files_in
 from shortlist.log.base import INPUT
 from shortlist.log.sqlite import SqliteLog
+from shortlist.model.durations import Span
 from shortlist.model.policy import Window
 from shortlist.model.publication import Publication
 from shortlist.model.registry import Registry
-from shortlist.model.spans import Span
 from shortlist.model.subscription import Subscription
 from shortlist.overlay.central import central
 from shortlist.overlay.cover_shares import cover_shares, drawn_intervals, interval_network

@@ -1,7 +1,8 @@
 """From files to registries and shards: how long it takes, and what a subscription weighs.
 
-Run: python benchmarks/reading.py [--subscriptions 100000] [--sample 2000]
-Prints one JSON line per figure.
+Run: python benchmarks/reading.py [--subscriptions 100000] [--sample 2000] [--deep 5000]
+Prints one JSON line per figure. Deep conditions have 128 predicates each, and no two of them are
+alike but for their literals; with `--subscriptions 0` nothing else is measured.
 """
 
 import argparse
@@ -17,11 +18,14 @@ from typing import Any, TypeVar
 import pyarrow
 import pyarrow.parquet
 import yaml
+from common.deep_conditions import deep_conditions
 
 from shortlist import read_registry, registry_from_documents
+from shortlist.engine.compiled import compiled
 from shortlist.engine.shard import Shard
 from shortlist.language.parser import parse_score, parse_where
 from shortlist.matching.census import TypeCensus
+from shortlist.model.collecting import uncollected
 from shortlist.model.registry import Registry
 from shortlist.model.settings import Limits
 
@@ -40,7 +44,15 @@ def main() -> None:
     arguments = argparse.ArgumentParser(description=__doc__)
     arguments.add_argument("--subscriptions", type=int, default=100_000)
     arguments.add_argument("--sample", type=int, default=2_000)
+    arguments.add_argument("--deep", type=int, default=5_000)
     asked = arguments.parse_args()
+    if asked.deep:
+        report_deep(asked.deep)
+    if asked.subscriptions:
+        report_all(asked)
+
+
+def report_all(asked: argparse.Namespace) -> None:
     entries = subscriptions(asked.subscriptions)
     report_texts(entries[: asked.sample])
     with tempfile.TemporaryDirectory() as folder:
@@ -144,6 +156,19 @@ def report_texts(entries: list[Entry]) -> None:
     for figure, field, parse in ways:
         texts = [entry[field] for entry in entries]
         report(figure, len(texts), timed(for_all(parse), texts))
+
+
+def report_deep(count: int) -> None:
+    """Conditions of many predicates: parsed, read as subscriptions, and compiled on one core."""
+    texts = deep_conditions(count)
+    report("deep conditions parsed", count, timed(for_all(parse_where), texts))
+    entries = [{"id": f"s{number}", "where": text} for number, text in enumerate(texts)]
+    document = as_document(Path(), entries)
+    report("deep conditions read", count, timed(registry_from_documents, document))
+    registry = registry_from_documents(document)
+    with uncollected():
+        seconds = timed(lambda limits: compiled(Shard(registry, limits)), Limits())
+    report("deep conditions compiled", count, seconds)
 
 
 def for_all(act: Callable[[Any], Any]) -> Callable[[Sequence[Any]], None]:

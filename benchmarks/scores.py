@@ -10,7 +10,7 @@ import os
 import random
 import time
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import accumulate
 
 os.environ["OPENBLAS_NUM_THREADS"] = "1"  # one core for both; read when NumPy is imported
@@ -23,9 +23,9 @@ from shortlist.matching.blocks import Block
 from shortlist.matching.values import Reader, Values
 from shortlist.model.publication import Publication
 from shortlist.model.rounding import rounded
-from shortlist.model.subscription import Subscription
+from shortlist.model.subscription import AtLeast, Subscription
 from shortlist.model.vocabulary import Attribute, Vocabulary
-from shortlist.scoring.bulk import BulkScores, Work
+from shortlist.scoring.bulk import BulkScores, PairCounts
 from shortlist.scoring.expression import Subject, expression
 
 SAMPLE = 20_000
@@ -108,20 +108,22 @@ def report(
     figure: Figure, subscriptions: Sequence[Subscription], readers: Sequence[Reader]
 ) -> None:
     started = time.perf_counter()
-    scores = BulkScores(VOCABULARY)
+    scores, floor = BulkScores(VOCABULARY), AtLeast(score=figure.floor)
     for number, subscription in enumerate(subscriptions):
-        scores.add(number, subscription)
+        scores.add(number, replace(subscription, at_least=floor))
     added = time.perf_counter() - started
+    everything = BulkScores(VOCABULARY)
+    for number, subscription in enumerate(subscriptions):
+        everything.add(number, subscription)
     numbers = np.arange(len(subscriptions), dtype=np.int32)
-    floors = np.full(len(subscriptions), figure.floor)
-    in_bulk(scores, readers[:1], numbers, floors)  # compiles what is not compiled yet
-    computed_pairs_per_second(scores, readers[:1], numbers)
-    scores.work = Work()
-    found, seconds = in_bulk(scores, readers, numbers, floors)
-    work, scores.work = scores.work, Work()
+    in_bulk(scores, readers[:1], numbers)  # compiles what is not compiled yet
+    computed_pairs_per_second(everything, readers[:1], numbers)
+    scores.work = PairCounts()
+    found, seconds = in_bulk(scores, readers, numbers)
+    work = scores.work
     pairs = len(readers) * len(subscriptions)
     plain = plain_pairs_per_second(subscriptions, readers)
-    computed = computed_pairs_per_second(scores, readers[:BLOCK], numbers)
+    computed = computed_pairs_per_second(everything, readers[:BLOCK], numbers)
     print(
         json.dumps(
             {
@@ -145,14 +147,14 @@ def report(
 
 
 def in_bulk(
-    scores: BulkScores, readers: Sequence[Reader], numbers: np.ndarray, floors: np.ndarray
+    scores: BulkScores, readers: Sequence[Reader], numbers: np.ndarray
 ) -> tuple[int, float]:
     """How many pairs reach their floor, and how long it takes to find them."""
     started = time.perf_counter()
     found = 0
     for start in range(0, len(readers), BLOCK):
         block = Block.of_readers(readers[start : start + BLOCK])
-        found += scores.of_block(block, numbers, floors).scores.size
+        found += scores.of_block(block, numbers).scores.size
     return found, time.perf_counter() - started
 
 

@@ -143,19 +143,29 @@ def remembered(report: Report) -> None:
 
 
 def logged(report: Report) -> None:
-    """What an entry takes in a log of one file, beside its own bytes; and a day of heartbeats."""
-    with tempfile.TemporaryDirectory() as name:
-        file = Path(name, "some.log")
-        log = SqliteLog(file)
-        beat = json.dumps({"time": format_time(START), "heartbeat": True}).encode()
-        log.append(INPUT, [beat] * REMEMBERED)
-        log.close()
-        each = file.stat().st_size / REMEMBERED
+    """What an entry takes in a log of one file, beside its own bytes; and a day of heartbeats. And
+    what publications take that are appended many at once."""
+    beat = json.dumps({"time": format_time(START), "heartbeat": True}).encode()
+    each = _logged_bytes([beat] * REMEMBERED, at_once=100)
+    published = _lines(enumerate(flats()), REMEMBERED)
     report.add(
         "log entry",
         bytes_beside_its_own=each - len(beat),
         heartbeat_megabytes_a_day=each * 2 * 86_400 / 1e6,
+        share_of_its_own_in_a_block=_logged_bytes(published, at_once=BATCH)
+        / statistics.mean(map(len, published)),
     )
+
+
+def _logged_bytes(lines: list[bytes], at_once: int) -> float:
+    """Of the file of a log, for each line."""
+    with tempfile.TemporaryDirectory() as name:
+        file = Path(name, "some.log")
+        log = SqliteLog(file)
+        for first in range(0, len(lines), at_once):
+            log.append(INPUT, lines[first : first + at_once])
+        log.close()
+        return file.stat().st_size / len(lines)
 
 
 def _fitted(facts: list[list[float]], found: list[float]) -> tuple[list[float], float]:

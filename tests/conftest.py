@@ -1,6 +1,8 @@
 """How much is generated, what runs where and when, and the one Spark session that tests share."""
 
+import gc
 import os
+from collections.abc import Iterator
 
 import pytest
 from hypothesis import HealthCheck, settings
@@ -14,8 +16,13 @@ settings.register_profile("default", max_examples=20, **COMMON)
 settings.register_profile("soak", max_examples=10_000, **COMMON)
 settings.load_profile(os.environ.get("SHORTLIST_HYPOTHESIS", "default"))
 
-LONGEST = ("tests/spark/", "tests/faults/", "tests/docs/", "tests/test_cli.py", "tests/benchmarks/")
-"""What starts first, so that no process is left with something long when the others are done."""
+FIRST = (
+    *(f"tests/{name}/" for name in ("spark", "faults", "docs", "service")),
+    "tests/test_cli.py",
+    *(f"tests/{name}/" for name in ("cli", "log", "sites", "client", "benchmarks")),
+)
+"""What starts first: it is long, or waits for what it has started, and that best beside Spark. What
+computes all the time comes behind it, the shortest at the end."""
 ON_SPARK = ("tests/spark/", "tests/examples/test_show.py")
 """Tests of one session, with those whose names end in `spark]`: to start another one, and the
 first job on it, takes longer than ten jobs on one that is there."""
@@ -29,6 +36,16 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     items.sort(key=lambda item: _rank(item.nodeid))
 
 
+@pytest.hookimpl(wrapper=True)
+def pytest_collection() -> Iterator[None]:
+    """What is imported and found stays: Python's garbage collector need not go through it."""
+    gc.disable()
+    result = yield
+    gc.freeze()
+    gc.enable()
+    return result
+
+
 def _shares_a_session(nodeid: str) -> bool:
     is_here = nodeid.startswith(ON_SPARK) and not nodeid.startswith(JVM_OF_THEIR_OWN)
     return is_here or nodeid.endswith("spark]")
@@ -37,7 +54,7 @@ def _shares_a_session(nodeid: str) -> bool:
 def _rank(nodeid: str) -> int:
     if _shares_a_session(nodeid):
         return -1
-    return next((at for at, start in enumerate(LONGEST) if nodeid.startswith(start)), len(LONGEST))
+    return next((at for at, start in enumerate(FIRST) if nodeid.startswith(start)), len(FIRST))
 
 
 class Scheduling(LoadFileScheduling):

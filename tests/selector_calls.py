@@ -3,6 +3,7 @@
 import json
 
 from shortlist.model.aspects import Aspect
+from shortlist.model.durations import Span
 from shortlist.model.policy import (
     Cap,
     Chain,
@@ -16,7 +17,6 @@ from shortlist.model.policy import (
     Window,
 )
 from shortlist.model.publication import Publication
-from shortlist.model.spans import Span
 from shortlist.scoring.candidates import Candidate
 from shortlist.scoring.combine import ScoredMatch
 from shortlist.selection.records import numbered, restored

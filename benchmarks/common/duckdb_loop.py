@@ -2,9 +2,13 @@
 
 Subscriptions are cut into the cells of a grid and joined by cell; the three best of each
 subscription so far are a table; what was read, this table and the deliveries of a batch are
-committed in one transaction on a file. What it does is less: one policy for all, without
-promotion, novelty, ranks, ties, windows or commands, and what comes and goes within a batch is
-not delivered, so that larger batches deliver less.
+committed in one transaction on a file. Then the deliveries go to a log as lines, where others can
+read them: a file of DuckDB's is locked while it is written. What is to be there is in the tables,
+so that whoever starts again could put out what is missing.
+
+What it does is less: one policy for all, without promotion, novelty, ranks, ties, windows or
+commands, lines that say little, and what comes and goes within a batch is not delivered, so that
+larger batches deliver less.
 """
 
 import time
@@ -17,7 +21,9 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.json
 
-from shortlist.log.base import INPUT, Log
+from shortlist.live.outlets import joined_texts
+from shortlist.log.base import DELIVERIES, INPUT, Log
+from shortlist.model.joined import JoinedTexts
 
 from .grid import MEETS, Grid
 from .live_load import ATTRIBUTES, RANGE, Wish
@@ -27,8 +33,15 @@ CORES = 2
 CREATE = """
     create table best (subscription int, price int, position bigint);
     create table deliveries (subscription int, price int, position bigint);
-    create table progress as select 0::bigint as position;
+    create table progress as select 0::bigint as position, 0::bigint as delivered;
 """
+LINES = """
+    select 's' || subscription as subscription,
+        '{{"shortlist": "s' || subscription || '", "position": ' || position
+        || ', "score": -' || price || '}}' as line
+    from chosen where position > {} order by position, subscription
+"""
+"""The deliveries of a batch behind a position, as lines for a log."""
 FLOORS = f"""
     create table floors as select range::int as subscription, {RANGE} as price from range({{}})
 """
@@ -54,15 +67,24 @@ class DuckDbLoop:
     ...     log = SqliteLog(Path(name, "flats.log"))
     ...     flat = b'{"id": "f", "data": {"price": 5, "size": 6, "year": 7}}'
     ...     end = log.append(INPUT, [flat] * 5)
-    ...     loop = DuckDbLoop(Path(name, "loop.db"), [Wish("s", (0, 0, 0), (9, 9, 9))], SQUARE)
+    ...     wish = Wish("s", (0, 0, 0), (9, 9, 9))
+    ...     loop = DuckDbLoop(Path(name, "loop.db"), [wish], SQUARE, outlet=log)
     ...     for position in (2, 4):
     ...         loop.read(log, position)
     ...     loop.best_of([0])
+    ...     [entry.content for entry in log.read(DELIVERIES, 0, key="s0")][2:]
     {0: [(5, 1), (5, 2), (5, 3)]}
+    [b'{"shortlist": "s0", "position": 3, "score": -5}']
     """
 
     def __init__(
-        self, file: Path, found: Sequence[Wish], grid: Grid, *, floors: bool = False
+        self,
+        file: Path,
+        found: Sequence[Wish],
+        grid: Grid,
+        *,
+        floors: bool = False,
+        outlet: Log | None = None,
     ) -> None:
         self._database = duckdb.connect(str(file), config={"threads": CORES})
         self._database.register("cut", grid.cut(found))
@@ -77,7 +99,9 @@ class DuckDbLoop:
                 " join floors on floors.subscription = cells.subscription"
                 " and flats.price < floors.price"
             )
+        self._outlet = outlet
         self._position = 0
+        self._put_out = 0
 
     def run(self, log: Log, at_most: int, warm_up: int) -> Speed:
         """Reads what is there, so many at a time; after the first ones it is timed."""
@@ -93,8 +117,8 @@ class DuckDbLoop:
 
     def read(self, log: Log, until: int) -> None:
         """One micro-batch."""
-        lines = [entry.content for entry in log.read(INPUT, self._position, until)]
-        self._database.register("flats", flats_of(lines, self._position))
+        found = [entry.content for entry in log.read(INPUT, self._position, until)]
+        self._database.register("flats", flats_of(found, self._position))
         execute = self._database.execute
         execute("begin")
         execute(f"create or replace temp table found as {self._match}")
@@ -116,9 +140,21 @@ class DuckDbLoop:
                 ) as worst where worst.subscription = floors.subscription
             """)
         execute(f"insert into deliveries from chosen where position > {self._position}")
-        execute(f"update progress set position = {until}")
+        lines = self._lines()
+        delivered = self._put_out + lines.num_rows
+        execute(f"update progress set position = {until}, delivered = {delivered}")
         execute("commit")
-        self._position = until
+        if self._outlet is not None and lines.num_rows:
+            names, texts = (joined_texts(column.combine_chunks()) for column in lines.columns)
+            keys = JoinedTexts(names)
+            self._outlet.append(DELIVERIES, texts, keys=keys, expected_end=self._put_out)
+        self._position, self._put_out = until, delivered
+
+    def _lines(self) -> pa.Table:
+        """What is to be put out: subscriptions and lines."""
+        if self._outlet is None:
+            return pa.table({})
+        return self._database.sql(LINES.format(self._position)).to_arrow_table()
 
     def best_of(self, subscriptions: Sequence[int]) -> dict[int, list[tuple[int, int]]]:
         """The prices and positions of the best of some subscriptions, the best first."""

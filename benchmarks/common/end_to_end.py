@@ -8,7 +8,7 @@ import json
 import subprocess
 import sys
 from collections.abc import Sequence
-from dataclasses import replace
+from contextlib import closing
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
@@ -16,12 +16,16 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import duckdb
 import pyarrow as pa
 import pyarrow.parquet as pq
+from rich.console import Console
 
 from shortlist.engine.deliveries import COLUMNS
-from shortlist.intake.files import read_registry
+from shortlist.jobs.compiling import compile_registry
+from shortlist.jobs.job import Job, Outputs
+from shortlist.model.settings import Settings
+from shortlist.progress import Steps
 from shortlist.spark import session
-from shortlist.spark.batch import Batch
-from shortlist.spark.sources import read_files
+from shortlist.spark.job import OnSpark
+from shortlist.spark.tasks import Lanes
 
 from .boxes import boxes_of
 from .compiled import subscriptions_of
@@ -37,7 +41,7 @@ if TYPE_CHECKING:
 CORES = 2
 MEMORY = "6g"
 FEW = 2_000
-"""Films and subscriptions of a job that only warms up."""
+"""Films of a job that only warms up."""
 TUNED_PART = 8
 """The tuned join is timed on every so many-th film, and its seconds are scaled."""
 
@@ -113,24 +117,22 @@ def _fingerprint(deliveries: Path, every: int = 1) -> tuple[int, int]:
 
 
 def ours(folder: Path, spark: "SparkSession") -> dict[str, float]:
-    """Shortlist's batch, after a small one to warm it up.
+    """Shortlist's job, after a small one to warm it up.
 
     It begins with a compiled registry, as the joins do with tables.
     """
-    registry, registry_seconds = timed(partial(read_registry, folder / "registry"))
-    few = replace(registry, subscriptions=registry.subscriptions[:FEW])
-    small = Batch(read_files(spark, folder / "few.parquet"), few, shards=CORES, keep=True)
-    small.write_parts(folder / "few_deliveries.parquet")
-    small.release()
-    lines, read_seconds = timed(partial(read_files, spark, folder / "publications.parquet"))
-    batch = Batch(lines, registry, shards=CORES, keep=True)
-    _, compile_seconds = timed(partial(batch.prepare, processes=CORES))
-    _, seconds = timed(partial(batch.write_parts, folder / "ours.parquet"))
-    return {
-        "seconds": read_seconds + seconds,
-        "registry_seconds": registry_seconds,
-        "compile_seconds": compile_seconds,
-    }
+    with closing(Lanes(spark)) as lanes:
+        compiling = partial(compile_registry, shards=CORES, run=lanes, lanes=CORES)
+        registry, compile_seconds = timed(partial(compiling, folder / "registry"))
+
+    def job(published: str, out: str) -> None:
+        outputs = Outputs(deliveries=folder / out, rejects=folder / "rejects.jsonl")
+        steps = Steps(Console(stderr=True), quiet=True)
+        Job(registry, folder / published, outputs, Settings(), steps).run(OnSpark())
+
+    job("few.parquet", "few_deliveries.parquet")
+    _, seconds = timed(partial(job, "publications.parquet", "ours.parquet"))
+    return {"seconds": seconds, "compile_seconds": compile_seconds}
 
 
 def plain_join(folder: Path, spark: "SparkSession") -> dict[str, float]:

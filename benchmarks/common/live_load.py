@@ -3,6 +3,7 @@
 import json
 import time
 from collections.abc import Iterator
+from itertools import islice
 from random import Random
 from typing import Any, NamedTuple
 
@@ -14,8 +15,8 @@ RANGE = 1000
 SHARE = 0.08
 """Of its range that each of a subscription's three conditions allows: 5 in 10,000 flats match."""
 SOURCE = "ads"
-PART = 5_000
-"""Publications of a backlog that are appended at once."""
+AHEAD = 10_000_000
+"""Microseconds by which a backlog is ahead of the clock."""
 POLICIES: tuple[dict[str, Any], ...] = (
     {"kind": "top-k", "k": 3, "refresh": "10m"},
     {"kind": "window", "k": 3, "window": "10m"},
@@ -86,15 +87,14 @@ def publish(
 
 
 def backlog(log: Log, count: int, seed: int = 1) -> None:
-    """Appends so many as fast as it can, a microsecond of event time apart, as of now."""
-    every, source, latest = flats(seed), f"backlog {seed}", 0
-    made = [next(every) | {"source": source} for _ in range(count)]
-    # in parts: what has waited here for long is late where heartbeats tell the time
-    for first in range(0, count, PART):
-        latest = max(time.time_ns() // 1000, latest + 1)
-        lines = [
-            json.dumps(flat | {"time": format_time(latest + place)}).encode()
-            for place, flat in enumerate(made[first : first + PART])
-        ]
-        log.append(INPUT, lines)
-        latest += len(lines)
+    """Appends so many at once, a microsecond of event time apart.
+
+    They are of the near future: heartbeats that come while they are made must not make them late.
+    """
+    every, source = flats(seed), f"backlog {seed}"
+    first = time.time_ns() // 1000 + AHEAD
+    lines = [
+        json.dumps(flat | {"source": source, "time": format_time(first + place)}).encode()
+        for place, flat in enumerate(islice(every, count))
+    ]
+    log.append(INPUT, lines)

@@ -6,10 +6,14 @@ from pathlib import Path
 
 
 class PeakMemory:
-    """The largest sum of resident memory of the process tree seen inside a `with`."""
+    """The largest sum of memory of a process tree, else of this one, seen inside a `with`."""
 
-    def __init__(self, every_seconds: float = 0.5) -> None:
+    def __init__(
+        self, root: int | None = None, every_seconds: float = 0.5, kind: str = "Pss"
+    ) -> None:
         self.bytes = 0
+        self._kind = kind
+        self._root = root or os.getpid()
         self._every = every_seconds
         self._done = threading.Event()
         self._watcher = threading.Thread(target=self._watch, daemon=True)
@@ -24,22 +28,26 @@ class PeakMemory:
 
     def _watch(self) -> None:
         while not self._done.wait(self._every):
-            self.bytes = max(self.bytes, tree_memory(os.getpid()))
+            self.bytes = max(self.bytes, tree_memory(self._root, self._kind))
 
 
-def tree_memory(root: int) -> int:
-    """Resident bytes of a process and its descendants."""
+def tree_memory(root: int, kind: str = "Pss") -> int:
+    """Resident bytes of a process and its descendants, what they share counted once; with
+    `Pss_Anon`, without what lies in files, too."""
     parents, resident = {}, {}
     for folder in Path("/proc").glob("[0-9]*"):
         try:
-            fields = dict(
-                line.split(":", 1) for line in (folder / "status").read_text().splitlines()
-            )
+            process = int(folder.name)
+            parents[process] = int(_field(folder / "status", "PPid"))
+            resident[process] = int(_field(folder / "smaps_rollup", kind).split()[0]) * 1024
         except OSError:
-            continue  # the process ended meanwhile
-        parents[int(folder.name)] = int(fields["PPid"])
-        resident[int(folder.name)] = int(fields.get("VmRSS", "0 kB").split()[0]) * 1024
+            continue  # the process has ended, or is ending
     return sum(size for process, size in resident.items() if _descends(process, root, parents))
+
+
+def _field(file: Path, name: str) -> str:
+    lines = file.read_text().splitlines()
+    return next(line for line in lines if line.startswith(f"{name}:")).split(":", 1)[1]
 
 
 def _descends(process: int, root: int, parents: dict[int, int]) -> bool:

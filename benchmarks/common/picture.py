@@ -32,6 +32,9 @@ def draw(report: Report, file: Path) -> None:
 
 
 def _draw_growth(axes: Any, report: Report) -> None:
+    if not report.of({"figure": "matching", "mix": MIX}):
+        axes.set_axis_off()
+        return
     for engine, (label, colour) in ENGINES.items():
         rows = report.of({"figure": "matching", "engine": engine, "mix": MIX})
         speeds = [row["publications_per_second"] for row in rows]

@@ -8,8 +8,8 @@ import numpy as np
 
 from shortlist.matching.blocks import Block, Bools, Ints, Longs
 from shortlist.measures.grid_cells import cell_scores
+from shortlist.model.durations import Span
 from shortlist.model.policy import Window
-from shortlist.model.spans import Span
 from shortlist.model.subscription import Subscription
 from shortlist.scoring.bulk import BulkScores
 from shortlist.scoring.combined import UNSET

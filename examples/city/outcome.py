@@ -8,11 +8,11 @@ from typing import Any, NamedTuple
 
 import pandas as pd
 
+from shortlist.model.durations import Span
 from shortlist.model.policy import Everything, Novelty, Policy, Window
 from shortlist.model.registry import Registry
 from shortlist.model.settings import Settings
 from shortlist.model.shortlist import Shortlist
-from shortlist.model.spans import Span
 
 WINDOWS = {Span: "window by time", int: "window by count", type(None): "window over all"}
 NOVELTIES = ("novelty, threshold", "novelty, sampling", "novelty, random")

@@ -17,10 +17,9 @@ from examples.city.files import DemoFiles
 from examples.city.outcome import Outcome
 from examples.city.stories import Story, Told
 from examples.city.tables import CITY
-from shortlist.measures.traffic import traffic_saved
-from shortlist.model.durations import format_duration
+from shortlist.measures.spread import traffic_saved
+from shortlist.model.durations import Span, format_duration
 from shortlist.model.policy import Cap, Chain, Digest, Novelty, Policy, Quiet, TopK, Window
-from shortlist.model.spans import Span
 from shortlist.model.subscription import Subscription, Weights
 
 

@@ -18,7 +18,7 @@ from shortlist.experiments.claims import Measures
 from shortlist.experiments.papers import Figure
 from shortlist.experiments.ranking import Ranked
 from shortlist.experiments.run import Run
-from shortlist.measures.traffic import traffic_saved
+from shortlist.measures.spread import traffic_saved
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure as Canvas

@@ -30,7 +30,7 @@ from shortlist.experiments.papers import Figure
 from shortlist.experiments.picture import draw_bars
 from shortlist.experiments.run import Run
 from shortlist.intake.files import registry_from_documents
-from shortlist.measures.traffic import traffic_saved
+from shortlist.measures.spread import traffic_saved
 from shortlist.model.publication import Publication
 from shortlist.overlay.placement import Criterion, placed
 from shortlist.overlay.simulator import simulate

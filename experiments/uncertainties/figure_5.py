@@ -93,7 +93,7 @@ def _degrees(
     found = index.match_block(block)
     possibility = np.zeros((len(published), len(asked)))
     necessity = np.zeros_like(possibility)
-    names = [int(index.numbering.name(number)) for number in found.subscriptions.tolist()]
+    names = [int(index.numbering.names[number]) for number in found.subscriptions.tolist()]
     possibility[found.publications, names] = found.possibility
     necessity[found.publications, names] = found.necessity
     return possibility, necessity

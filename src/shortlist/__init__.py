@@ -9,6 +9,8 @@ if TYPE_CHECKING:
     from shortlist.engine.explanation import Question
     from shortlist.engine.replay import replay
     from shortlist.intake.files import read_registry, registry_from_documents
+    from shortlist.jobs.compiling import compile_registry
+    from shortlist.live.registry_folder import CompiledRegistry
     from shortlist.model.problem import InvalidRegistry, ShortlistError
     from shortlist.model.publication import Publication
     from shortlist.model.registry import Registry
@@ -19,6 +21,7 @@ if TYPE_CHECKING:
 
 __all__ = [
     "Batch",
+    "CompiledRegistry",
     "Engine",
     "InvalidRegistry",
     "Publication",
@@ -27,6 +30,7 @@ __all__ = [
     "Settings",
     "ShortlistError",
     "batch",
+    "compile_registry",
     "covers",
     "intersects",
     "local_session",
@@ -39,6 +43,7 @@ __all__ = [
 
 _WHERE = {
     "Batch": "spark.batch",
+    "CompiledRegistry": "live.registry_folder",
     "Engine": "engine.engine",
     "InvalidRegistry": "model.problem",
     "Publication": "model.publication",
@@ -47,6 +52,7 @@ _WHERE = {
     "Settings": "model.settings",
     "ShortlistError": "model.problem",
     "batch": "spark.dataframes",
+    "compile_registry": "jobs.compiling",
     "covers": "covering.covers",
     "intersects": "covering.covers",
     "local_session": "spark.session",

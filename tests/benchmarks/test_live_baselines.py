@@ -1,5 +1,6 @@
 """The grid finds what a scan of all pairs finds, and the loop in DuckDB keeps the best of it."""
 
+import json
 from pathlib import Path
 
 import numpy as np
@@ -8,7 +9,7 @@ import pytest
 from benchmarks.common.duckdb_loop import DuckDbLoop, best_by_scan
 from benchmarks.common.grid import CUBE, SQUARE, Grid
 from benchmarks.common.live_load import ATTRIBUTES, RANGE, backlog, wishes
-from shortlist.log.base import INPUT
+from shortlist.log.base import DELIVERIES, INPUT
 from shortlist.log.sqlite import SqliteLog
 
 GRIDS = (SQUARE, CUBE, Grid(("year",), 4))
@@ -42,12 +43,19 @@ def test_cells_are_all_of_the_same_width() -> None:
 def test_the_loop_keeps_the_best(grid: Grid, floors: bool, tmp_path: Path) -> None:
     found, log = wishes(300, share=0.3), SqliteLog(tmp_path / "flats.log")
     backlog(log, 400)
-    loop = DuckDbLoop(tmp_path / "loop.db", found, grid, floors=floors)
+    outlet = SqliteLog(tmp_path / "deliveries.log")
+    loop = DuckDbLoop(tmp_path / "loop.db", found, grid, floors=floors, outlet=outlet)
     speed = loop.run(log, at_most=70, warm_up=100)
     everyone = range(len(found))
     expected = best_by_scan(log, found, everyone)
     assert loop.best_of(everyone) == expected
     assert sum(len(best) for best in expected.values()) > 700
+    for number, best in expected.items():
+        delivered = [
+            json.loads(entry.content) for entry in outlet.read(DELIVERIES, 0, key=f"s{number}")
+        ]
+        assert {(-each["score"], each["position"]) for each in delivered} >= {*best}
+        assert len({each["position"] for each in delivered}) == len(delivered)
     assert speed.publications_per_second > speed.deliveries_per_second / len(found) > 0
 
 

@@ -11,8 +11,8 @@ from benchmarks.common.streams import FILE, MEASURED, Stream, clustered, streams
 from benchmarks.common.window_baselines import best_at_arrival, candidate_list, sorted_list
 from benchmarks.common.window_figures import differences, played
 from benchmarks.common.windows import keys_of
+from shortlist.model.durations import Span
 from shortlist.model.policy import Window
-from shortlist.model.spans import Span
 
 SECOND = 1_000_000
 STREAMS = [

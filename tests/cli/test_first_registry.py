@@ -6,8 +6,9 @@ from threading import Thread
 import pytest
 
 from shortlist.cli import first_registry
-from shortlist.cli.first_registry import begin_to_read
+from shortlist.cli.first_registry import Into, begin_to_read
 from shortlist.intake.files import read_registry
+from shortlist.live.registry_folder import CompiledRegistry
 from shortlist.model.problem import InvalidRegistry
 from shortlist.model.settings import Limits
 
@@ -68,3 +69,15 @@ def end(*_):
 def end_within(asking, *_):
     os.write(asking.fileno(), (100).to_bytes(4))  # so many bytes follow
     os._exit(1)
+
+
+def test_a_large_one_is_compiled(tmp_path, monkeypatch):
+    monkeypatch.setattr(first_registry, "LARGE", 0)
+    file, into = tmp_path / "registry.json", Into(tmp_path / "first", 2)
+    file.write_text('{"subscriptions": [{"id": "s1", "where": "rent < 900"}]}')
+    found = begin_to_read(file, Limits(), into)()
+    assert isinstance(found, CompiledRegistry)
+    assert (found.registry(), found.shards) == (read_registry(file), 2)
+    file.write_text('{"subscriptions": [{"id": "s1", "where": "rent <"}]}')
+    with pytest.raises(InvalidRegistry, match="subscription 's1': where: column 7"):
+        begin_to_read(file, Limits(), into)()

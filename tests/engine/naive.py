@@ -11,6 +11,7 @@ from itertools import pairwise
 from math import floor, log2
 from typing import NamedTuple
 
+from shortlist.model.durations import Span
 from shortlist.model.policy import (
     Cap,
     Chain,
@@ -23,7 +24,6 @@ from shortlist.model.policy import (
     TopK,
     Window,
 )
-from shortlist.model.spans import Span
 from tests.engine.naive_calendar import boundaries_around, quiet_hours_around
 
 FOR_EVER = float("inf")

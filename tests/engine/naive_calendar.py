@@ -3,8 +3,8 @@
 from datetime import UTC, date, datetime, time, timedelta
 from functools import cache
 
+from shortlist.model.durations import Span
 from shortlist.model.policy import Cap
-from shortlist.model.spans import Span
 from shortlist.model.times import EPOCH, MICROSECOND
 from shortlist.model.zones import zone_of
 

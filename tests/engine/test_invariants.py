@@ -13,9 +13,9 @@ from shortlist.engine.replay import read_items, replay
 from shortlist.engine.saved import Saved
 from shortlist.intake.files import registry_from_documents
 from shortlist.model.delivery import Delivery
+from shortlist.model.durations import Span
 from shortlist.model.policy import Quiet, policies_of
 from shortlist.model.settings import Settings
-from shortlist.model.spans import Span
 from tests.engine.stories import clock, names, publish
 from tests.strategies import (
     SECOND,

@@ -6,11 +6,10 @@ import numpy as np
 import pytest
 
 from shortlist.measures.distance import interdelivery_distance
-from shortlist.measures.spread import entropy, fairness
-from shortlist.measures.traffic import traffic_saved
+from shortlist.measures.spread import entropy, fairness, traffic_saved
+from shortlist.model.durations import Span
 from shortlist.model.policy import Novelty, Window
 from shortlist.model.publication import Publication
-from shortlist.model.spans import Span
 from shortlist.scoring.candidates import Candidate
 from shortlist.scoring.combine import ScoredMatch
 from shortlist.scoring.match_sets import NO_SETS

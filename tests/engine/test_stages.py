@@ -1,6 +1,7 @@
 """The stages equal one engine, whatever the cut into batches, the partitions and the shards."""
 
 import json
+from pathlib import Path
 
 import pyarrow as pa
 import pytest
@@ -8,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from shortlist.engine.replay import replay
-from shortlist.intake.files import registry_from_documents
+from shortlist.intake.files import read_registry, registry_from_documents
 from shortlist.intake.table_reading import POSITION
 from shortlist.intake.tables import row_publication
 from shortlist.model.settings import Settings
@@ -26,6 +27,8 @@ from tests.strategies import (
     seeded,
     timeline,
 )
+
+CASES = sorted(path for path in Path(__file__).parents[1].glob("cases/*/"))
 
 
 def drawn_walk(pick, arriving, **options):
@@ -107,6 +110,23 @@ def check_table(pick, seed=None):
 def check_seeds(check, seeds):
     for seed in seeds:
         check(seeded(seed), seed)
+
+
+@pytest.mark.parametrize("case", CASES, ids=lambda case: case.name)
+def test_a_worked_case(case):
+    (source,) = case.glob("[pt]*.jsonl")
+    lines, known = source.read_text("utf-8").splitlines(), read_registry(case / "registry.json")
+    for shards in (1, 2, 5):
+        walk = Walk(
+            pick=seeded(shards),
+            registry=known,
+            settings=Settings(),
+            arriving=lines_table(lines),
+            commands=source.stem == "timeline",
+            shards=shards,
+        )
+        assert (walk.deliveries, walk.rejects) == expected(walk, lines)
+        assert walk.deliveries
 
 
 @pytest.mark.parametrize("part", range(4))

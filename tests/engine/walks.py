@@ -6,7 +6,8 @@ from functools import cached_property
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from shortlist.engine.admission import Admission, Admitted
+from shortlist.engine.admission import Admission
+from shortlist.engine.admitted import Admitted
 from shortlist.engine.deliveries import DELIVERIES, put_in_order
 from shortlist.engine.deliveries import lines as delivery_lines
 from shortlist.engine.matching import NOMINATIONS

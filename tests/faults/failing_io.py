@@ -132,7 +132,7 @@ class Machine:
         if way in DIES or way in ARRIVES_LATER:
             self.is_dead = True
             raise Died
-        if operation.name in ("append", "put", "end", "read", "register"):
+        if operation.name in ("append", "put", "end", "read", "chunks", "register"):
             raise LogUnavailable(f"no {operation.name}")
         raise OSError(errno.ENOSPC, f"no {operation.name}")
 
@@ -279,6 +279,9 @@ class WatchedLog:
 
     def read(self, stream, *others, **more):
         return self._operate("read", stream, *others, **more)
+
+    def chunks(self, stream, *others):
+        return self._operate("chunks", stream, *others)
 
     def register(self, name):
         return self._operate("register", name)

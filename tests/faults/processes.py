@@ -13,6 +13,9 @@ from tests.faults import wrong_clock
 
 MARK = "SHORTLIST_TEST_DEPLOYMENT"
 """Every process that a deployment starts inherits this variable, with a value of its own."""
+DAEMON = ["-m", "shortlist.spark.daemon"]
+FEW_TICKS = 3
+"""Of a hundredth of a second: nobody restores a shard in these."""
 PATIENCE = 400.0
 """Seconds for anything that has to happen: the machine may have much else to do."""
 
@@ -78,9 +81,9 @@ class Up:
         while found := self.processes():
             for pid in found:
                 kill(pid)
-            if self._process is not None:
-                self._process.poll()
             time.sleep(0.01)
+        if self._process is not None:
+            self._process.wait(PATIENCE)  # one that is about to end may still hold its lock
 
     def processes(self):
         """Ids of all that live."""
@@ -92,19 +95,27 @@ class Up:
         return [pid for pid in children(self.pid) if _command(pid)[0].endswith("java")]
 
     def workers(self):
-        """Python processes that do tasks: forked by a daemon of Spark's, by ours, or by the driver,
-        which forks nobody else but one who reads a registry, and one who gives way to all."""
-        forked = {pid for pid in self.processes() if _is_forked(_command(pid))}
+        """Python processes that do tasks: forked by a daemon of Spark's, which they may survive, by
+        a server of ours, or by the driver, which forks nobody else but one who reads a registry,
+        one who gives way to all, and a reserve, who have done nothing yet: they count only where
+        nobody has done more."""
+        servers = [pid for pid in self.processes() if _command(pid)[1:2] == ["-c"]]
         drivers = [pid for pid in children(self.pid) if _command(pid) == _command(self.pid)]
+        niceness = _niceness(self.pid)
+        drivers = [pid for pid in drivers if _niceness(pid) == niceness]
+        busy = [pid for pid in drivers if _ticks(pid) > FEW_TICKS]
         return [
-            *(pid for pid in forked if _parent(pid) in forked),
-            *(pid for pid in drivers if _niceness(pid) == 0),
+            *(pid for pid in self._of_daemons() if _group(pid) != pid),
+            *(pid for pid in servers if _parent(pid) in servers),
+            *(busy or drivers),
         ]
 
+    def daemons(self):
+        """Of Spark's, which fork workers: each leads a group of its own."""
+        return [pid for pid in self._of_daemons() if _group(pid) == pid]
 
-def _is_forked(command):
-    """Whether a process is one of those that fork workers, or a worker."""
-    return any(word.endswith("spark.daemon") or ".forkserver " in word for word in command)
+    def _of_daemons(self):
+        return [pid for pid in self.processes() if _command(pid)[1:3] == DAEMON]
 
 
 def kill(pid):
@@ -138,8 +149,17 @@ def _parent(pid):
     return _stat(pid, 1)
 
 
+def _group(pid):
+    return _stat(pid, 2)
+
+
 def _niceness(pid):
     return _stat(pid, 16)
+
+
+def _ticks(pid):
+    """Of the processor, that it was given so far."""
+    return _stat(pid, 11) + _stat(pid, 12)
 
 
 def _stat(pid, place):

@@ -22,6 +22,7 @@ from tests.faults.verdicts import END, Verdict, is_done, verdict
 from tests.strategies import registry
 
 LATENESS = 1_000_000
+AHEAD = 60_000_000
 PUBLISHERS = 2
 PAUSE = 0.5
 """Seconds from one append of a publisher to the next, on average."""
@@ -51,7 +52,16 @@ class Story:
     """Within `with`: a log, publishers, and `up`, which is started at once."""
 
     def __init__(
-        self, folder, seed, log="sqlite", options=(), place="spark", *, others=0, wrong_clocks=False
+        self,
+        folder,
+        seed,
+        log="sqlite",
+        options=(),
+        place="spark",
+        *,
+        others=0,
+        wrong_clocks=False,
+        basis="event",
     ):
         """There may be subscriptions that others have, and clocks that are set by hours: those of
         publishers, and the driver's."""
@@ -59,9 +69,10 @@ class Story:
         self.place = place
         self.outcome = Outcome(seed)
         self.folder, self._log_kind, self._options = folder, log, options
-        # where a clock is wrong, only what the log says is the same for everybody
         self._clock = folder / "clock" if wrong_clocks else None
-        self._settings = Settings(time="arrival") if wrong_clocks else Settings(lateness=LATENESS)
+        self._settings = Settings(
+            time=basis, lateness=LATENESS, ahead=AHEAD if wrong_clocks else None
+        )
         document = registry(self.random.choice)
         document["subscriptions"] += [
             {"id": f"other{number}", "where": f"rent = {number}"} for number in range(others)
@@ -80,9 +91,7 @@ class Story:
             url = f"sqlite:{where}" if self.server is None else f"{self.server.url}/city"
             self.log = stack.enter_context(closing(open_log(url)))
             places = ["--state", self.folder / "state", "--logs", self.folder / "logs.jsonl"]
-            times = ["--time", "event", "--lateness", "1s", "--ahead", "off"]
-            times = times if self._clock is None else ["--time", "arrival"]
-            others = [*times, "--metrics", "off", *self._options]
+            others = [*self._times(), "--metrics", "off", *self._options]
             registry = self.folder / "registry.json"
             self.up = Up(self.folder, [registry, "--log", url, *places, *others], self._clock)
             stack.callback(self.up.kill_everything)
@@ -103,6 +112,12 @@ class Story:
 
     def __exit__(self, *_):
         self._ending.close()
+
+    def _times(self):
+        if self._settings.time == "arrival":
+            return ["--time", "arrival"]
+        ahead = "off" if self._settings.ahead is None else "1m"
+        return ["--time", "event", "--lateness", "1s", "--ahead", ahead]
 
     def commits(self):
         """How many there were, as far as anybody knows."""
@@ -214,6 +229,15 @@ def jvm_killed(story):
 def worker_killed(story):
     workers = wait_until(story.up.workers, "a worker")
     kill(story.random.choice(sorted(workers)))
+
+
+def daemon_killed(story):
+    """Its worker goes on without one, and whoever is forked next is forked by another."""
+    daemons = story.up.daemons()
+    if daemons:
+        kill(story.random.choice(sorted(daemons)))
+    else:
+        worker_killed(story)
 
 
 def server_killed(story):

@@ -8,6 +8,7 @@ import pytest
 
 from tests.faults.stories import (
     Story,
+    daemon_killed,
     driver_killed,
     everything_killed,
     fault_seed,
@@ -21,7 +22,7 @@ pytestmark = pytest.mark.soak
 KILLS = 19
 """Of a story."""
 STORIES = 4
-"""On each log, on Spark and without it; every other one with clocks that are set."""
+"""On each log, on Spark and without it; every other one on each time basis."""
 OTHERS = 10_000
 """Subscriptions beside those that stories are about."""
 
@@ -34,15 +35,16 @@ def another_number_of_shards(story):
 
 OFTEN = [worker_killed] * 4
 SELDOM = [driver_killed, everything_killed, another_number_of_shards]
-ON_SPARK = [jvm_killed]
+ON_SPARK = [jvm_killed, daemon_killed]
 
 
-def told(folder, seed, log, place, *, wrong_clocks):
-    """A story of some kills, some of which come before the last one was got over; one that begins
-    on Spark may move to processes, and back."""
+def told(folder, seed, log, place, basis):
+    """A story of some kills, some of which come before the last one was got over, while clocks are
+    set; one that begins on Spark may move to processes, and back."""
     faults = [*OFTEN, *SELDOM, *([server_killed] * 4 if log == "nats" else [])]
     faults += [moved] if place == "spark" else []
-    with Story(folder, seed, log, place=place, others=OTHERS, wrong_clocks=wrong_clocks) as story:
+    clocks = {"wrong_clocks": True, "basis": basis}
+    with Story(folder, seed, log, place=place, others=OTHERS, **clocks) as story:
         story.wait_for_commit()
         for number in range(KILLS):
             story.wait_for_a_moment()
@@ -58,8 +60,8 @@ def test_hundreds_of_kills(tmp_path, capsys, place):
     with capsys.disabled():
         print(f"\nSHORTLIST_FAULT_SEED={first}")
         outcomes = [
-            told(tmp_path / f"{log}-{number}", first + number, log, place, wrong_clocks=number % 2)
-            for number in range(STORIES)
+            told(tmp_path / f"{log}-{number}", first + number, log, place, basis)
+            for number, basis in enumerate(["arrival", "event"] * (STORIES // 2))
             for log in ("sqlite", "nats")
         ]
         verdicts = [outcome.verdict for outcome in outcomes]

@@ -24,8 +24,9 @@ from shortlist.live.lanes import run_here
 from shortlist.live.log_stream import LogStream
 from shortlist.live.places import files_in
 from shortlist.live.registers import committed, has_deployment
+from shortlist.live.rescaling import ask_for_shards
 from shortlist.live.running import Running, Wanted
-from shortlist.live.savepoint import NotPutOut, ask_for_shards, export, restore
+from shortlist.live.savepoint import NotPutOut, export, restore
 from shortlist.log import durable
 from shortlist.log.base import DELIVERIES, INPUT, REJECTS, LogUnavailable, Moved
 from shortlist.log.sqlite import SqliteLog
@@ -292,14 +293,17 @@ class Scripted:
         self.shards = world.script.shards
 
     def lanes(self):
-        return Here()
+        return nullcontext(Here())
 
-    def stream(self, log, driver, at_most, told, most_bytes, beats):
+    def stream(self, log, driver, at_most, told, most_bytes, beats, idle):
         return ScriptedStream(self, LogStream(log, driver, at_most, told))
 
     def check(self, error):
         if isinstance(error, AssertionError):
             raise error
+
+    def close(self):
+        pass
 
 
 class Here:
@@ -309,9 +313,6 @@ class Here:
         return run_here(task, works)
 
     def ahead(self, task, works): ...
-
-    def close(self):
-        pass
 
 
 class ScriptedStream:

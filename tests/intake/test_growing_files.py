@@ -41,26 +41,27 @@ def writings(pick: random.Random, folder: Path):
         yield
 
 
-@pytest.mark.parametrize("seed", range(1000))
-def test_every_line_comes_once_and_in_order(tmp_path, monkeypatch, seed):
-    pick = random.Random(seed)
-    monkeypatch.setattr(growing_files, "PIECE_BYTES", pick.choice((1, 3, 8, 1 << 20)))
-    files = GrowingFiles(tmp_path, tabular=False)
-    place, found, cuts = Place(), [], []
-    for _ in writings(pick, tmp_path):
-        end = files.advanced(place, files.listing(), pick.choice((None, 1, 2, 5)))
-        cuts.append((place, end))
-        found += taken(files, place, end)
-        place = end
-    finite = GrowingFiles(tmp_path, tabular=False, finite=True)
-    while (end := finite.advanced(place, finite.listing(), 3)) != place:
-        assert 1 <= end.position - place.position <= 3
-        cuts.append((place, end))
-        found += taken(finite, place, end)
-        place = end
-    assert found == list(enumerate(all_lines(tmp_path), 1))
-    assert found == [pair for start, end in cuts for pair in taken(files, start, end)]
-    assert found == taken(files, Place(), place)
+def test_every_line_comes_once_and_in_order(tmp_path, monkeypatch):
+    for seed in range(1000):
+        pick, folder = random.Random(seed), tmp_path / str(seed)
+        folder.mkdir()
+        monkeypatch.setattr(growing_files, "PIECE_BYTES", pick.choice((1, 3, 8, 1 << 20)))
+        files = GrowingFiles(folder, tabular=False)
+        place, found, cuts = Place(), [], []
+        for _ in writings(pick, folder):
+            end = files.advanced(place, files.listing(), pick.choice((None, 1, 2, 5)))
+            cuts.append((place, end))
+            found += taken(files, place, end)
+            place = end
+        finite = GrowingFiles(folder, tabular=False, finite=True)
+        while (end := finite.advanced(place, finite.listing(), 3)) != place:
+            assert 1 <= end.position - place.position <= 3, seed
+            cuts.append((place, end))
+            found += taken(finite, place, end)
+            place = end
+        assert found == list(enumerate(all_lines(folder), 1)), seed
+        assert found == [pair for start, end in cuts for pair in taken(files, start, end)], seed
+        assert found == taken(files, Place(), place), seed
 
 
 def test_a_line_is_taken_once_it_is_whole(tmp_path):

@@ -2,12 +2,14 @@
 
 import json
 from random import Random
+from unittest.mock import patch
 
 import numpy as np
 import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
+from shortlist.intake import reading
 from shortlist.intake.lines import BadItem, ItemReader
 from shortlist.intake.reading import LineReader, items_of
 from shortlist.matching.blocks import Block
@@ -71,14 +73,33 @@ def as_floats(row):
     return row | {"attributes": attributes}
 
 
+def exactly(row):
+    """With a sign for 0.0, too."""
+    return json.dumps(row, sort_keys=True)
+
+
 def check(lines, limits=LIMITS, commands=True, data=True):
     wanted = Wanted(PATHS, data)
     read = ItemReader(VOCABULARY, limits, commands)
     bulk = LineReader(VOCABULARY, limits, wanted, commands)
-    found = bulk.lines([7] * len(lines), lines)
-    assert found.batch.schema == wanted.schema
-    for line, row in zip(lines, found.batch.to_pylist(), strict=True):
-        assert as_floats(row) == as_floats(one_by_one(read, line, wanted)), line
+    expected = [as_floats(one_by_one(read, line, wanted)) for line in lines]
+    for many in (0, len(lines) + 1):
+        with patch.object(reading, "MANY", many):
+            found = bulk.lines([7] * len(lines), lines)
+        assert found.batch.schema == wanted.schema
+        for line, row, wanted_row in zip(lines, found.batch.to_pylist(), expected, strict=True):
+            assert exactly(as_floats(row)) == exactly(wanted_row), line
+    check_by_arrival(lines, limits, commands, data)
+
+
+def check_by_arrival(lines, limits, commands, data):
+    """Of lines that count by the time at which a log took them, the same is found in bulk."""
+    read = LineReader(VOCABULARY, limits, Wanted(PATHS, data), commands, by_arrival=True)
+    found = []
+    for many in (0, len(lines) + 1):
+        with patch.object(reading, "MANY", many):
+            found.append(read.lines(range(len(lines)), lines, [5] * len(lines)).batch.to_pylist())
+    assert exactly(found[0]) == exactly(found[1])
 
 
 def usual(data=DATA, **others):
@@ -109,6 +130,13 @@ ODD_VALUES = [
     b"1 // x",
     b'"\xc2\x85"', b'"\xe2\x80\xa8"', b'"\xef\xbf\xbf"', b'"\xf4\x90\x80\x80"', b"\xc2\xa01",
     b'{"": 1}',
+]  # fmt: skip
+SIMPLE_VALUES = [
+    b"0", b"-0", b"-0.0", b"0.0", b"0.1", b"-7.25", b"00", b"00.5", b"-", b"-.5", b"1.5.5", b"--1",
+    b"123456789012345", b"1234567890123456", b"12345678901234.5", b"0.000000000000001",
+    b"0.0000000000000001", b"-999999999999999", b"999999999999.999", b"5 ", b"5,", b'""', b'"a"',
+    b'"a', b"5}", b"1-2", b"1e5", b"1E5", b"0e0", b"\xc3\xa9", b'"\xc3\xa9"', b'"\xc3"', b"7\t",
+    b'9, "rent": "a"', b'"a", "rent": 9', b'9, "rent": null',
 ]  # fmt: skip
 ODD_ENDS = [b"", *(bytes([each]) for each in b" \n\r\t\x0b\x0c\0,}x\xa0"), b"\r\n", b"{}"]
 ODD_STARTS = [b"", *(bytes([each]) for each in b" \n\0\x0c\xa0"), BOM, BOM * 2, b"\xff\xfe"]
@@ -141,6 +169,7 @@ TIMES = [
 def test_odd_lines(data, commands):
     lines = [start + usual() + end for start in ODD_STARTS for end in ODD_ENDS]
     lines += [*map(raw, ODD_VALUES), *map(extended, ODD_VALUES), *ODD_LINES, *TEXTS]
+    lines += [*map(raw, SIMPLE_VALUES), *FLAT]
     lines += [raw(value, "\\u0072ent") for value in ODD_VALUES]
     for line in lines:
         check([line], data=data, commands=commands)
@@ -190,7 +219,14 @@ def mutations(pick, texts):
     return bytes(line)
 
 
-BASES = [usual(), usual(), usual({}), usual({"rent": 1.5}), usual(subject="a"), *TEXTS]
+FLAT = [
+    usual({"rent": 1.5, "b": 90, "x": "é"}),
+    usual({"x": "", "rent": -0.25, "other": 12345678901234, "tags": "a"}),
+    b'{"data":{"rent":7},"id":"p","source":"ads","time":"2026-03-01T09:30:00.123456Z"}',
+    b'{ "source" : "ads" , "id" : "p" , "time" : "2026-03-01T09:30:00Z" , "data" : { } }',
+]
+"""Simple lines: those that are read in bulk."""
+BASES = [usual(), usual(), usual({}), usual(subject="a"), *FLAT, *TEXTS]
 
 
 def check_mutations(seeds):

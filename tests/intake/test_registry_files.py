@@ -17,9 +17,9 @@ from shortlist.intake.roster import summary
 from shortlist.intake.tables import row_document
 from shortlist.intake.written import registry_document
 from shortlist.model.aspects import Aspect
+from shortlist.model.durations import Span
 from shortlist.model.policy import Chain, Diverse, Fresh, Novelty
 from shortlist.model.problem import InvalidRegistry
-from shortlist.model.spans import Span
 
 KEYS = "vocabulary, shortlists, subscriptions, advertisements"
 

@@ -11,6 +11,7 @@ import pytest
 
 from shortlist.engine.replay import replay
 from shortlist.intake.files import registry_from_documents
+from shortlist.intake.finite_input import FiniteInput
 from shortlist.intake.input_files import NoInput
 from shortlist.jobs.job import Streamed
 from shortlist.jobs.process import InProcess
@@ -153,3 +154,15 @@ def test_an_empty_table_of_deliveries_is_one(tmp_path):
     (tmp_path / "in.jsonl").write_text("\n")
     ran(InProcess(), tmp_path / "out", EVERYBODY, tmp_path / "in.jsonl", suffix=".parquet")
     assert pq.read_table(tmp_path / "out" / "deliveries.parquet").num_rows == 0
+
+
+def test_what_this_process_may_read(tmp_path):
+    lines, table = tmp_path / "in.jsonl", tmp_path / "in.parquet"
+    lines.write_text("x" * 100)
+    pq.write_table(pa.table({"id": ["a" * 50] * 9}), table)
+    assert [FiniteInput.at(lines).fits(most) for most in (99, 100)] == [False, True]
+    assert [FiniteInput.at(table).fits(most) for most in (20, 2000)] == [False, True]
+    (tmp_path / "in.jsonl.gz").write_bytes(gzip.compress(b"x"))
+    assert not FiniteInput.at(tmp_path / "in.jsonl.gz").fits(100)
+    (tmp_path / "in.jsonl.zst").write_bytes(b"x")
+    assert not FiniteInput.at(tmp_path / "in.jsonl.zst").fits(2**30)

@@ -12,10 +12,11 @@ from shortlist.intake.files import registry_from_documents
 from shortlist.live.driver import Driver, begin
 from shortlist.live.files import Files
 from shortlist.live.outlets import LogOutlet
-from shortlist.live.savepoint import export, rescale, restore
+from shortlist.live.rescaling import rescale
+from shortlist.live.savepoint import export, restore
 from shortlist.log.sqlite import SqliteLog
 from shortlist.model.settings import Settings
-from tests.strategies import SECOND, registry, timeline
+from tests.strategies import SECOND, cuts, registry, seeded, timeline
 
 
 class Kept(LogOutlet):
@@ -140,3 +141,16 @@ def expected(registry, texts, settings):
 
 def numbered(lines):
     return [*enumerate(lines, start=1)]
+
+
+def check_seeds(seeds, kind=Deployment):
+    """Drawn deployments deliver and refuse what one engine does, however their input is cut."""
+    for seed in seeds:
+        pick = seeded(seed)
+        made, settings, lines = drawn(pick)
+        deployment = kind(made, settings, shards=pick([1, 2, 3]))
+        deployment.run_all(pick, cuts(pick, numbered(lines)))
+        deliveries, refusals = expected(made, lines, settings)
+        found = deployment.outlet.all()
+        assert found[0] == deliveries, seed
+        assert sorted(found[1]) == refusals, seed

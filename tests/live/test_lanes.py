@@ -7,7 +7,12 @@ from dataclasses import dataclass
 
 import pytest
 
+from shortlist.live import lanes
 from shortlist.live.lanes import Workers, WorkersEnded, run_here
+from shortlist.live.process_ground import ProcessGround
+from shortlist.log.base import LogUnavailable
+from tests.faults.processes import wait_until
+from tests.live.test_forking import is_alive
 
 
 @dataclass(frozen=True)
@@ -107,3 +112,80 @@ def test_none_is_left_when_they_are_closed():
     for process in found:
         with pytest.raises(ProcessLookupError):
             os.kill(process, 0)
+    assert not workers.processes
+
+
+def reserved():
+    workers = Workers(2)
+    workers.start_here()
+    return closing(workers)
+
+
+def end_and_wait(process):
+    os.kill(process, signal.SIGKILL)
+    wait_until(lambda: not is_alive(process), "its end")
+
+
+def test_those_in_reserve_come_first(monkeypatch):
+    with reserved() as workers:
+        spare = [worker.process.pid for worker in workers._spare]
+        monkeypatch.setattr(lanes, "fork", lambda _: pytest.fail("nobody of the reserve"))
+        for _ in spare:
+            end_and_wait(workers.processes[0])
+            assert workers(doubled, [Numbered(0, 4), Numbered(1, 5)]) == [8, 10]
+        assert workers.processes[0] == spare[0]
+    for process in spare:
+        with pytest.raises(ProcessLookupError):
+            os.kill(process, 0)
+
+
+def test_who_was_killed_in_the_reserve_replaces_nobody():
+    with reserved() as workers:
+        for worker in workers._spare:
+            end_and_wait(worker.process.pid)
+        end_and_wait(workers.processes[1])
+        assert workers(doubled, [Numbered(1, 5)]) == [10]
+
+
+def test_who_has_ended_is_replaced_before_anybody_asks(tmp_path):
+    with reserved() as workers:
+        first, second = workers.processes
+        workers.mend(doubled, lambda: pytest.fail("nobody has ended"))
+        end_and_wait(second)
+        marks = [Numbered(shard, str(tmp_path / str(shard))) for shard in range(4)]
+        workers.mend(marked, lambda: marks)
+        wait_until((tmp_path / "3").exists, "a mark")
+        assert (tmp_path / "1").exists()
+        assert not (tmp_path / "0").exists()
+        assert workers.processes[0] == first != workers.processes[1]
+        assert workers(doubled, [Numbered(0, 4), Numbered(1, 5)]) == [8, 10]
+
+
+def marked(work):
+    open(work.number, "w").close()
+
+
+def attempted(ground, task):
+    """Who was there for it."""
+    with ground.lanes() as workers:
+        found = workers.processes
+        task(workers)
+    return found
+
+
+def test_after_a_failure_workers_stay_unless_it_was_theirs():
+    with closing(ProcessGround(2)) as ground:
+        before = attempted(ground, lambda workers: None)
+        with pytest.raises(LogUnavailable):
+            attempted(ground, unavailable)
+        assert attempted(ground, lambda workers: None) == before
+        with pytest.raises(WorkersEnded):
+            attempted(ground, lambda workers: workers(ended, [Numbered(0)]))
+        after = attempted(ground, lambda workers: workers._workers[0].ask((doubled, [])))
+        assert not {*before} & {*after}
+        last = attempted(ground, lambda workers: None)
+        assert [one == other for one, other in zip(after, last, strict=True)] == [False, True]
+
+
+def unavailable(workers):
+    raise LogUnavailable("the log is away")

@@ -121,3 +121,68 @@ def test_what_goes_wrong_ends_it_and_is_raised(tmp_path, log):
         with pytest.raises(OSError, match="no room"):
             stream.stop()
     assert driver.manifest.position == 0
+
+
+class SlowOutlet(LogOutlet):
+    """Lets nothing out before it is told so."""
+
+    def __init__(self, log):
+        super().__init__(log)
+        self.may, self.asked = threading.Event(), threading.Event()
+        self.failure = None
+
+    def deliver(self, before, deliveries):
+        self.asked.set()
+        assert self.may.wait(30)
+        if self.failure is not None:
+            raise self.failure
+        super().deliver(before, deliveries)
+
+
+def publication(second):
+    document = {"id": f"p{second}", "source": "s", "time": f"2026-03-01T00:00:{second:02}Z"}
+    return json.dumps(document).encode()
+
+
+@pytest.fixture
+def slow(tmp_path, log):
+    files, outlet = Files(tmp_path / "files"), SlowOutlet(log)
+    begin(log, files, registry_from_documents({"subscriptions": [{"id": "all"}]}), 1)
+    ran = []
+
+    def run(task, works):
+        ran.append(len(works))
+        return run_here(task, works)
+
+    yield outlet, Driver(log, files, SETTINGS, run, outlet), ran
+    outlet.may.set()
+
+
+def test_a_batch_is_carried_out_while_the_last_is_put_out(log, slow):
+    outlet, driver, ran = slow
+    heard = []
+    with LogStream(log, driver, 2, lambda report, _: heard.append(report.number)) as stream:
+        log.append(INPUT, [publication(second) for second in range(6)])
+        stream.start()
+        wait_until(lambda: len(ran) == 2, "the second batch")
+        assert outlet.asked.is_set()
+        time.sleep(0.05)
+        assert (driver.manifest.number, heard, delivered(log)) == (1, [], [])
+        outlet.may.set()
+        wait_until(lambda: heard == [1, 2, 3], "all batches")
+        stream.stop()
+    assert len(delivered(log)) == 5
+
+
+def test_what_cannot_be_put_out_is_raised_and_nothing_else_committed(log, slow):
+    outlet, driver, ran = slow
+    with LogStream(log, driver, 2, lambda *_: None) as stream:
+        log.append(INPUT, [publication(second) for second in range(6)])
+        stream.start()
+        wait_until(lambda: len(ran) == 2, "the second batch")
+        outlet.failure = OSError("no room")
+        outlet.may.set()
+        wait_until(lambda: not stream.is_active, "its end")
+        with pytest.raises(OSError, match="no room"):
+            stream.stop()
+    assert driver.manifest.number == 1

@@ -11,8 +11,8 @@ from shortlist.live.files import epoch_of
 from shortlist.live.log_stream import LogStream
 from shortlist.live.process_ground import ProcessGround
 from shortlist.live.registers import take_over
+from shortlist.live.rescaling import rescale
 from shortlist.live.running import Running, Wanted
-from shortlist.live.savepoint import rescale
 from shortlist.live.stopping import StillBusy
 from shortlist.log.base import DELIVERIES, INPUT, Moved
 from shortlist.log.sqlite import SqliteLog
@@ -128,12 +128,12 @@ def stuck():
     """A batch that does not end before it is told to."""
     deployment, begun, ending = made(), threading.Event(), threading.Event()
 
-    def run_batch(items, laps):
+    def commit_batch(items, commands, laps, ready):
         begun.set()
         ending.wait(60)
 
     deployment.registers.append(INPUT, [at(1, "x").encode()])
-    deployment.driver.run_batch = run_batch
+    deployment.driver.commit_batch = commit_batch
     yield deployment, begun
     ending.set()
 

@@ -113,3 +113,11 @@ def test_a_stream_that_somebody_else_made_is_not_used(log):
     log._connection.run(make)
     with pytest.raises(LogUnavailable, match="different configuration"):
         log.append("input", [b"one"])
+
+
+def test_a_closed_one_leaves_no_thread_though_a_name_was_looked_up(server):
+    before = {*threading.enumerate()}
+    log = NatsLog(f"{server.url.replace('127.0.0.1', 'localhost')}/threads")
+    assert log.end("input") == 0
+    log.close()
+    assert {*threading.enumerate()} <= before

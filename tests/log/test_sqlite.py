@@ -70,12 +70,14 @@ def test_a_torn_write_ahead_file(path, tmp_path, garble):
     log.close()
 
 
-def test_a_damaged_page_is_an_error_and_never_a_gap(path, tmp_path):
-    log = SqliteLog(path)
-    expected = [b"%d" % number * 20 for number in range(2000)]
-    log.append("input", expected, keys=["k"] * 2000)
+@pytest.mark.parametrize("at_once", [200, 2000], ids=["rows", "blocks"])
+def test_a_damaged_page_is_an_error_and_never_a_gap(path, tmp_path, at_once):
+    log, rng = SqliteLog(path), random.Random(7)
+    expected = [rng.randbytes(70) for number in range(2000)]
+    for first in range(0, 2000, at_once):
+        log.append("input", expected[first : first + at_once], keys=["k"] * at_once)
     log.close()
-    whole, rng = path.read_bytes(), random.Random(7)
+    whole = path.read_bytes()
     size = 4096
     errors = 0
     for place in range(0, len(whole), size):

@@ -1,7 +1,6 @@
 """What the plain evaluator says of a pair, for comparison."""
 
 import math
-from typing import Any
 
 from shortlist.fuzzy.degrees import Degrees
 from shortlist.language.parser import parse_any_score
@@ -34,9 +33,7 @@ class PlainScores:
     def remove(self, number: int) -> None:
         del self._subscriptions[number]
 
-    def of(
-        self, number: int, read: Reader, degrees: Degrees = CERTAIN, floors: Any = None
-    ) -> float:
+    def of(self, number: int, read: Reader, degrees: Degrees = CERTAIN) -> float:
         """The rounded score, NaN where there is none."""
         evaluate, least = self._subscriptions[number]
         try:
@@ -46,6 +43,4 @@ class PlainScores:
         if not math.isfinite(value):
             return math.nan
         score = rounded(value)
-        if least is not None and score < least:
-            return math.nan
-        return math.nan if floors is not None and score < floors[number] else score
+        return math.nan if least is not None and score < least else score

@@ -1,6 +1,7 @@
 """Scores in bulk are those of the plain evaluator, to the last bit."""
 
 import math
+from dataclasses import replace
 from itertools import cycle, product
 
 import numpy as np
@@ -8,8 +9,9 @@ import pytest
 from hypothesis import given
 
 from shortlist.matching.blocks import Block
+from shortlist.model.subscription import AtLeast
 from shortlist.scoring.bulk import BulkScores
-from tests.scoring.drawn_scores import DECLARED, Case, case
+from tests.scoring.drawn_scores import DECLARED, NUMBERS, Case, case
 from tests.scoring.plain_scores import PlainScores
 from tests.strategies import drawn, seeded
 
@@ -19,6 +21,7 @@ class Both:
 
     def __init__(self, changes) -> None:
         self.bulk, self.plain = BulkScores(DECLARED), PlainScores(DECLARED)
+        self.subscriptions = {}
         self.change(changes)
 
     def change(self, changes) -> None:
@@ -29,19 +32,22 @@ class Both:
             if subscription is not None:
                 self.bulk.add(number, subscription)
                 self.plain.add(number, subscription)
+                self.subscriptions[number] = subscription
 
     def asked(self, made: Case) -> list[int]:
         return [number for number in self.plain if made.asked[number]]
 
-    def floors(self, made: Case, readers):
-        if made.floors is None:
-            return None
-        return np.array(
-            [self._floor(number, floor, readers) for number, floor in enumerate(made.floors)]
-        )
+    def raise_floors(self, made: Case, readers) -> None:
+        """Subscriptions ask for at least as much as drawn floors do, too."""
+        for number in [*self.plain] if made.floors is not None else ():
+            subscription = self.subscriptions[number]
+            floor = self._floor(number, made.floors[number], readers)
+            own = subscription.at_least.score
+            least = AtLeast(score=floor if own is None else max(own, floor))
+            self.change([(number, replace(subscription, at_least=least))])
 
     def _floor(self, number, floor, readers) -> float:
-        if floor.place is None or number not in self.plain:
+        if floor.place is None:
             return floor.least
         score = self.plain.of(number, readers[floor.place])
         if math.isnan(score):
@@ -51,7 +57,7 @@ class Both:
 
 def check_pairs(made: Case) -> None:
     both, readers = Both(made.changes), made.readers()
-    floors = both.floors(made, readers)
+    both.raise_floors(made, readers)
     pairs = list(product(range(len(readers)), both.asked(made)))
     if made.by_subscription:
         pairs.sort(key=lambda pair: pair[1])
@@ -62,10 +68,9 @@ def check_pairs(made: Case) -> None:
         np.array([number for _, number in pairs], np.int32),
         np.array([degree.possibility for degree in degrees], np.float64),
         np.array([degree.necessity for degree in degrees], np.float64),
-        floors,
     )
     expected = [
-        both.plain.of(number, readers[place], degree, floors)
+        both.plain.of(number, readers[place], degree)
         for (place, number), degree in zip(pairs, degrees, strict=True)
     ]
     assert repr(found.tolist()) == repr(expected)
@@ -78,14 +83,11 @@ def check_block(made: Case) -> None:
     block = Block.of_readers(readers)
     for changes in ([], made.later):
         both.change(changes)
-        floors = both.floors(made, readers)
+        both.raise_floors(made, readers)
         asked = both.asked(made)
-        found = both.bulk.of_block(block, np.array(asked, np.int32), floors)
+        found = both.bulk.of_block(block, np.array(asked, np.int32))
         pairs = product(range(len(readers)), asked)
-        scored = [
-            (place, number, both.plain.of(number, readers[place], floors=floors))
-            for place, number in pairs
-        ]
+        scored = [(place, number, both.plain.of(number, readers[place])) for place, number in pairs]
         expected = [row for row in scored if not math.isnan(row[2])]
         rows = zip(*(column.tolist() for column in found), strict=True)
         assert repr(sorted(rows)) == repr(sorted(expected))
@@ -99,6 +101,21 @@ CHECKS = pytest.mark.parametrize("check", [check_pairs, check_block])
 def test_equals_the_plain_evaluator(check, start):
     for seed in range(start, start + 100):
         check(case(seeded(seed)))
+
+
+ALIKE = ["-price", "price / size", "sqrt(floor)", "max(price, floor) - size", "price ^ floor"]
+"""Scores that are the same for all who have them."""
+
+
+@pytest.mark.parametrize("score", ALIKE)
+def test_scores_that_many_have(score):
+    for seed in range(60):
+        made = case(seeded(seed))
+        changes = [
+            (number, subscription and replace(subscription, score=score))
+            for number, subscription in made.changes
+        ]
+        check_pairs(replace(made, changes=changes, asked=[True] * NUMBERS))
 
 
 @CHECKS

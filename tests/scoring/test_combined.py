@@ -69,6 +69,7 @@ class Both:
             self.scoring,
             self.shortlists,
             self.index.numbering.number,
+            self.index.numbering.names,
             self.scores.wants_nearest,
         )
 
@@ -90,11 +91,11 @@ class Both:
         self.bulk.add(number, one)
 
     def remove(self, name):
-        number = self.index.numbering.number(name)
+        number, one = self.index.numbering.number(name), self.scoring.subscription(name)
         self.scoring.remove(name)
         self.index.remove(name)
         self.scores.remove(number)
-        self.bulk.remove(number)
+        self.bulk.remove(number, one)
 
     def combined(self, block):
         matches = self.index.match_block(block, unconditional=False)
@@ -115,11 +116,11 @@ class Both:
             told = None
             if matched != ALONE:
                 which = slice(sets.offsets[matched], sets.offsets[matched + 1])
-                names = [self.index.numbering.name(n) for n in sets.subscriptions[which].tolist()]
+                names = [self.index.numbering.names[n] for n in sets.subscriptions[which].tolist()]
                 degrees = sets.possibilities[which].tolist(), sets.necessities[which].tolist()
                 told = list(zip(names, *degrees, strict=True))
             refresh = self.bulk.refreshes.item(named)
-            name = self.index.numbering.name(named)
+            name = self.index.numbering.names[named]
             rows.append((shortlist, place, score, name, high, low, refresh, told))
         return rows
 
@@ -127,7 +128,7 @@ class Both:
         by_place = [[] for _ in publications]
         columns = matches.publications, matches.subscriptions, matches.possibility
         for place, number, high, low in zip(*columns, matches.necessity, strict=True):
-            name = self.index.numbering.name(number)
+            name = self.index.numbering.names[number]
             by_place[place].append(Match(name, high.item(), low.item()))
         rows = []
         for place, publication in enumerate(publications):
@@ -252,7 +253,7 @@ def test_a_number_of_a_shortlist_is_used_again():
     for name, limit in (("x", 1), ("y", 2)):
         both.add(Subscription(id=name, shortlist="T", where=f"price > {limit}", score="price"))
     both.check(priced(5, 1.5))
-    assert both.shortlists.ids == ["T"]
+    assert both.shortlists.names.column().to_pylist() == ["T"]
 
 
 def test_a_sum_that_is_not_finite_is_no_candidate():

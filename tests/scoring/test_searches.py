@@ -10,7 +10,7 @@ from shortlist.matching.values import Values
 from shortlist.model.publication import Publication
 from shortlist.model.subscription import AtLeast, Subscription
 from shortlist.model.vocabulary import Attribute, Vocabulary
-from shortlist.scoring.bulk import BulkScores, Work
+from shortlist.scoring.bulk import BulkScores, PairCounts
 from shortlist.scoring.relevance import term_cosine, term_weights
 from tests.scoring.plain_scores import PlainScores
 
@@ -24,17 +24,17 @@ def readers_of(vocabulary, *data):
     ]
 
 
-def scored(vocabulary, subscriptions, readers, floors=None):
+def scored(vocabulary, subscriptions, readers):
     """The findings in bulk and the plain ones, in order, and what it took."""
     bulk, plain = BulkScores(vocabulary), PlainScores(vocabulary)
     for number, subscription in enumerate(subscriptions):
         bulk.add(number, subscription)
         plain.add(number, subscription)
     numbers = np.arange(len(subscriptions), dtype=np.int32)
-    found = bulk.of_block(Block.of_readers(readers), numbers, floors)
+    found = bulk.of_block(Block.of_readers(readers), numbers)
     rows = sorted(zip(*(column.tolist() for column in found), strict=True))
     expected = [
-        (place, number, plain.of(number, read, floors=floors))
+        (place, number, plain.of(number, read))
         for place, read in enumerate(readers)
         for number in plain
     ]
@@ -136,7 +136,7 @@ def test_texts_that_share_no_term_are_not_looked_at():
     found, expected, work = scored(Vocabulary(), subscriptions, readers)
     assert found == expected
     assert [row[:2] for row in found if row[1] == 0] == [(0, 0), (1, 0)]
-    assert work == Work(evaluated=2 + 5, pruned=12 - 7)
+    assert work == PairCounts(evaluated=2 + 5, pruned=12 - 7)
 
 
 @pytest.mark.parametrize("function", ["distance", "max_distance"])
@@ -144,12 +144,15 @@ def test_publications_out_of_reach_are_not_looked_at(function):
     draw = np.random.default_rng(7)
     data = [{"x": x, "y": y} for x, y in draw.random((300, 2)).tolist()] + [{"x": 0.5}, {}]
     subscriptions = [
-        Subscription(id=str(number), score=f"-{function}(x: {x}, y: {y} weight 2)")
+        Subscription(
+            id=str(number),
+            score=f"-{function}(x: {x}, y: {y} weight 2)",
+            at_least=AtLeast(score=-0.1),
+        )
         for number, (x, y) in enumerate(draw.random((100, 2)).tolist())
     ]
     readers = readers_of(Vocabulary(), *data)
-    floors = np.full(len(subscriptions), -0.1)
-    found, expected, work = scored(Vocabulary(), subscriptions, readers, floors)
+    found, expected, work = scored(Vocabulary(), subscriptions, readers)
     assert found == expected
     assert found
     assert work.evaluated + work.pruned == len(readers) * len(subscriptions)

@@ -135,7 +135,9 @@ class Both:
             np.array([number for number, _ in candidates], np.int32),
         )
         return [
-            Nomination(self.shortlists.ids[shortlists[place]], None if math.isnan(score) else score)
+            Nomination(
+                self.shortlists.names[shortlists[place]], None if math.isnan(score) else score
+            )
             for place, score in zip(places.tolist(), scores.tolist(), strict=True)
         ]
 
@@ -186,11 +188,11 @@ def test_the_smallest_ids_are_found_in_any_order():
         numbers = Numbers()
         for name in draw.sample(IDS, draw.randrange(1, len(IDS))):
             numbers.number(name)
-        some = draw.sample(range(len(numbers.ids)), draw.randrange(len(numbers.ids)))
-        count = draw.randrange(len(numbers.ids))
+        some = draw.sample(range(len(numbers.names)), draw.randrange(len(numbers.names)))
+        count = draw.randrange(len(numbers.names))
         places = with_smallest_ids(numbers.spelled(), np.array(some, np.int32), count)
-        found = sorted(numbers.ids[some[place]] for place in places)
-        assert found == sorted(numbers.ids[number] for number in some)[:count]
+        found = sorted(numbers.names[some[place]] for place in places)
+        assert found == sorted(numbers.names[number] for number in some)[:count]
 
 
 def test_letters_of_ids_that_come_and_go():
@@ -203,7 +205,7 @@ def test_letters_of_ids_that_come_and_go():
             numbers.release(name)
         if draw.random() < 0.3:
             starts, ends, letters = numbers.spelled()
-            for number, known in enumerate(numbers.ids):
+            for number, known in enumerate(map(numbers.names.find, range(len(numbers.names)))):
                 if known is not None:
                     assert bytes(letters[starts[number] : ends[number]]).decode() == known
     assert numbers.spelled().letters.size <= 4 * sum(len(name.encode()) for name in IDS)

@@ -1,9 +1,9 @@
 """What goes from one policy of a chain to the next, and why one of them refuses."""
 
+from shortlist.model.durations import Span
 from shortlist.model.policy import Chain, Fresh, Novelty, TopK, Window
 from shortlist.model.publication import Publication
 from shortlist.model.shortlist import Shortlist
-from shortlist.model.spans import Span
 from shortlist.scoring.candidates import Candidate
 from shortlist.scoring.combine import ScoredMatch
 from shortlist.selection.policies import selector

@@ -5,8 +5,8 @@ from itertools import groupby
 import numpy as np
 import pytest
 
+from shortlist.model.durations import Span
 from shortlist.model.policy import Chain, Everything, Fresh, Novelty, TopK, Window, shows
-from shortlist.model.spans import Span
 from shortlist.selection.bank.banks import bank_kind, bank_of_kind
 from shortlist.selection.bank.offers import NEVER
 from tests.selection.duels import Player, anyone, offers_of

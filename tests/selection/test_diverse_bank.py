@@ -9,10 +9,10 @@ from hypothesis import strategies as st
 
 from shortlist.intake.reading import items_of
 from shortlist.model.aspects import Aspect
+from shortlist.model.durations import Span
 from shortlist.model.items import Wanted
 from shortlist.model.policy import Diverse
 from shortlist.model.publication import Publication
-from shortlist.model.spans import Span
 from shortlist.scoring.combined import UNSET
 from shortlist.scoring.match_sets import ALONE, NO_SETS
 from shortlist.selection.bank.diverse import DiverseBank

@@ -5,8 +5,8 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
+from shortlist.model.durations import Span
 from shortlist.model.policy import Cap, Digest, Quiet
-from shortlist.model.spans import Span
 from shortlist.scoring.combined import UNSET
 from shortlist.scoring.match_sets import ALONE, NO_SETS
 from shortlist.selection.bank import waiting

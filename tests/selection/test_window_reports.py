@@ -5,8 +5,8 @@ from bisect import bisect_left
 import numpy as np
 import pytest
 
+from shortlist.model.durations import Span
 from shortlist.model.policy import Window
-from shortlist.model.spans import Span
 from shortlist.scoring.match_sets import NO_SETS
 from shortlist.selection.bank.offers import NEVER, Placements
 from shortlist.selection.bank.window import CountWindowBank, WindowBank

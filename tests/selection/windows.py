@@ -1,8 +1,8 @@
 """Banks of windows with policies for them, and publications to draw."""
 
+from shortlist.model.durations import Span
 from shortlist.model.policy import Fresh, Window
 from shortlist.model.publication import Publication
-from shortlist.model.spans import Span
 from shortlist.scoring.candidates import Candidate
 from shortlist.scoring.combine import ScoredMatch
 from shortlist.selection.bank.fresh import CountFreshBank, FreshBank

@@ -156,9 +156,9 @@ class Network:
         }
         self.logs, self.deployments, self.sites = {}, {}, {}
         for name in LINKS:
+            self._begin(name, has_processes)  # its log is closed when nobody uses it any more
             self._stack.callback(lambda name=name: self.sites[name].kill())
             self._stack.callback(lambda name=name: self.deployments[name].kill())
-            self._begin(name, has_processes)
 
     def __enter__(self):
         for name, deployment in self.deployments.items():

@@ -2,7 +2,6 @@
 
 import json
 import re
-import secrets
 from contextlib import closing
 from pathlib import Path
 
@@ -22,7 +21,7 @@ from shortlist.sites.identity import join
 from shortlist.sites.link import exchange
 from shortlist.sites.metrics import COUNTED, MEASURED, LinkMetrics
 from shortlist.sites.own_registry import HasAdvertisements, HasDefined, OwnRegistry
-from shortlist.sites.site import Disagreement, Joining, Site, Superseded
+from shortlist.sites.site import Disagreement, Site, Superseded
 from shortlist.sites.status import STATUS
 from shortlist.sites.wire import stream_of
 from tests.cli.programs import Deployment
@@ -50,9 +49,7 @@ class Place:
 
     def start(self, neighbours, state=None):
         known = join(self.log, self.name, neighbours)
-        session = secrets.token_hex(8)
-        joining = Joining(self.name, known.joined, known.token, session, 10**9)
-        self.site = Site(self.log, OwnRegistry(self.log, self.name), joining, state)
+        self.site = Site(self.log, OwnRegistry(self.log, self.name), known, state, keep=10**9)
 
     def publish(self, name, **data):
         said = {"id": name, "source": "ads", "time": "2026-03-01T00:00:00Z", "data": data}

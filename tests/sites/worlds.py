@@ -1,7 +1,6 @@
 """Three sites in one process, whose every step may fail or be the last before a crash."""
 
 import json
-import secrets
 from random import Random
 
 from shortlist.engine.replay import read_items, replay
@@ -21,7 +20,7 @@ from shortlist.model.times import format_time
 from shortlist.sites.identity import join
 from shortlist.sites.link import exchange
 from shortlist.sites.own_registry import OwnRegistry
-from shortlist.sites.site import Joining, Site
+from shortlist.sites.site import Site
 from shortlist.sites.wire import stream_of
 from tests import strategies as draw
 from tests.strategies import SECOND, START, seeded
@@ -79,10 +78,9 @@ class Home:
 
     def start(self):
         known = join(self.log, self.name, LINKS[self.name])
-        session = secrets.token_hex(8)
-        joining = Joining(self.name, known.joined, known.token, session, 3_600 * SECOND)
         log = Failing(self.log, lambda: self.chance() < 0.02, Crash)
-        self.site = Site(log, OwnRegistry(self.log, self.name), joining, self.saved)
+        own = OwnRegistry(self.log, self.name)
+        self.site = Site(log, own, known, self.saved, keep=3_600 * SECOND)
 
     def crash(self, forgets=False):
         self.crashes += 1

@@ -9,6 +9,9 @@ import pytest
 
 from shortlist.engine.replay import replay
 from shortlist.intake.files import read_registry, registry_from_documents
+from shortlist.intake.finite_input import FiniteInput
+from shortlist.jobs.walk import Walk
+from shortlist.live.lanes import run_here
 from shortlist.model.settings import Settings
 from shortlist.spark.batch import MAY_BE_COMMAND, Batch
 from shortlist.spark.sources import Lines, read_files
@@ -18,6 +21,9 @@ from tests.strategies import registry, seeded, timeline
 pytestmark = pytest.mark.spark
 
 CASES = sorted(path.parent for path in Path(__file__).parents[1].glob("cases/*/expected.jsonl"))
+USUAL = (("all", 3), ("fuzzy", 1))
+"""The stages alone are walked over all cases in `tests/engine/test_stages.py`."""
+SOAK = pytest.mark.soak
 SECOND = 1_000_000
 
 
@@ -37,8 +43,19 @@ def write_lines(path: Path, lines: list[str]) -> Path:
     return path
 
 
-@pytest.mark.parametrize("case", CASES, ids=lambda case: case.name)
-@pytest.mark.parametrize("shards", [3, pytest.param(1, marks=pytest.mark.soak)])
+@pytest.mark.parametrize(
+    ("case", "shards"),
+    [
+        pytest.param(
+            case,
+            shards,
+            marks=[] if (case.name, shards) in USUAL else SOAK,
+            id=f"{case.name}-{shards}",
+        )
+        for case in CASES
+        for shards in (1, 3)
+    ],
+)
 def test_a_worked_case(spark, case, shards):
     commands = (case / "timeline.jsonl").exists()
     source = case / ("timeline.jsonl" if commands else "publications.jsonl")
@@ -66,7 +83,7 @@ def test_lines_that_may_be_commands(line):
 
 @pytest.mark.parametrize(
     "seed",
-    [*range(2), *(pytest.param(seed, marks=pytest.mark.soak) for seed in range(2, 40))],
+    [*range(2), *(pytest.param(seed, marks=SOAK) for seed in range(2, 40))],
 )
 def test_a_random_timeline_equals_one_engine(spark, tmp_path, seed):
     pick = seeded(seed)
@@ -74,9 +91,7 @@ def test_a_random_timeline_equals_one_engine(spark, tmp_path, seed):
     check_batch(spark, tmp_path, seed, known, timeline(pick, 60))
 
 
-@pytest.mark.parametrize(
-    "seed", [0, *(pytest.param(seed, marks=pytest.mark.soak) for seed in range(1, 20))]
-)
+@pytest.mark.parametrize("seed", [0, *(pytest.param(seed, marks=SOAK) for seed in range(1, 20))])
 def test_terms_that_are_defined_on_the_way(spark, tmp_path, seed):
     pick = seeded(seed)
     known = registry_from_documents(defining_registry(pick))
@@ -103,6 +118,17 @@ def check_batch(spark, tmp_path, seed, known, lines):
     found = [(reject.position, reject.reason) for reject in rejects]
     assert found == [(reject.position, reject.reason) for reject in expected.rejects]
     assert [reject.line for reject in rejects] == [lines[place - 1] for place, _ in found]
+    arriving = FiniteInput.at(source).batches()
+    walk = Walk(
+        arriving=arriving,
+        registry=known,
+        settings=settings,
+        commands=True,
+        run=run_here,
+        shards=draw.choice([1, 2, 5]),
+        folder=str(tmp_path),
+    )
+    assert batch.counts() == walk.counts(walk.select())
     batch.release()
 
 
@@ -152,34 +178,6 @@ def test_updates_retractions_and_replacements_reach_every_shard(spark, tmp_path,
     assert [row.position for row in batch.rejects.collect()] == [10]
 
 
-def test_counts_do_not_depend_on_shards(spark, tmp_path):
-    pick = seeded(5)
-    known = registry_from_documents(registry(pick))
-    source = write_lines(tmp_path / "timeline.jsonl", timeline(pick, 80))
-    counted = [
-        Batch(read_files(spark, source), known, commands=True, shards=shards).counts()
-        for shards in (1, 4)
-    ]
-    assert counted[0] == counted[1]
-    assert counted[0]["publications"] > 0
-
-
-def test_a_folder_is_read_in_order_of_file_name(spark, tmp_path):
-    folder = tmp_path / "in put [1]"
-    folder.mkdir()
-    moment = "2026-03-01T00:00:00Z"
-    for name in ("b é.jsonl", "a.jsonl"):
-        line = json.dumps({"id": name, "source": "s", "time": moment})
-        write_lines(folder / name, ["", line, "broken"])
-    (folder / "_ignored.jsonl").write_text("broken")
-    known = registry_from_documents({"subscriptions": [{"id": "all"}]})
-    lines = read_files(spark, folder)
-    batch = Batch(lines, known)
-    assert [row["publication"] for row in documents(batch)] == ["a.jsonl", "b é.jsonl"]
-    places = [lines.places.name(reject.position) for reject in batch.rejects.collect()]
-    assert sorted(places) == ["a.jsonl:3", "b é.jsonl:3"]
-
-
 def test_line_numbers_survive_splitting_a_file(spark, tmp_path):
     lines = [
         json.dumps({"id": str(n), "source": "s", "time": "2026-03-01T00:00:00Z"})
@@ -226,14 +224,3 @@ def test_explanations_cover_every_match_and_promotion(spark, tmp_path):
     found = [json.loads(row.explanation) for row in batch.explanations.collect()]
     delivered = {(row["publication"], row["delivered"]) for row in found}
     assert delivered == {("p0", True), ("p1", False), ("p2", False), ("p2", True), ("p9", True)}
-
-
-def test_explanations_do_not_depend_on_shards(spark):
-    case = next(case for case in CASES if case.name == "audience")
-    known = read_registry(case / "registry.json")
-    lines = read_files(spark, case / "publications.jsonl")
-    explained = [
-        sorted(row.explanation for row in Batch(lines, known, shards=shards).explanations.collect())
-        for shards in (1, 4)
-    ]
-    assert explained[0] == explained[1] != []

@@ -1,12 +1,15 @@
 """Tasks of shards on Spark."""
 
 import os
+import signal
+import sys
 import time
 from pathlib import Path
 from types import SimpleNamespace
 
 import pytest
 
+from shortlist.live.poison import TaskFailed
 from shortlist.spark.tasks import Lanes
 
 pytestmark = pytest.mark.spark
@@ -52,3 +55,36 @@ def test_what_runs_ahead_comes_first(lanes, works):
     meet, count = tasks()
     lanes.ahead(meet, works)
     assert lanes(count, works) == [2, 2]
+
+
+def test_nobody_has_anything_to_do(lanes):
+    assert lanes(tasks()[0], []) == []
+
+
+def ending(times):
+    """A task that ends its process so many times."""
+
+    def end(work):
+        if len(os.listdir(work.folder)) < times:
+            Path(work.folder, str(os.getpid())).touch()
+            os.kill(os.getpid(), signal.SIGKILL)
+        return work.shard
+
+    return end
+
+
+def test_a_worker_that_was_killed_is_replaced_at_once(lanes, works):
+    assert lanes(ending(1), works[:1]) == [0]
+
+
+def test_what_ends_every_worker_has_failed(lanes, works):
+    with pytest.raises(TaskFailed, match="workers have ended 2 times"):
+        lanes(ending(9), works[:1])
+    assert len(os.listdir(works[0].folder)) == 2
+
+
+def test_workers_of_shards_leave_out_what_tasks_do_not_use(lanes, works):
+    def is_imported(_):
+        return "pandas" in sys.modules or "scipy" in sys.modules
+
+    assert lanes(is_imported, works) == [False, False]

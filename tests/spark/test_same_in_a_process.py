@@ -32,6 +32,19 @@ def both(tmp_path, *job, **more):
     return here, there
 
 
+def all_ways(tmp_path, *job, **more):
+    """The same also through DataFrames, as on a cluster."""
+    here, there = both(tmp_path, *job, **more)
+    frames = ran(OnSpark(most_at_hand=0), tmp_path / "frames", *job, **more)
+    assert _without_tables(frames) == _without_tables(there)
+    return here, there
+
+
+def _without_tables(ran):
+    report, files = ran
+    return report, {name: files[name] for name in files if not name.endswith(".parquet")}
+
+
 @pytest.mark.parametrize(
     "case",
     [
@@ -43,7 +56,7 @@ def test_a_worked_case(spark, tmp_path, case):
     commands = (case / "timeline.jsonl").exists()
     source = case / ("timeline.jsonl" if commands else "publications.jsonl")
     known = read_registry(case / "registry.json")
-    here, there = both(tmp_path, known, source, commands=commands, with_data=True)
+    here, there = all_ways(tmp_path, known, source, commands=commands, with_data=True, shards=2)
     assert here == there
     assert all(here[1][name] for name in ("deliveries.jsonl", "explanations.jsonl"))
 
@@ -66,17 +79,29 @@ def test_a_random_timeline(spark, tmp_path, seed, how):
         dedup=draw.choice([1, 3 * SECOND, 86_400 * SECOND]),
         advertised=draw.choice(["optional", "required"]),
     )
-    here, there = both(tmp_path, known, source, settings, how, commands=True)
+    ways = both if how else all_ways
+    here, there = ways(tmp_path, known, source, settings, how, commands=True)
     assert here == there
 
 
 def test_more_deliveries_than_this_process_sorts(spark, tmp_path, monkeypatch):
     monkeypatch.setattr("shortlist.spark.sinks.MOST_AT_ONCE", 0)
+    monkeypatch.setattr("shortlist.jobs.parts.MOST_AT_ONCE", 1)
     (case,) = (case for case in CASES if case.name == "churn")
     known = read_registry(case / "registry.json")
-    here, there = both(tmp_path, known, case / "timeline.jsonl", commands=True, with_data=True)
+    here, there = all_ways(tmp_path, known, case / "timeline.jsonl", commands=True, with_data=True)
     assert here == there
     assert here[1]["deliveries.jsonl"]
+
+
+def test_nothing_is_delivered(spark, tmp_path):
+    some = {"id": "s", "where": "rare = 1", "policy": {"kind": "top-k", "k": 1}}
+    known = registry_from_documents({"subscriptions": [some]})
+    source = tmp_path / "flats.jsonl"
+    source.write_text('{"id": "f1", "source": "ads", "time": "2026-03-01T09:00:00Z"}\n')
+    here, there = all_ways(tmp_path, known, source)
+    assert here == there
+    assert here[1]["deliveries.jsonl"] == b""
 
 
 def test_tables_in_and_out(spark, tmp_path):
@@ -107,22 +132,59 @@ def test_tables_in_and_out(spark, tmp_path):
             ]
         }
     )
-    here, there = both(tmp_path, known, tmp_path / "in.parquet", suffix=".parquet")
+    here, there = all_ways(tmp_path, known, tmp_path / "in.parquet", suffix=".parquet")
     assert here[0] == there[0]
     texts = ("rejects.jsonl", "explanations.jsonl")
     assert [here[1][name] for name in texts] == [there[1][name] for name in texts]
-    tables = [pq.read_table(tmp_path / one / "deliveries.parquet") for one in ("process", "spark")]
-    assert tables[0].to_pylist() == tables[1].to_pylist() != []
+    grounds = ("process", "spark", "frames")
+    first, *others = (pq.read_table(tmp_path / one / "deliveries.parquet") for one in grounds)
+    assert first.num_rows
+    assert all(first.to_pylist() == other.to_pylist() for other in others)
     assert len(here[1]["rejects.jsonl"].splitlines()) == 6
 
 
+@pytest.mark.parametrize("seconds", [1, 1000])
+def test_every_match_is_a_delivery(spark, tmp_path, monkeypatch, seconds):
+    """A registry without state; many publications may be of one time."""
+    monkeypatch.setattr("shortlist.jobs.walk.AT_ONCE", 500)
+    monkeypatch.setattr("shortlist.jobs.parts.MOST_AT_ONCE", 4000)
+    moment, size = 1_772_323_200, 6000
+    times = [(moment + n * 7 % seconds) * SECOND for n in range(size)]
+    table = pa.table(
+        {
+            "id": [f"p{n // 2}" for n in range(size)],
+            "source": ["s"] * size,
+            "time": pa.array(times, pa.timestamp("us", tz="UTC")),
+            "x": [n % 10 for n in range(size)],
+        }
+    )
+    pq.write_table(table, tmp_path / "in.parquet")
+    some = [{"id": f"s{n}", "where": f"x > {n % 10}", "score": "-x"} for n in range(7)]
+    known = registry_from_documents({"subscriptions": [*some, {"id": "all"}]})
+    here, there = all_ways(tmp_path, known, tmp_path / "in.parquet", suffix=".parquet")
+    assert here[0] == there[0]
+    assert here[1]["rejects.jsonl"] == there[1]["rejects.jsonl"]
+    folders = [tmp_path / one / "deliveries.parquet" for one in ("process", "spark", "frames")]
+    first, *others = map(pq.read_table, folders)
+    assert first.num_rows == here[0]["deliveries"] > 10_000
+    assert all(first.to_pylist() == other.to_pylist() for other in others)
+    assert len([*folders[1].glob("part-*.parquet")]) > 2
+
+
 def test_a_folder_of_lines(spark, tmp_path):
-    source = tmp_path / "in"
+    source = tmp_path / "in put [1]"
     source.mkdir()
+    (source / "_ignored.jsonl").write_text("broken")
     for name in ("b é.jsonl", "a.jsonl"):
         line = json.dumps({"id": name, "source": "s", "time": "2026-03-01T00:00:00Z"})
         (source / name).write_bytes(f"\ufeff{line}\n\nbroken \x7f\r\n{line}".encode())
     known = registry_from_documents({"subscriptions": [{"id": "all"}]})
-    here, there = both(tmp_path, known, source)
+    here, there = all_ways(tmp_path, known, source)
     assert here == there
-    assert len(here[1]["rejects.jsonl"].splitlines()) == 4
+    delivered, refused = (
+        [json.loads(line) for line in here[1][name].splitlines()]
+        for name in ("deliveries.jsonl", "rejects.jsonl")
+    )
+    assert [each["publication"] for each in delivered] == ["a.jsonl", "b é.jsonl"]
+    places = [f"{name}:{line}" for name in ("a.jsonl", "b é.jsonl") for line in (3, 4)]
+    assert [each["position"] for each in refused] == places

@@ -3,6 +3,7 @@
 # isort: off
 from shortlist.cli import (
     batch,
+    compiling,
     overlay,
     running,
     sites,
@@ -22,6 +23,7 @@ from shortlist.cli.program import main
 __all__ = [
     "batch",
     "commands",
+    "compiling",
     "inspection",
     "logins",
     "main",

@@ -1,12 +1,14 @@
 """What all commands of the program share: options, settings as flags, and how errors end them."""
 
+from __future__ import annotations
+
 import re
 import sys
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from dataclasses import fields, replace
 from pathlib import Path
-from typing import Annotated, Any, Literal, NoReturn
+from typing import TYPE_CHECKING, Annotated, Any, Literal, NoReturn
 
 import typer
 from rich.console import Console
@@ -14,6 +16,10 @@ from rich.console import Console
 from shortlist.model.durations import parse_duration
 from shortlist.model.problem import ShortlistError
 from shortlist.model.settings import Limits, Settings, TimeBasis
+
+if TYPE_CHECKING:
+    from shortlist.jobs.job import Ground
+
 
 app = typer.Typer(
     no_args_is_help=True,
@@ -112,6 +118,12 @@ LimitFlags = Annotated[
 ]
 
 
+def check_address(metrics: str) -> None:
+    """Whether metrics can be shown there."""
+    if metrics != OFF and not re.fullmatch(r".+:\d+", metrics):
+        raise typer.BadParameter(f"--metrics: expected HOST:PORT or off, found {metrics!r}")
+
+
 def check_place(on: Place, master: str | None) -> None:
     if on == "process" and master is not None:
         raise typer.BadParameter(f"--master: expected --on spark with it, found --on {on}")
@@ -175,3 +187,14 @@ def _limit(text: str) -> tuple[str, int]:
             f"--limit: expected NAME=NUMBER, NAME one of {', '.join(known)}; found {text!r}"
         )
     return name, int(number)
+
+
+def ground_of(on: Place, master: str | None = None) -> Ground:
+    """Only what is asked for is imported."""
+    if on == "process":
+        from shortlist.jobs.process import InProcess
+
+        return InProcess()
+    from shortlist.spark.job import OnSpark
+
+    return OnSpark(master)

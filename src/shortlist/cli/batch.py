@@ -25,23 +25,25 @@ from shortlist.cli.app import (
     check_place,
     errors,
     fail,
+    ground_of,
     limits_of,
     notes,
     say,
     settings_of,
     warn,
 )
+from shortlist.cli.compiling import compiled_beside
 from shortlist.cli.deployment import ServiceUrl, means_service, reached
-from shortlist.cli.grounds import ground_of
 from shortlist.cli.program import without_spark
 from shortlist.client.deployment import Deployment
 from shortlist.intake.input_files import input_files, is_table
+from shortlist.model.registry import Registry
 from shortlist.model.settings import PlanSetting, Settings
 from shortlist.model.wording import choice_of
 from shortlist.progress import Steps
 
 if TYPE_CHECKING:
-    from shortlist.model.registry import Registry
+    from shortlist.live.registry_folder import CompiledRegistry
 
 LOOKED_AT = 2_000
 """Lines of an input in which `run` looks for mistakes."""
@@ -113,7 +115,7 @@ def run(
     settings = settings_of(lateness, dedup, advertised, limit)
     steps = Steps(notes, quiet or as_json)
     with errors():
-        known = _registry(registry, timeline, settings)
+        known = _registry_or_compiled(registry, timeline, settings, shards)
         input_files(source)
         from shortlist.jobs.job import Job, Outputs, Streamed
 
@@ -278,11 +280,16 @@ def numbered_lines(source: Path) -> tuple[list[str], list[bytes]]:
     return places, lines
 
 
-def _warnings(registry: Registry, source: Path, settings: Settings, commands: bool) -> list[str]:
-    """What looks like a mistake in the first lines of an input."""
+def _warnings(
+    registry: Registry | CompiledRegistry, source: Path, settings: Settings, commands: bool
+) -> list[str]:
+    """What looks like a mistake in the first lines of an input; of what is compiled nobody goes
+    through all subscriptions."""
     from shortlist.engine.mistakes import likely_mistakes
     from shortlist.intake.tables import first_publication_lines
 
+    if not isinstance(registry, Registry):
+        return []
     lines: list[bytes] = []
     for file in input_files(source):
         rest = LOOKED_AT - len(lines)
@@ -298,9 +305,15 @@ def _first(file: Path, count: int) -> list[bytes]:
         return [*islice(content, count)]
 
 
+def _registry_or_compiled(
+    registry: Path | None, timeline: Path | None, settings: Settings, shards: int | None
+) -> Registry | CompiledRegistry:
+    found = None if registry is None else compiled_beside(registry, settings.limits, shards)
+    return found or _registry(registry, timeline, settings)
+
+
 def _registry(registry: Path | None, timeline: Path | None, settings: Settings) -> Registry:
     from shortlist.intake.files import read_registry
-    from shortlist.model.registry import Registry
 
     if registry is not None:
         return read_registry(registry, settings.limits)

@@ -1,8 +1,7 @@
 """The commands that change what a deployment knows, sent as lines of its input."""
 
 import json
-import time
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, fields
 from functools import partial
 from inspect import Parameter, Signature, signature
@@ -16,13 +15,13 @@ from shortlist.cli.app import LIVE, AsJson, app, notes, say
 from shortlist.cli.deployment import LogOrNone, ServiceUrl, only_with_log, reached
 from shortlist.cli.sending import STANDARD_INPUT, WAITING, FilePaths, Patience, Wait, incoming
 from shortlist.cli.sending import send as send_lines
-from shortlist.client.commands import Order, Verdict, checked, effects
-from shortlist.client.deployment import Deployment, rejections
+from shortlist.client.commands import Order, Sent, Verdict, checked, effects
+from shortlist.client.deployment import Deployment
 from shortlist.client.sending import Line, Receipt, in_chunks
-from shortlist.client.waiting import Awaited, wait_until_passed
+from shortlist.client.waiting import wait_until_passed
 from shortlist.log.base import REJECTS
 from shortlist.model.settings import Limits
-from shortlist.model.times import parse_time
+from shortlist.model.times import now, parse_time
 from shortlist.model.wording import shown
 
 if TYPE_CHECKING:
@@ -151,9 +150,7 @@ class Dispatch:
 
         with notes.status(WAITING):
             verdicts = [*carried_out(remote, orders)]
-        offsets = sorted(each.offset for each in verdicts if each.offset is not None)
-        receipt = Receipt([range(offset, offset + 1) for offset in offsets])
-        tell_verdicts(receipt, verdicts, self.as_json)
+        tell_verdicts(receipt_of(verdicts), verdicts, self.as_json)
 
     def send_checked(
         self,
@@ -170,16 +167,10 @@ class Dispatch:
         if not self.wait or receipt.ends is None:
             print(json.dumps(receipt.document()) if self.as_json else receipt.text())
             return
+        done = Sent(orders, [*chain(*receipt.runs)], micros, rejected_before)
         with notes.status(WAITING):
-            awaited = Awaited(receipt.ends[1], micros)
-            manifest = wait_until_passed(deployment, awaited, self.patience)
-        offsets = [*chain(*receipt.runs)]
-        reasons = dict(rejections(log, manifest, set(offsets), after=rejected_before))
-        verdicts = [
-            Verdict(order.place, offset, reasons.get(offset), effect)
-            for order, offset, effect in zip(orders, offsets, foreseen, strict=True)
-        ]
-        tell_verdicts(receipt, verdicts, self.as_json)
+            manifest = wait_until_passed(deployment, done.awaited, self.patience)
+        tell_verdicts(receipt, done.verdicts(log, manifest, foreseen), self.as_json)
 
     def _given(self, deployment: Deployment) -> int | None:
         given = _given(self.at)
@@ -189,6 +180,12 @@ class Dispatch:
                 " is of the time at which the log takes it"
             )
         return given
+
+
+def receipt_of(verdicts: Iterable[Verdict]) -> Receipt:
+    """Of commands that a service has sent, one by one."""
+    offsets = sorted(each.offset for each in verdicts if each.offset is not None)
+    return Receipt([range(offset, offset + 1) for offset in offsets])
 
 
 def tell_verdicts(receipt: Receipt, verdicts: Sequence[Verdict], as_json: bool) -> None:
@@ -218,10 +215,6 @@ def _given(text: str | None) -> int | None:
         return None if text is None else parse_time(text)
     except ValueError as error:
         raise typer.BadParameter(f"--time: {error}") from None
-
-
-def now() -> int:
-    return time.time_ns() // 1000
 
 
 def _sends(verb: str, help: str, orders: Callable[..., Iterator[Order]]) -> None:

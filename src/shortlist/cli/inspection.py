@@ -18,6 +18,7 @@ from shortlist.cli.deployment import LogOrNone, ServiceUrl, no_shortlist, only_w
 from shortlist.client.deployment import Deployment
 from shortlist.client.status import live_status
 from shortlist.log.base import DELIVERIES, INPUT
+from shortlist.model.times import now
 
 if TYPE_CHECKING:
     from shortlist.client.remote import Remote
@@ -150,7 +151,7 @@ def _content_of(place: Deployment | Remote, shortlist: str, with_data: bool) -> 
     from shortlist.live.looking import NoSuchShortlist
 
     try:
-        return content_of(place, shortlist, with_data=with_data).document()
+        return content_of(place, shortlist, with_data=with_data)[0]
     except NoSuchShortlist as error:
         roster = place.roster()
         fail([str(error) if roster is None else no_shortlist(shortlist, roster)])
@@ -187,7 +188,7 @@ def _held_back_from(place: Deployment | Remote, shortlist: str) -> Document:
         return place.held_back(shortlist)
     from shortlist.client.explaining import held_back
 
-    return held_back(place, shortlist, now=time.time_ns() // 1000)
+    return held_back(place, shortlist, now=now())
 
 
 def _table(entries: list[Document], with_data: bool) -> Table:

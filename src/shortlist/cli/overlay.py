@@ -81,7 +81,7 @@ def simulate_command(
     as_json: AsJson = False,
 ) -> None:
     """Let brokers route a finite input, and count their messages."""
-    from shortlist.cli.overlay_runs import Asked, grid_axes, run_simulation
+    from shortlist.cli.overlay_runs import grid_axes, run_simulation
     from shortlist.overlay.simulator import Network
     from shortlist.overlay.strategies import StrategySettings
 
@@ -97,9 +97,18 @@ def simulate_command(
         routing=routing,
         settings=Settings(limits=limits_of(limit)),
     )
-    asked = Asked(topology, registry, publications, strategy, compare, place, probes)
     with errors():
-        run_simulation(asked, network, draw, as_json)
+        run_simulation(
+            topology,
+            registry,
+            publications,
+            network,
+            strategy=None if compare else strategy,
+            place=place,
+            probes=probes,
+            draw=draw,
+            as_json=as_json,
+        )
 
 
 @overlay_app.command("cover")

@@ -5,7 +5,7 @@ from collections import Counter
 from collections.abc import Sequence
 from dataclasses import asdict, replace
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any
 
 import typer
 from rich.console import Console
@@ -39,29 +39,27 @@ from shortlist.overlay.topology import Topology
 from shortlist.overlay.topology_files import read_topology
 
 
-class Asked(NamedTuple):
-    """What is simulated: files, and what becomes of them."""
-
-    topology: Path
-    registry: Path
-    publications: Path
-    strategy: str
-    compares: bool
-    place: str | None
-    """By what subscribers choose their brokers; None: as the topology says."""
-    probes: int | None
-
-
-def run_simulation(asked: Asked, network: Network, draw: Path | None, as_json: bool) -> None:
-    """Simulates, draws and prints."""
+def run_simulation(
+    topology: Path,
+    registry: Path,
+    publications: Path,
+    network: Network,
+    *,
+    strategy: str | None,
+    place: str | None,
+    probes: int | None,
+    draw: Path | None,
+    as_json: bool,
+) -> None:
+    """Simulates a strategy, or all that fit, draws and prints; subscribers choose their brokers by
+    a criterion, or stand where the topology says."""
     settings = network.settings
-    brokers = read_topology(asked.topology)
-    known = read_registry(asked.registry, settings.limits)
-    items, unread = read_items(known, numbered_lines(asked.publications)[1], settings)
-    if asked.place is not None:
-        brokers = _with_places(brokers, known, asked.place, asked.probes, network.seed)
+    brokers, known = read_topology(topology), read_registry(registry, settings.limits)
+    items, unread = read_items(known, numbered_lines(publications)[1], settings)
+    if place is not None:
+        brokers = _with_places(brokers, known, place, probes, network.seed)
     reports = []
-    for each in _asked(asked.strategy, asked.compares, known, items):
+    for each in _asked(strategy, known, items):
         report = simulate(brokers, known, items, each, network)
         expected = central(known, items, each, settings).deliveries
         reports.append((report, report.document(expected)))
@@ -72,7 +70,7 @@ def run_simulation(asked: Asked, network: Network, draw: Path | None, as_json: b
             print(json.dumps(document))
     else:
         Console().print(_table([document for _, document in reports]))
-        if not asked.compares:
+        if strategy is not None:
             _print_hops(reports[0][0])
             _print_split(reports[0][1])
     reasons = Counter(reject.reason for reject in (*unread, *reports[0][0].rejects))
@@ -101,8 +99,8 @@ def print_shares(ranges: Boxes, ks: Sequence[int], find: FindCovering, as_json: 
         Console().print(_share_table(len(ranges.lows), shares))
 
 
-def _asked(name: str, compare: bool, registry: Registry, items: Sequence[Item]) -> list[Strategy]:
-    if not compare:
+def _asked(name: str | None, registry: Registry, items: Sequence[Item]) -> list[Strategy]:
+    if name is not None:
         if name not in STRATEGIES:
             raise typer.BadParameter(
                 f"--strategy: expected one of {', '.join(STRATEGIES)}; found {name!r}"

@@ -1,16 +1,11 @@
 """The program in a process of its own."""
 
-import gc
 import sys
 
 from typer.models import CommandInfo
 
 from shortlist.cli.app import app
-from shortlist.unused import leave_out_unused
-
-OBJECTS = 50_000
-"""That are made before Python's collector looks for garbage: what is imported and read stays, and
-to look through it as often as usual takes a tenth of the start."""
+from shortlist.unused import collect_seldom, leave_out_unused
 
 
 class _Process:
@@ -22,7 +17,7 @@ class _Process:
 def main() -> None:
     """Runs the command that was asked for."""
     _Process.is_own = True
-    gc.set_threshold(OBJECTS)
+    collect_seldom()
     _leave_out_others(sys.argv[1:2])
     app()
 

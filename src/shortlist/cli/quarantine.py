@@ -14,7 +14,7 @@ from shortlist.cli.sending import Patience, Wait
 from shortlist.cli.watching import readable_reject
 from shortlist.client.commands import Order
 from shortlist.client.deployment import Deployment
-from shortlist.client.quarantine import in_quarantine
+from shortlist.client.status import in_quarantine
 
 Document = dict[str, Any]
 

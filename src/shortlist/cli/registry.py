@@ -13,12 +13,12 @@ from rich.console import Console
 from rich.table import Table
 
 from shortlist.cli.app import LIVE, AsJson, app, fail, notes
-from shortlist.cli.commands import Dispatch, now, tell_verdicts
+from shortlist.cli.commands import Dispatch, receipt_of, tell_verdicts
 from shortlist.cli.deployment import LogOrNone, ServiceUrl, only_with_log, reached
 from shortlist.cli.sending import WAITING, Patience
 from shortlist.client.deployment import Deployment
-from shortlist.client.sending import Receipt
 from shortlist.model.settings import Limits
+from shortlist.model.times import now
 from shortlist.model.wording import choice_of
 
 if TYPE_CHECKING:
@@ -146,16 +146,14 @@ def apply_command(
 
 
 def _apply_remotely(remote: Remote, differences: Sequence[Difference], as_json: bool) -> None:
-    from shortlist.client.remote_registry import apply_remotely
+    from shortlist.client.remote_orders import apply_remotely
 
     verdicts: list[Verdict] = []
     with notes.status(WAITING) as shown:
         for verdict in apply_remotely(remote, differences):
             verdicts.append(verdict)
             shown.update(f"{len(verdicts):,} of {len(differences):,}")
-    offsets = sorted(each.offset for each in verdicts if each.offset is not None)
-    receipt = Receipt([range(offset, offset + 1) for offset in offsets])
-    tell_verdicts(receipt, verdicts, as_json)
+    tell_verdicts(receipt_of(verdicts), verdicts, as_json)
 
 
 def _plan(place: Deployment | Remote, path: Path, prune: bool) -> Plan:
@@ -173,7 +171,7 @@ def _live(place: Deployment | Remote, needed: Resource | None = None) -> Roster:
         if roster is None:
             fail(["expected a deployment whose state can be read here, found none"])
         return roster
-    from shortlist.client.remote_registry import remote_registry
+    from shortlist.client.remote_orders import remote_registry
 
     return remote_registry(place, needed)
 

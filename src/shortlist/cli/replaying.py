@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import sys
-import time
 from dataclasses import replace
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -25,7 +24,7 @@ from shortlist.cli.app import (
 )
 from shortlist.cli.deployment import LogUrl, announced_folder, opened
 from shortlist.client.deployment import Deployment, is_put_out
-from shortlist.client.waiting import POLL_SECONDS
+from shortlist.client.waiting import wait_for
 from shortlist.live.manifest import Manifest
 from shortlist.live.places import files_in
 from shortlist.log.base import Log
@@ -118,9 +117,7 @@ def explanations(url: str, question: Question, limits: list[str] | None) -> list
 def wait_for_output(log: Log, manifest: Manifest) -> None:
     """Deliveries come to the log just after they are committed; if nobody brings them there, the
     comparison says what is missing."""
-    deadline = time.monotonic() + PATIENCE
-    while time.monotonic() < deadline and not is_put_out(log, manifest):
-        time.sleep(POLL_SECONDS)
+    wait_for(lambda: is_put_out(log, manifest), PATIENCE)
 
 
 def _settings(

@@ -11,8 +11,7 @@ import typer
 from rich.console import Console
 from rich.table import Table
 
-from shortlist.cli.app import RESEARCH, AsJson, On, app, errors, notes
-from shortlist.cli.grounds import ground_of
+from shortlist.cli.app import RESEARCH, AsJson, On, app, errors, ground_of, notes
 from shortlist.cli.program import without_spark
 from shortlist.model.wording import shown
 from shortlist.progress import Steps
@@ -84,7 +83,7 @@ def experiment(
         if not as_json:
             Console().print(_comparison_table(found))
         if draw is not None:
-            from shortlist.experiments.comparing_picture import draw_comparison
+            from shortlist.experiments.comparing import draw_comparison
 
             draw_comparison(found, draw)
 

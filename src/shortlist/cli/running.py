@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
-import time
+import shutil
 from collections.abc import Callable
 from contextlib import ExitStack, suppress
+from importlib import import_module
 from pathlib import Path
+from threading import Thread
 from typing import TYPE_CHECKING, Annotated
 
 import typer
@@ -22,6 +24,7 @@ from shortlist.cli.app import (
     On,
     RegistryPath,
     app,
+    check_address,
     check_place,
     duration_of,
     errors,
@@ -30,22 +33,25 @@ from shortlist.cli.app import (
     live_settings,
     notes,
 )
+from shortlist.cli.compiling import compiled_beside, cores
 from shortlist.cli.deployment import LogUrl, announced_folder, folder_of, opened
 from shortlist.cli.program import without_spark
-from shortlist.client.deployment import UNLIMITED
-from shortlist.client.waiting import POLL_SECONDS
+from shortlist.client.waiting import wait_for
 from shortlist.live.locking import AlreadyRunning, only_driver
 from shortlist.live.places import announce, files_in
 from shortlist.live.registers import committed, has_deployment
-from shortlist.log.base import Log
-from shortlist.model.settings import Limits, PlanSetting, TimeBasis
+from shortlist.model.settings import UNLIMITED, Limits, PlanSetting, TimeBasis
 from shortlist.progress import Steps
 
 if TYPE_CHECKING:
+    from shortlist.cli.first_registry import Into
+    from shortlist.live.registry_folder import CompiledRegistry
     from shortlist.live.running import Ground
     from shortlist.model.registry import Registry
 
 LOOPBACK = "127.0.0.1:9464"
+FIRST = "first"
+"""The folder in which the registry of a new deployment is compiled, in that of its state."""
 
 
 @app.command(rich_help_panel=LIVE)
@@ -74,7 +80,7 @@ def up(
     changes: Annotated[
         bool, typer.Option(help="Also tell what leaves shortlists (`watch --changes`).")
     ] = False,
-    at_most: Annotated[int, typer.Option(min=1, help="Lines in a micro-batch.")] = 40_000,
+    at_most: Annotated[int, typer.Option(min=1, help="Lines in a micro-batch.")] = 50_000,
     heartbeat: Annotated[
         str, typer.Option(help="Silence after which time is written down, or off.")
     ] = "500ms",
@@ -92,6 +98,8 @@ def up(
 ) -> None:
     """Run a deployment: read the log, select, deliver, and go on where it was."""
     check_place(on, master)
+    check_address(metrics)
+    silence = None if heartbeat == OFF else duration_of("--heartbeat", heartbeat)
     with errors():
         folder = folder_of(log, state)
         _refuse_second(folder)
@@ -102,34 +110,43 @@ def up(
     with errors():
         kept = _kept_basis(log)
         basis = _basis(kept, basis)
-        read = _first_registry(registry if kept is None else None, limits_of(limit))
+        begins = registry if kept is None else None
+        from shortlist.cli.first_registry import Into
+
+        # what tasks of a cluster may not see is not compiled here
+        into = None if master else Into(folder / FIRST, shards or workers or cores())
+        read = _first_registry(begins, limits_of(limit), shards, into)
     from shortlist.cli.left_aside import compared
-    from shortlist.cli.screen import run_deployment, shown_metrics
-    from shortlist.live.logs import written_logs
-    from shortlist.live.running import Wanted
 
     with errors(), ExitStack() as stack:
+        stack.callback(shutil.rmtree, folder / FIRST, ignore_errors=True)
         settings = live_settings(basis, lateness, ahead, dedup, advertised, limit)
         # this process is forked before it has threads
         processes = _processes(workers) if on == "process" else None
         if registry is not None and kept is not None:
             stack.enter_context(compared(registry, log, settings.limits))
+        begun_with = read()
+        ground = processes or _spark(master)
+        from shortlist.cli.screen import run_deployment, shown_metrics
+        from shortlist.live.logs import written_logs
+        from shortlist.live.running import Wanted
+
         wanted = Wanted(
             log=log,
             folder=folder,
-            registry=read(),
+            registry=begun_with,
             settings=settings,
             shards=shards,
             plan=plan,
             with_data=with_data,
             with_departures=changes,
             at_most=at_most,
-            heartbeat=None if heartbeat == OFF else duration_of("--heartbeat", heartbeat),
+            heartbeat=silence,
         )
         if logs is not None:
             stack.enter_context(written_logs(logs))
         shown = shown_metrics(metrics, stack)
-        run_deployment(wanted, shown, processes or _spark(master), with_input=with_input)
+        run_deployment(wanted, shown, ground, with_input=with_input)
 
 
 def _processes(workers: int | None) -> Ground:
@@ -141,11 +158,17 @@ def _processes(workers: int | None) -> Ground:
 
 
 def _spark(master: str | None) -> Ground:
-    from shortlist.spark.ground import SparkGround
+    import pyspark.sql  # noqa: F401 - before two threads import
+
     from shortlist.spark.session import any_session
 
+    # what a driver needs is imported while the JVM starts
+    Thread(target=import_module, args=("shortlist.cli.screen",), daemon=True).start()
     with Steps(notes).step("Starting Spark"):
-        return SparkGround(any_session(master))
+        session = any_session(master)
+    from shortlist.spark.ground import SparkGround
+
+    return SparkGround(session)
 
 
 def _refuse_second(folder: Path) -> None:
@@ -173,12 +196,18 @@ def _basis(kept: TimeBasis | None, given: TimeBasis | None) -> TimeBasis:
     return kept or given or "arrival"
 
 
-def _first_registry(path: Path | None, limits: Limits) -> Callable[[], Registry]:
-    """What reads the registry that a new deployment begins with, if there is one."""
-    from shortlist.cli.first_registry import begin_to_read
+def _first_registry(
+    path: Path | None, limits: Limits, shards: int | None, into: Into | None
+) -> Callable[[], Registry | CompiledRegistry]:
+    """What reads the registry that a new deployment begins with, if there is one, or opens it."""
     from shortlist.model.registry import Registry
 
-    return Registry if path is None else begin_to_read(path, limits)
+    if path is None:
+        return Registry
+    from shortlist.cli.first_registry import begin_to_read
+
+    compiled = compiled_beside(path, limits, shards)
+    return begin_to_read(path, limits, into) if compiled is None else lambda: compiled
 
 
 SavepointPath = Annotated[Path, typer.Argument(help="A savepoint: one file.")]
@@ -192,7 +221,7 @@ def rescale_command(
     wait: Annotated[float, typer.Option(help="Seconds to wait for a running deployment.")] = 120,
 ) -> None:
     """Spread shortlists over another number of shards; a running deployment does it itself."""
-    from shortlist.live.savepoint import ask_for_shards, rescale
+    from shortlist.live.rescaling import ask_for_shards, rescale
 
     with opened(log, must_exist=True) as opened_log:
         folder = announced_folder(opened_log)
@@ -201,7 +230,8 @@ def rescale_command(
                 rescale(opened_log, files_in(folder), shards, UNLIMITED)
         except AlreadyRunning:
             ask_for_shards(opened_log, shards)
-            _wait_for(opened_log, shards, wait)
+            if not wait_for(lambda: len(committed(opened_log)[1].shards) == shards, wait):
+                fail([f"the deployment has not come to it within {wait:g} s; it is asked to"])
     print(f"{shards} shards")
 
 
@@ -239,12 +269,3 @@ def import_command(
         f"{manifest.number:,} batches, {len(manifest.shards)} shards, "
         f"{manifest.state_bytes:,} bytes of state"
     )
-
-
-def _wait_for(log: Log, shards: int, seconds: float) -> None:
-    """Until the running deployment has that many shards."""
-    deadline = time.monotonic() + seconds
-    while len(committed(log)[1].shards) != shards:
-        if time.monotonic() > deadline:
-            fail([f"the deployment has not come to it within {seconds:g} s; it is asked to"])
-        time.sleep(POLL_SECONDS)

@@ -2,7 +2,6 @@
 
 import json
 import sys
-import time
 from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
 from typing import Annotated, Protocol, cast
@@ -18,6 +17,7 @@ from shortlist.client.sending import send as send_chunks
 from shortlist.log.base import Log
 from shortlist.model.settings import Limits
 from shortlist.model.times import format_time
+from shortlist.model.times import now as present
 
 WAITING = "Waiting for the deployment"
 
@@ -169,7 +169,7 @@ def _good(lines: Sequence[Line], bad: list[Line], stamps: bool, is_timed: bool) 
         try:
             document = parse_json(content, limits)
             if stamps and isinstance(document, dict) and document.get("time") is None:
-                document["time"] = format_time(time.time_ns() // 1000)
+                document["time"] = format_time(present())
                 content = json.dumps(document, ensure_ascii=False).encode()
             reader.document(document, position=0, time=None if is_timed else 0)
         except BadItem as problem:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import re
 import time
 from collections.abc import Mapping, Sequence
 from contextlib import AbstractContextManager, ExitStack
@@ -14,10 +13,10 @@ import typer
 from rich.console import Console
 from rich.table import Table
 
-from shortlist.cli.app import LIVE, OFF, AsJson, app, duration_of, errors, notes, say
+from shortlist.cli.app import LIVE, OFF, AsJson, app, check_address, duration_of, errors, notes, say
 from shortlist.cli.deployment import LogUrl, announced_folder, opened
 from shortlist.cli.program import without_spark
-from shortlist.client.waiting import POLL_SECONDS
+from shortlist.client.waiting import wait_for
 from shortlist.live.places import SQLITE, announced
 from shortlist.log.opening import kind_of
 
@@ -59,6 +58,7 @@ def join_command(
     ] = False,
 ) -> None:
     """Exchange publications with neighbours, beside a deployment that runs on the same log."""
+    check_address(metrics)
     kept = duration_of("--keep", keep)
     addresses = dict(_address(each, links) for each in neighbour)
     if len(addresses) < len(neighbour):
@@ -122,15 +122,16 @@ class _Screen:
 
 def _wait_for_deployment(url: str) -> None:
     """One that was started together with the site may have to begin first."""
-    deadline = time.monotonic() + BEGINNING_SECONDS
-    while time.monotonic() < deadline:
-        if kind_of(url) == "nats" or Path(url.removeprefix(SQLITE)).exists():
-            with opened(url) as log:
-                if announced(log) is not None:
-                    return
-        time.sleep(POLL_SECONDS)
-    with opened(url, must_exist=True) as log:
-        announced_folder(log)
+
+    def has_begun() -> bool:
+        if kind_of(url) == "sqlite" and not Path(url.removeprefix(SQLITE)).exists():
+            return False
+        with opened(url) as log:
+            return announced(log) is not None
+
+    if not wait_for(has_begun, BEGINNING_SECONDS):
+        with opened(url, must_exist=True) as log:
+            announced_folder(log)
 
 
 def _address(text: str, links: str | None) -> tuple[str, str]:
@@ -154,8 +155,6 @@ def _served(address: str, metrics: LinkMetrics) -> AbstractContextManager[str]:
 
     from shortlist.live.metrics import serve_metrics
 
-    if not re.fullmatch(r".+:\d+", address):
-        raise typer.BadParameter(f"--metrics: expected HOST:PORT or off, found {address!r}")
     registry = CollectorRegistry()
     registry.register(metrics)
     return serve_metrics(registry, address)

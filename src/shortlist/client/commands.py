@@ -6,7 +6,7 @@ import json
 from collections.abc import Iterable, Sequence
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from shortlist.client.deployment import Deployment
+from shortlist.client.deployment import Deployment, rejections
 from shortlist.client.waiting import Awaited
 from shortlist.log.base import INPUT, REJECTS, Log
 from shortlist.model.problem import Problem, ShortlistError
@@ -15,6 +15,7 @@ from shortlist.model.times import format_time
 
 if TYPE_CHECKING:
     from shortlist.intake.roster import Roster
+    from shortlist.live.manifest import Manifest
     from shortlist.model.command import Command
     from shortlist.model.vocabulary import Vocabulary
 
@@ -56,7 +57,8 @@ class Verdict(NamedTuple):
 class Sent(NamedTuple):
     """Orders that the log has acknowledged."""
 
-    offsets: range
+    orders: Sequence[Order]
+    offsets: Sequence[int]
     time: int
     rejected_before: int
     """Where the rejects ended before."""
@@ -65,12 +67,23 @@ class Sent(NamedTuple):
     def awaited(self) -> Awaited:
         return Awaited(self.offsets[-1], self.time)
 
+    def verdicts(
+        self, log: Log, manifest: Manifest, effects: Sequence[str | None] = ()
+    ) -> list[Verdict]:
+        """What became of each, once the deployment has come to all; with what it was to do."""
+        reasons = dict(rejections(log, manifest, {*self.offsets}, self.rejected_before))
+        told = zip(self.orders, self.offsets, effects or [None] * len(self.orders), strict=True)
+        return [
+            Verdict(order.place, offset, reasons.get(offset), effect)
+            for order, offset, effect in told
+        ]
+
 
 def sent(log: Log, orders: Sequence[Order], micros: int) -> Sent:
     """Appends some orders, all or none."""
     rejected_before = log.end(REJECTS)
     end = log.append(INPUT, [order.line(micros).encode() for order in orders])
-    return Sent(range(end - len(orders) + 1, end + 1), micros, rejected_before)
+    return Sent(orders, range(end - len(orders) + 1, end + 1), micros, rejected_before)
 
 
 def checked(

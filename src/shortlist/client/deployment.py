@@ -12,13 +12,11 @@ from shortlist.live.manifest import Chain, Manifest
 from shortlist.live.places import announced, files_in
 from shortlist.live.registers import committed, has_deployment
 from shortlist.log.base import DELIVERIES, REJECTS, Log
-from shortlist.model.settings import Limits, TimeBasis
+from shortlist.model.settings import UNLIMITED, TimeBasis
 
 if TYPE_CHECKING:
     from shortlist.intake.roster import Roster
     from shortlist.model.vocabulary import Vocabulary
-
-UNLIMITED = Limits().for_what_was_read()
 
 
 class _Words(NamedTuple):
@@ -72,17 +70,13 @@ class Deployment:
 
     def roster(self) -> Roster | None:
         """Who is live, if it can be known here."""
-        from shortlist.intake.roster import Roster, registry_commands
+        from shortlist.intake.roster import Roster
         from shortlist.live.registry_state import replay_registry
 
         manifest, files = self.manifest, self.files
         if manifest is None or files is None:
             return None
-        registry, commands = replay_registry(manifest.registry, files, UNLIMITED)
-        roster = Roster(registry.vocabulary, UNLIMITED)
-        for command in (*registry_commands(registry), *commands):
-            roster.apply(command)
-        return roster
+        return Roster.of(*replay_registry(manifest.registry, files, UNLIMITED), UNLIMITED)
 
 
 def _words(chain: Chain, files: Files, known: _Words | None) -> _Words:
@@ -135,3 +129,21 @@ def rejections(
         offset = int(document["position"]) - manifest.base
         if offset in offsets:
             yield offset, document["reason"]
+
+
+MARGIN = 60_000_000
+"""Microseconds by which a server's clock may have been set back."""
+
+
+def last_before(log: Log, stream: str, time: int) -> int:
+    """The offset of the last entry that a log took before an instant, or of one a minute earlier;
+    0 if there is none."""
+    first, last = 0, log.end(stream)
+    while first < last:
+        middle = (first + last + 1) // 2
+        taken = next((entry.appended for entry in log.read(stream, middle - 1, middle)), time)
+        if taken < time - MARGIN:
+            first = middle
+        else:
+            last = middle - 1
+    return first

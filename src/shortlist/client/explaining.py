@@ -6,7 +6,7 @@ import json
 from collections.abc import Iterator, Mapping
 from typing import Any, NamedTuple
 
-from shortlist.client.deployment import UNLIMITED, Deployment
+from shortlist.client.deployment import Deployment
 from shortlist.client.trying import (
     MOST_ENTRIES,
     MOST_PUBLICATIONS,
@@ -22,7 +22,7 @@ from shortlist.live.manifest import Manifest
 from shortlist.live.registers import NoDeployment
 from shortlist.log.base import DELIVERIES, REJECTS, Log
 from shortlist.model.publication import Publication
-from shortlist.model.settings import Settings
+from shortlist.model.settings import UNLIMITED, Settings
 from shortlist.model.times import format_time
 
 Document = dict[str, Any]

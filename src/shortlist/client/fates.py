@@ -8,8 +8,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from itertools import chain
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from shortlist.client.deployment import Deployment, rejections
-from shortlist.client.searching import last_before
+from shortlist.client.deployment import Deployment, last_before, rejections
 from shortlist.client.sending import Line, Receipt
 from shortlist.client.waiting import Awaited, wait_until_passed
 from shortlist.log.base import DELIVERIES, REJECTS, Log

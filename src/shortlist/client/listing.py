@@ -8,16 +8,11 @@ from typing import Any, Literal, NamedTuple
 
 from shortlist.client.nouns import Noun, live_nouns, policy_kinds, subscriber_of
 from shortlist.intake.documents import Kind
+from shortlist.intake.files import KINDS
 from shortlist.intake.roster import Roster
 from shortlist.log.base import DELIVERIES, Log
 from shortlist.model.advertisement import Advertisement
 from shortlist.model.shortlist import Shortlist
-
-KINDS: dict[Literal["shortlists", "subscriptions", "advertisements"], Kind] = {
-    "shortlists": "shortlist",
-    "subscriptions": "subscription",
-    "advertisements": "advertisement",
-}
 
 
 class Listed(NamedTuple):

@@ -1,4 +1,5 @@
-"""Commands carried out by a service, each once its deployment has come to it."""
+"""Commands carried out by a service, each once its deployment has come to it; and its live nouns,
+made as somebody wants them."""
 
 from __future__ import annotations
 
@@ -7,10 +8,13 @@ from concurrent.futures import ThreadPoolExecutor
 from itertools import groupby
 from typing import Any
 
+from shortlist.client.applying import Difference
 from shortlist.client.commands import Order, Verdict, checked
 from shortlist.client.nouns import ENDS, MAKES
 from shortlist.client.remote import Refusal, Remote, Resource
 from shortlist.intake.files import registry_from_documents
+from shortlist.intake.roster import Roster
+from shortlist.model.settings import UNLIMITED
 
 RESOURCES: tuple[Resource, ...] = ("shortlists", "subscriptions", "advertisements")
 MOST_AT_ONCE = 16
@@ -78,3 +82,51 @@ def _asked(remote: Remote, order: Order) -> dict[str, Any]:
     kind = "subscription" if "subscription" in content else "shortlist"
     changes = dict(content)
     return remote.patch(_resource(kind), changes.pop(kind), changes)
+
+
+PAGE = 1000
+FORBIDDEN = 403
+
+
+def remote_registry(remote: Remote, needed: Resource | None = None) -> Roster:
+    """What is live and may be seen with this key, which has to see the kind that is needed."""
+    documents: dict[str, Any] = {
+        resource: _all(remote, resource, is_needed=resource == needed) for resource in RESOURCES
+    }
+    own = {made["id"] for made in documents["subscriptions"] if made["shortlist"] is None}
+    documents["shortlists"] = [made for made in documents["shortlists"] if made["id"] not in own]
+    registry = registry_from_documents({**documents, "vocabulary": remote.vocabulary()}, UNLIMITED)
+    return Roster.of(registry, limits=UNLIMITED)
+
+
+def _all(remote: Remote, resource: Resource, *, is_needed: bool) -> list[dict[str, Any]]:
+    found: list[dict[str, Any]] = []
+    after: str | None = ""
+    while after is not None:
+        try:
+            page = remote.list(resource, after=after, limit=PAGE)
+        except Refusal as refusal:
+            if is_needed or refusal.status != FORBIDDEN:
+                raise
+            return []
+        found += page["items"]
+        after = page["next"]
+    return found
+
+
+def apply_remotely(remote: Remote, differences: Sequence[Difference]) -> Iterator[Verdict]:
+    """Makes it so, and says what became of each; what does not depend on each other at once."""
+    with ThreadPoolExecutor(MOST_AT_ONCE) as threads:
+        for _, some in groupby(sorted(differences, key=_turn), key=_turn):
+            yield from threads.map(lambda each: verdict_on(remote, each.orders[-1]), some)
+
+
+def _turn(difference: Difference) -> tuple[int, bool, bool]:
+    """Terms come first, and those that end last; of nouns what ends comes first, shortlists before
+    what is on them, and subscriptions before those that join their own."""
+    ends = difference.change == "ended"
+    if difference.kind == "term":
+        return (3 if ends else 0), False, False
+    content = difference.orders[-1].content
+    joins = isinstance(content, dict) and content.get("shortlist") is not None
+    return (1 if ends else 2), difference.kind != "shortlist", joins

@@ -6,11 +6,13 @@ import json
 from collections.abc import Iterator
 from typing import Any
 
-from shortlist.client.deployment import UNLIMITED, Deployment, read_up_to
+from shortlist.client.deployment import Deployment, read_up_to
 from shortlist.live.lag import Lag, lag
 from shortlist.live.manifest import Manifest
+from shortlist.live.registers import NoDeployment
 from shortlist.log.base import DELIVERIES, INPUT, REJECTS, Log
 from shortlist.model.counts import OTHER_TYPE, REJECTED, SUPPRESSED, labelled
+from shortlist.model.settings import UNLIMITED
 from shortlist.model.times import format_time
 
 RECENT = 1000
@@ -115,3 +117,19 @@ def recent_rejects(log: Log, now: float) -> Iterator[str]:
         count = f"{len(recent):,}" if len(recent) < RECENT else f"{RECENT:,} or more"
         where = f"entry {last['position']}" if last["position"] else "without a position"
         yield f"{count} rejected in the last minute, the last: {last['reason']} ({where})"
+
+
+def in_quarantine(deployment: Deployment) -> list[dict[str, Any]]:
+    """What is there at present, in the order in which it was put there: its position, time and
+    line, and why."""
+    from shortlist.engine.arrow import rows
+    from shortlist.engine.quarantine import Quarantined
+    from shortlist.live.segments import Segments
+    from shortlist.live.tables import QUARANTINE
+
+    manifest, files = deployment.manifest, deployment.files
+    if manifest is None or files is None:
+        raise NoDeployment("expected a deployment whose state can be read here, found none")
+    found = Segments(files, "quarantine", QUARANTINE).rows(manifest.quarantine)
+    items = (Quarantined(*row) for row in rows(found.to_batches()))
+    return [item._asdict() | {"time": format_time(item.time)} for item in items]

@@ -5,8 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 from typing import Any
 
-from shortlist.client.deployment import Deployment, has_passed, read_up_to, rejections
-from shortlist.client.searching import last_before
+from shortlist.client.deployment import Deployment, has_passed, last_before, read_up_to, rejections
 from shortlist.intake.json_text import NotJson, parse_bytes
 from shortlist.live.manifest import Manifest
 from shortlist.log.base import DELIVERIES, INPUT, REJECTS, Entry, Log

@@ -6,6 +6,7 @@ from itertools import islice
 from typing import Any
 
 from shortlist.client.deployment import Deployment
+from shortlist.engine.engine import Result
 from shortlist.engine.explanation import Question
 from shortlist.engine.replay import replay
 from shortlist.intake.json_text import NotJson, parse_bytes
@@ -60,14 +61,7 @@ def tried(
         subscriptions=(subscription,),
     )
     entries = recent_publications(deployment.log, most)
-    result = replay(
-        registry,
-        [entry.content for entry in entries],
-        Settings(time=deployment.basis),
-        commands=False,
-        appended=[entry.appended for entry in entries],
-    )
-    # a replay runs on to the end of time
+    result = _replayed(deployment, registry, entries)
     made = [each.document(with_data=True) for each in result.deliveries if each.time <= now]
     since = format_time(entries[0].appended) if entries else None
     return {"publications": len(entries), "since": since, "deliveries": made}
@@ -83,16 +77,20 @@ def explained(
 ) -> list[dict[str, Any]]:
     """Why some publications are on a shortlist, or are not: as it would be with the subscriptions
     of now, had nothing come before."""
-    result = replay(
-        registry,
-        [entry.content for entry in entries],
-        Settings(time=deployment.basis),
-        question,
-        commands=False,
-        appended=[entry.appended for entry in entries],
-    )
-    # a replay runs on to the end of time
+    result = _replayed(deployment, registry, entries, question)
     return [each for each in result.explanations if parse_time(each["time"]) <= now]
+
+
+def _replayed(
+    deployment: Deployment,
+    registry: Registry,
+    entries: Sequence[Entry],
+    question: Question | None = None,
+) -> Result:
+    """It runs on to the end of time."""
+    lines, appended = [each.content for each in entries], [each.appended for each in entries]
+    basis = Settings(time=deployment.basis)
+    return replay(registry, lines, basis, question, commands=False, appended=appended)
 
 
 def registry_of(roster: Roster, vocabulary: Vocabulary, shortlist: str) -> Registry:

@@ -1,7 +1,7 @@
 """Waiting for a deployment to come to what was sent."""
 
-import asyncio
 import time
+from collections.abc import Callable
 from typing import NamedTuple
 
 from shortlist.client.deployment import Deployment, has_passed, is_put_out, read_up_to
@@ -42,20 +42,27 @@ class Awaited(NamedTuple):
         return "time has not passed it yet in the deployment"
 
 
+def wait_for(is_so: Callable[[], bool], seconds: float) -> bool:
+    """Whether something comes to be so within some time."""
+    deadline = time.monotonic() + seconds
+    while not is_so():
+        if time.monotonic() >= deadline:
+            return False
+        time.sleep(POLL_SECONDS)
+    return True
+
+
 def wait_until_passed(deployment: Deployment, awaited: Awaited, patience: float) -> Manifest:
     """What is committed when time has passed it; raises `NotKnown` after so many seconds."""
-    deadline = time.monotonic() + patience
-    while True:
-        manifest = awaited.manifest(deployment)
-        if manifest is not None:
-            return manifest
-        if time.monotonic() >= deadline:
-            raise NotKnown(f"not known after {patience:g} s: {awaited.standstill(deployment)}")
-        time.sleep(POLL_SECONDS)
+    import asyncio  # whoever waits for nothing starts sooner without
+
+    return asyncio.run(passed(deployment, awaited, patience))
 
 
 async def passed(deployment: Deployment, awaited: Awaited, patience: float) -> Manifest:
     """The same without keeping a thread waiting."""
+    import asyncio
+
     deadline = time.monotonic() + patience
     while True:
         manifest = await asyncio.to_thread(awaited.manifest, deployment)

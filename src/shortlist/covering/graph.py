@@ -3,6 +3,7 @@
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, KeysView
 from dataclasses import dataclass, field
+from operator import attrgetter
 from typing import Generic, NamedTuple, TypeVar
 
 Condition = TypeVar("Condition")
@@ -170,7 +171,7 @@ class CoveringGraph(Generic[Condition]):
         >>> [node.condition for node in graph.matching(begins_cartoon)], asked
         (['car', 'cart'], ['car', 'dog', 'cart'])
         """
-        return _reached(self._roots, _parents, _children, matches)
+        return _reached(self._roots, attrgetter("parents"), attrgetter("children"), matches)
 
     def most_specific(self, subscriptions: Iterable[str]) -> set[str]:
         """Those that cover no other one of them; equal ones do not exclude each other.
@@ -189,7 +190,7 @@ class CoveringGraph(Generic[Condition]):
         def covered(node: Node[Condition]) -> bool:
             return node not in but and self._covers(condition, node.condition)
 
-        return _reached(self._leaves, _children, _parents, covered)
+        return _reached(self._leaves, attrgetter("children"), attrgetter("parents"), covered)
 
     def _stand(self, subscription: str, node: Node[Condition], score: Score) -> None:
         self._standing[subscription] = node
@@ -217,14 +218,6 @@ def _reached(
                 held_before[follower] += 1
                 if held_before[follower] == len(before(follower)):
                     waiting.append(follower)
-
-
-def _parents(node: Node[Condition]) -> Nodes[Condition]:
-    return node.parents
-
-
-def _children(node: Node[Condition]) -> Nodes[Condition]:
-    return node.children
 
 
 def _link(parent: Node[Condition], child: Node[Condition]) -> None:

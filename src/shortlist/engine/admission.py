@@ -5,24 +5,25 @@ allowed. It passes on only what lies in the past, so that nothing which comes la
 before it, or to the same instant.
 """
 
-from collections import Counter
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import replace
 from functools import partial
-from typing import Literal, NamedTuple
 
 import numpy as np
 import pyarrow as pa
 
+from shortlist.engine.admitted import ACCEPTED, Admitted, Decided, Refusal, Why
 from shortlist.engine.arrivals import Arrivals, ahead_by
-from shortlist.engine.duplicates import Duplicates
+from shortlist.engine.duplicates import Bools, Duplicates
 from shortlist.engine.inducements import Inducements
 from shortlist.engine.mentions import Mentions
 from shortlist.engine.ordering import Ordering, late_by
 from shortlist.engine.quarantine import PREFIX, Harmful, Quarantine, Quarantined, blaming
+from shortlist.intake.columns import RegistryColumns
 from shortlist.intake.lines import ItemReader
 from shortlist.intake.reading import LineReader, with_wanted
 from shortlist.intake.roster import Roster, not_in_quarantine, registry_commands
+from shortlist.matching.index.storage import Parts
 from shortlist.model.command import Advertise, Command, Define, Drop, Retry, Unadvertise
 from shortlist.model.items import BLANK, COMMAND, HEARTBEAT, PUBLICATION, REJECT, Items, Wanted
 from shortlist.model.registry import Registry
@@ -30,74 +31,6 @@ from shortlist.model.settings import Settings
 from shortlist.model.times import END_OF_TIME
 from shortlist.model.vocabulary import Vocabulary
 from shortlist.selection.audience import Inducement
-
-Why = Literal["unreadable", "late", "ahead", "duplicate", "unadvertised", "refused", "quarantined"]
-
-
-class Refusal(NamedTuple):
-    """An item that was turned away."""
-
-    position: int | None
-    line: str
-    reason: str
-    why: Why
-
-    @property
-    def order(self) -> tuple[int, str]:
-        """As refusals are told; what has no position comes first."""
-        return -1 if self.position is None else self.position, self.line
-
-
-class Accepted(NamedTuple):
-    """A publication that is not to come again."""
-
-    time: int
-    source: str
-    id: str
-
-
-@dataclass(slots=True)
-class Admitted:
-    """What a batch of items led to."""
-
-    items: Items = field(default_factory=Items.empty)
-    """Publications and commands that were let in, in order. `reach` is how far a publisher
-    reaches at most, `advertisement` whose score decides, `shortlist` the only one that a command
-    concerns."""
-    commands: dict[int, Command] = field(default_factory=dict)
-    """Those among them, by position."""
-    refusals: list[Refusal] = field(default_factory=list)
-    accepted: list[Accepted] = field(default_factory=list)
-    quarantined: list[Quarantined] = field(default_factory=list)
-    """What was put aside."""
-    released: list[int] = field(default_factory=list)
-    """The positions of what was, and arrives anew or is forgotten."""
-    waiting: Items = field(default_factory=Items.empty)
-    """What came with this batch and is not passed on yet."""
-    until: int | None = None
-    """Everything before this instant is known."""
-    counts: Counter[str] = field(default_factory=Counter)
-
-
-class _Decided:
-    """Items that are decided about one after the other, and what was decided."""
-
-    def __init__(self, items: Items) -> None:
-        self.items = items
-        self.is_in = np.ones(len(items), np.bool_)
-        self.reaches: list[Inducement | None] = [None] * len(items)
-        self.shortlists: list[str | None] = [None] * len(items)
-
-    def let_in(self) -> Items:
-        """Those that are let in, with what was decided about them."""
-        reaches = self.reaches
-        return self.items.with_columns(
-            reach=pa.array([limit and limit.k for limit in reaches], pa.int64()),
-            advertisement=pa.array(
-                [limit and limit.advertisement for limit in reaches], pa.string()
-            ),
-            shortlist=pa.array(self.shortlists, pa.string()),
-        ).kept(self.is_in)
 
 
 class Admission:
@@ -115,23 +48,35 @@ class Admission:
     """
 
     def __init__(
-        self, registry: Registry, settings: Settings, *, waits_for_ties: bool = True
+        self,
+        registry: Registry,
+        settings: Settings,
+        *,
+        waits_for_ties: bool = True,
+        columns: RegistryColumns | None = None,
+        mentions: Parts | None = None,
     ) -> None:
-        self._settings = settings
+        """With the registry alone, or with columns beside it, and what these mention."""
+        self.settings = settings
         self.arrivals = Arrivals()
         # along the offsets of a log arrivals never decrease: nothing is late
         lateness = 0 if settings.time == "arrival" else settings.lateness
         self.ordering = Ordering(lateness, waits_for_ties=waits_for_ties)
         self.duplicates = Duplicates(settings.dedup)
-        self.roster = Roster(registry.vocabulary, settings.limits)
+        live = None if columns is None else columns.live()
+        self.roster = Roster(registry.vocabulary, settings.limits, live)
         self._inducements = Inducements(self.roster.vocabulary, settings.limits)
-        self._mentions = Mentions(registry.vocabulary, settings.limits)
-        self._reader = ItemReader(registry.vocabulary, settings.limits.for_what_was_read())
+        self.mentions = Mentions(registry.vocabulary, settings.limits)
+        self._reader = ItemReader(
+            registry.vocabulary, settings.limits.for_what_was_read(), again=True
+        )
         self.quarantine = Quarantine()
         self.harmful: Mapping[int, str] = {}
         """Items that are put aside without a further look, by position, and why."""
         for command in registry_commands(registry):
             self.follow(command)
+        if mentions is not None:
+            self.mentions.load(mentions)
 
     @property
     def vocabulary(self) -> Vocabulary:
@@ -142,7 +87,7 @@ class Admission:
     def wanted(self) -> Wanted:
         """What the live registry has to know of publications, and what those that wait tell."""
         waiting = self.ordering.waiting
-        wanted = self._mentions.wanted
+        wanted = self.mentions.wanted
         return wanted if waiting is None else wanted.joined(waiting.told)
 
     def wanted_with(self, commands: Iterable[Command]) -> Wanted:
@@ -150,7 +95,7 @@ class Admission:
         wanted = self.wanted
         for command in commands:
             with blaming(command.position):
-                wanted = wanted.joined(self._mentions.of_command(command))
+                wanted = wanted.joined(self.mentions.of_command(command))
         return wanted
 
     def wanted_of(self, commands: Items) -> Wanted:
@@ -160,8 +105,8 @@ class Admission:
 
     def reader(self, *, commands: bool = True, tabular: bool = False) -> LineReader:
         """For the lines of the next items."""
-        limits = self._settings.limits
-        by_arrival = self._settings.time == "arrival"
+        limits = self.settings.limits
+        by_arrival = self.settings.time == "arrival"
         return LineReader(
             self.vocabulary, limits, self.wanted, commands, tabular, by_arrival=by_arrival
         )
@@ -172,7 +117,7 @@ class Admission:
 
     def follow(self, command: Command) -> None:
         """Carries out a command that was not refused."""
-        self._mentions.apply(command, self.roster)
+        self.mentions.apply(command, self.roster)
         if isinstance(command, Define):
             advertisements = self.roster.concerned(command).advertisements
             self._inducements.define(advertisements, partial(self.roster.apply, command))
@@ -212,24 +157,46 @@ class Admission:
         self, items: Items, found: Admitted, commands: Mapping[int, Command] | None = None
     ) -> None:
         """Decides about items that come in order, whatever else comes later."""
-        decided = _Decided(items)
-        is_apart = items.kinds == COMMAND
+        decided, known, refused = Decided(items), commands or {}, len(found.refusals)
+        is_left = items.kinds != COMMAND
+        """Publications that are not decided about yet."""
+        is_apart = ~is_left
         if self.harmful:
             is_apart |= np.isin(items.positions, [*self.harmful])
-        first = 0
-        for at in [*np.flatnonzero(is_apart).tolist(), len(items)]:
-            if first < at:
-                some = decided.items.between(first, at)
-                decided.reaches[first:at], decided.is_in[first:at] = self._let_in_publications(
-                    some, found
-                )
-            if at < len(items):
-                self._let_in_one(decided, at, commands or {}, found)
-            first = at + 1
+        for at in np.flatnonzero(is_apart).tolist():
+            if self._cuts(decided.items, at, known):
+                self._let_in_all(decided, is_left, at, found)
+                is_left[at] = False
+            self._let_in_one(decided, at, known, found)
+        self._let_in_all(decided, is_left, len(items), found)
         found.items = decided.let_in()
+        if len(found.refusals) > refused + 1:
+            place = dict(zip(items.positions.tolist(), range(len(items)), strict=True))
+            found.refusals[refused:] = sorted(
+                found.refusals[refused:], key=lambda refusal: place[refusal.position or 0]
+            )
+
+    def _cuts(self, items: Items, at: int, known: Mapping[int, Command]) -> bool:
+        """Whether it matters to publications that something stands before or behind them."""
+        if int(items.positions[at]) in self.harmful:
+            return True
+        command = self._command_at(items, at, known)
+        return isinstance(command, Advertise | Unadvertise | Define | Retry | Drop)
+
+    def _let_in_all(self, decided: Decided, is_left: Bools, end: int, found: Admitted) -> None:
+        """Decides about the publications up to a place that are left."""
+        places = np.flatnonzero(is_left[:end])
+        if not places.size:
+            return
+        is_left[:end] = False
+        some = decided.items.between(int(places[0]), end)
+        reaches, is_in = self._let_in_publications(some.kept(some.kinds != COMMAND), found)
+        decided.is_in[places] = is_in
+        for place, limit in zip(places.tolist(), reaches, strict=True):
+            decided.reaches[place] = limit
 
     def _let_in_one(
-        self, decided: "_Decided", at: int, known: Mapping[int, Command], found: Admitted
+        self, decided: Decided, at: int, known: Mapping[int, Command], found: Admitted
     ) -> None:
         """Decides about a command, or about what comes again or is harmful."""
         position, time = int(decided.items.positions[at]), int(decided.items.times[at])
@@ -248,35 +215,43 @@ class Admission:
                 return
             decided.items = self._read_again(item, position, time, decided.items, at)
             command = self._command_at(decided.items, at, {})
+        if command is not None and position not in self.harmful:
+            with blaming(position):
+                self._let_in_command(decided, at, command, found)
+                if is_again or position not in known:  # nobody knew before that it would come
+                    decided.items = with_wanted(decided.items, self.wanted)
+            return
         one = decided.items.between(at, at + 1)
         if position in self.harmful:
             self._set_aside(one, self.harmful[position], found)
         elif decided.items.kinds[at] == REJECT:
             self._refuse_all(one, one.values("reason"), "unreadable", found)
-        elif command is None:
+        else:
             reaches, is_in = self._let_in_publications(one, found, is_again=is_again)
             decided.reaches[at], decided.is_in[at] = reaches[0], is_in[0]
-        else:
-            with blaming(position):
-                refusal = self.roster.refusal(command)
-                if refusal is not None:
-                    self._refuse_all(one, [refusal], "refused", found)
-                    return
-                decided.is_in[at] = True
-                decided.shortlists[at] = self.roster.shortlist_of(command)
-                found.commands[position] = command
-                found.counts["commands"] += 1
-                self.follow(command)
-                decided.items = with_wanted(decided.items, self.wanted)
+
+    def _let_in_command(self, decided: Decided, at: int, command: Command, found: Admitted) -> None:
+        refusal = self.roster.refusal(command)
+        if refusal is not None:
+            self._refuse_all(decided.items.between(at, at + 1), [refusal], "refused", found)
+            return
+        decided.is_in[at] = True
+        decided.shortlists[at] = self.roster.shortlist_of(command)
+        found.commands[command.position] = command
+        found.counts["commands"] += 1
+        self.follow(command)
 
     def _command_at(self, items: Items, at: int, known: Mapping[int, Command]) -> Command | None:
         """The command that an item is; None if it is none, or is harmful and cannot be read."""
         if items.kinds[at] != COMMAND:
             return None
-        position, line = int(items.positions[at]), items.batch.column("line")[at].as_py()
+        position = int(items.positions[at])
+        if position in known:
+            return known[position]
+        line, time = items.batch.column("line")[at].as_py(), int(items.times[at])
         try:
             with blaming(position):
-                return known.get(position) or self._command(line, position, int(items.times[at]))
+                return self._command(line, position, time)
         except Harmful:
             if position in self.harmful:
                 return None
@@ -286,7 +261,7 @@ class Admission:
         self, item: Quarantined, position: int, time: int, items: Items, at: int
     ) -> Items:
         """Items, at one place of which what was put aside arrives anew."""
-        limits = self._settings.limits.for_what_was_read()
+        limits = self.settings.limits.for_what_was_read()
         read = LineReader(self.vocabulary, limits, items.told, by_arrival=True)
         again = read.lines([position], [item.line.encode()], [time])
         return Items.joined([items.between(0, at), again, items.between(at + 1, len(items))])
@@ -301,47 +276,38 @@ class Admission:
         self._refuse_all(one, [f"{PREFIX}{reason}"], "quarantined", found)
         if one.kinds[0] == PUBLICATION:
             self.duplicates.accept(source, name, time)
-            found.accepted.append(Accepted(time, source, name))
+            found.accepted.append(one.batch.select(ACCEPTED.names))
 
     def _let_in_publications(
         self, publications: Items, found: Admitted, *, is_again: bool = False
-    ) -> tuple[list[Inducement | None], list[bool]]:
+    ) -> tuple[list[Inducement | None], Bools]:
         """Of each publication what its publisher may reach, and whether it is let in; what comes
         again is known, and no duplicate."""
-        limits, is_in = self._induced(publications), [True] * len(publications)
-        times = publications.times.tolist()
-        columns = zip(
-            times,
-            publications.values("source"),
-            publications.values("id"),
-            publications.values("expiry"),
-            limits,
-            strict=True,
-        )
-        must = self._settings.advertised == "required"
-        seen, accepted = self.duplicates, found.accepted
-        published = dead = 0
-        refused: dict[int, Why] = {}
-        for at, (time, source, name, expiry, limit) in enumerate(columns):
-            is_dead = expiry is not None and expiry <= time
-            if not is_again and seen.is_repeated(source, name, time):
-                refused[at] = "duplicate"
-            elif must and limit is None and not is_dead:
-                refused[at] = "unadvertised"
-            else:
-                seen.accept(source, name, time)
-                accepted.append(Accepted(time, source, name))
-                published += not is_dead
-                if is_dead:
-                    dead += 1
-                    limits[at] = None
-                    is_in[at] = publications.batch.column("replaces")[at].is_valid
-        for at, why in refused.items():
-            is_in[at], limits[at] = False, None
-            one = publications.between(at, at + 1)
-            self._refuse_all(one, [why], why, found)
-        found.counts["published"] += published
-        found.counts["dead on arrival"] += dead
+        limits, times = self._induced(publications), publications.times
+        is_dead = publications.numbers("expiry", END_OF_TIME) <= times
+        is_in = np.ones(len(publications), np.bool_)
+        if self.settings.advertised == "required":
+            is_in = is_dead | np.array([limit is not None for limit in limits], np.bool_)
+        named = publications.values("source"), publications.values("id"), times.tolist()
+        if is_again:
+            for source, name, time, is_let_in in zip(*named, is_in.tolist(), strict=True):
+                if is_let_in:
+                    self.duplicates.accept(source, name, time)
+            is_repeated = np.zeros_like(is_in)
+        else:
+            is_repeated = self.duplicates.repeated(*named, is_in)
+        is_accepted = is_in & ~is_repeated
+        for at in np.flatnonzero(~is_accepted).tolist():
+            why: Why = "duplicate" if is_repeated[at] else "unadvertised"
+            self._refuse_all(publications.between(at, at + 1), [why], why, found)
+        found.accepted.append(publications.kept(is_accepted).batch.select(ACCEPTED.names))
+        found.counts["published"] += int((is_accepted & ~is_dead).sum())
+        found.counts["dead on arrival"] += int((is_accepted & is_dead).sum())
+        # one that is dead may still replace another
+        replaces = np.asarray(publications.batch.column("replaces").is_valid())
+        is_in = is_accepted & (~is_dead | replaces)
+        for at in np.flatnonzero(~is_accepted | is_dead).tolist():
+            limits[at] = None
         return limits, is_in
 
     def _induced(self, publications: Items) -> list[Inducement | None]:
@@ -368,9 +334,9 @@ class Admission:
     def _timed(self, items: Items, found: Admitted) -> Items:
         """Items with the times that count; what is too far ahead of the log's clock is refused,
         and moves no time."""
-        if not self._settings.asks_the_log:
+        if not self.settings.asks_the_log:
             return items
-        if self._settings.time == "arrival":
+        if self.settings.time == "arrival":
             times = self.arrivals.taken(items.times, items.kinds == HEARTBEAT)
             return items.with_columns(time=pa.array(times))
         # what no log has taken is not ahead of anything
@@ -378,7 +344,7 @@ class Admission:
         is_known = recorded < END_OF_TIME
         nobody = np.zeros(int(is_known.sum()), np.bool_)
         recorded[is_known] = self.arrivals.taken(recorded[is_known], nobody)
-        is_ahead = items.times - recorded > (self._settings.ahead or 0)
+        is_ahead = items.times - recorded > (self.settings.ahead or 0)
         if is_ahead.any():
             ahead = items.kept(is_ahead)
             reasons = ahead_by(ahead.times, recorded[is_ahead])
@@ -387,8 +353,9 @@ class Admission:
 
     def _commands_at(self, items: Items, known: Mapping[int, Command]) -> dict[int, Command]:
         """Commands that are known already, with the times that count."""
-        if not known or self._settings.time == "event":
-            return dict(known)
+        known = {at: one for at, one in known.items() if at not in self.harmful}
+        if not known or self.settings.time == "event":
+            return known
         times = dict(zip(items.positions.tolist(), items.times.tolist(), strict=True))
         return {at: replace(one, time=times[at]) for at, one in known.items() if at in times}
 

@@ -24,8 +24,9 @@ class Names(NamedTuple):
 
     shortlists: Callable[[Ints], pa.StringArray]
     subscriptions: Callable[[Ints], pa.StringArray]
-    shortlist_number: Callable[[str], int]
-    subscription_number: Callable[[str], int]
+    shortlist_numbers: Callable[[pa.StringArray], Ints]
+    subscription_numbers: Callable[[pa.StringArray], Ints]
+    """Nobody's is -1."""
 
 
 def bank_tables(selecting: BankSelecting, names: Names) -> Tables:
@@ -60,13 +61,11 @@ def load_banks(
             heads = tables.get(f"{depth} {kind} {number} heads")
             if heads is None:
                 continue
-            owners = map(names.shortlist_number, heads.column("shortlist").to_pylist())
-            places = [selecting.stages[owner][depth].place for owner in owners]
+            owners = names.shortlist_numbers(heads.column("shortlist"))
+            places = selecting.levels[depth].places(owners)
             columns = {name: _numpy(heads, name) for name in _fields(arena.heads)}
             rows = tables[f"{depth} {kind} {number} rows"]
-            arena.load(
-                np.array(places, np.int64), columns, _rows(arena, rows, selecting, names, kept)
-            )
+            arena.load(places, columns, _rows(arena, rows, selecting, names, kept))
 
 
 def held_serials(tables: Mapping[str, pa.RecordBatch]) -> Longs:
@@ -140,11 +139,7 @@ def _named(numbers: Ints, names: Names) -> pa.DictionaryArray:
 
 
 def _numbered(column: pa.DictionaryArray, names: Names) -> Ints:
-    known = [
-        -1 if name is None else names.subscription_number(name)
-        for name in column.dictionary.to_pylist()
-    ]
-    numbers: Ints = np.array(known, np.int32)[column.indices.to_numpy()]
+    numbers: Ints = names.subscription_numbers(column.dictionary)[column.indices.to_numpy()]
     return numbers
 
 
@@ -168,10 +163,9 @@ def _sets_table(sets: MatchSets, numbers: Longs, names: Names) -> pa.RecordBatch
 def _sets(table: pa.RecordBatch, names: Names) -> tuple[MatchSets, Longs]:
     """Sets of matches, and the numbers that rows have for them."""
     numbers, members, possibilities, necessities = table.columns
-    subscriptions = map(names.subscription_number, members.flatten().to_pylist())
     sets = MatchSets(
         members.offsets.to_numpy().astype(np.int64),
-        np.fromiter(subscriptions, np.int32),
+        names.subscription_numbers(members.flatten()),
         possibilities.flatten().to_numpy(),
         necessities.flatten().to_numpy(),
     )

@@ -6,12 +6,14 @@ from typing import Any
 
 import numpy as np
 
-from shortlist.engine.admission import Admission, Admitted
+from shortlist.engine.admission import Admission
+from shortlist.engine.admitted import Admitted
 from shortlist.engine.explanation import Explainer, Question
+from shortlist.engine.observing import Observer
 from shortlist.engine.plain import PlainShard
 from shortlist.engine.saved import Saved
 from shortlist.engine.saving import Saving
-from shortlist.engine.shard import Observer, Shard
+from shortlist.engine.shard import Shard
 from shortlist.engine.status import status
 from shortlist.intake.files import registry_from_documents
 from shortlist.intake.reading import items_of

@@ -49,7 +49,7 @@ class Inducements:
         for place, number in zip(
             found.publications.tolist(), found.subscriptions.tolist(), strict=True
         ):
-            advertisement = self._live[self._index.numbering.name(number)]
+            advertisement = self._live[self._index.numbering.names[number]]
             if advertisement.source == sources[place]:
                 inducing.setdefault(place, []).append(advertisement)
         for place, some in inducing.items():

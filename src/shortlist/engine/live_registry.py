@@ -4,6 +4,7 @@ from abc import ABC, abstractmethod
 from collections.abc import Iterable, Iterator
 from typing import Protocol, TypeVar
 
+from shortlist.intake.columns import RegistryColumns
 from shortlist.intake.roster import Roster, Updated
 from shortlist.matching.census import TypeCensus
 from shortlist.matching.values import Values
@@ -30,13 +31,16 @@ from shortlist.selection.audience import Advertisements
 class LiveRegistry(ABC):
     """Carries out commands; those who match keep their subscriptions up to date with it."""
 
-    def __init__(self, vocabulary: Vocabulary, limits: Limits) -> None:
+    def __init__(
+        self, vocabulary: Vocabulary, limits: Limits, columns: RegistryColumns | None = None
+    ) -> None:
         self.limits = limits
-        self.roster = Roster(vocabulary, limits)
+        live = (None, None) if columns is None else (columns.live(), columns.live())
+        self.roster = Roster(vocabulary, limits, live[0])
         vocabulary = self.vocabulary
         self.values = Values(vocabulary)
         self.census = TypeCensus(vocabulary, limits)
-        self.scoring = Scoring(vocabulary, limits)
+        self.scoring = Scoring(vocabulary, limits, live[1])
         self.advertisements = Advertisements(vocabulary, limits)
 
     @property
@@ -77,7 +81,7 @@ class LiveRegistry(ABC):
         """A subscription that `scoring` knows already."""
 
     @abstractmethod
-    def _unsubscribed(self, subscription: str) -> None:
+    def _unsubscribed(self, subscription: Subscription) -> None:
         """A subscription that `scoring` has forgotten already."""
 
     def _update(self, made: Updated) -> None:
@@ -119,9 +123,10 @@ class LiveRegistry(ABC):
         self.scoring.add(subscription)
         self._subscribed(subscription)
 
-    def _unsubscribe(self, subscription: str) -> None:
-        self.census.remove(self.roster.subscriptions[subscription])
-        self.scoring.remove(subscription)
+    def _unsubscribe(self, name: str) -> None:
+        subscription = self.roster.subscriptions[name]
+        self.census.remove(subscription)
+        self.scoring.remove(name)
         self._unsubscribed(subscription)
 
 

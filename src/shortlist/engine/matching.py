@@ -1,6 +1,6 @@
 """How a shard matches: a block of publications in, one row for each candidate out."""
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from functools import partial
 from typing import Protocol
 
@@ -8,9 +8,12 @@ import numpy as np
 import pyarrow as pa
 
 from shortlist.engine.live_registry import LiveRegistry
-from shortlist.engine.names import NameColumn
+from shortlist.intake.columns import RegistryColumns
 from shortlist.matching.blocks import Block, Bools, Floats, Longs
 from shortlist.matching.index.index import Index
+from shortlist.matching.index.names import NameColumn
+from shortlist.matching.index.numbering import NOBODY, SavedNumbers
+from shortlist.matching.index.storage import Parts
 from shortlist.matching.values import Read
 from shortlist.model.items import Items
 from shortlist.model.settings import Limits
@@ -24,6 +27,9 @@ from shortlist.scoring.match_sets import MatchSets
 from shortlist.scoring.numbers import Numbers
 from shortlist.selection.audience import Inducement
 from shortlist.selection.bank.audience import BulkAudience
+
+FEW = 8
+"""Matched apart from all others are subscriptions of which there are so many times more."""
 
 NOMINATIONS = pa.schema(
     {
@@ -42,7 +48,16 @@ Chosen = Mapping[int, Sequence[str]]
 class Numbered(Protocol):
     """Gives subscriptions numbers, which may be used again."""
 
+    @property
+    def names(self) -> NameColumn:
+        """Their ids."""
+        ...
+
     def number(self, subscription: str) -> int: ...
+
+    def saved(self) -> Parts:
+        """`numbers`, and all that follows from what was added."""
+        ...
 
     def add(self, subscription: Subscription) -> int: ...
 
@@ -56,22 +71,25 @@ class Numbered(Protocol):
 class Finder:
     """The compiled matcher, and the scores of what it finds."""
 
-    def __init__(self, vocabulary: Vocabulary, limits: Limits, index: Index | None = None) -> None:
-        self._index = index or Index(vocabulary, limits)
+    def __init__(self, vocabulary: Vocabulary, limits: Limits, saved: Parts | None = None) -> None:
+        self._index = Index(vocabulary, limits)
         self._scoring = BlockScoring(vocabulary, limits)
+        if saved is not None:
+            self._index.load(saved)
+            self._scoring.load(saved["scoring"])
+
+    def saved(self) -> Parts:
+        return {**self._index.saved(), "scoring": self._scoring.saved()}
+
+    @property
+    def names(self) -> NameColumn:
+        return self._index.numbering.names
 
     def number(self, subscription: str) -> int:
         return self._index.numbering.number(subscription)
 
-    def name(self, number: int) -> str:
-        return self._index.numbering.name(number)
-
     def knows(self, subscription: str) -> bool:
-        try:
-            self.number(subscription)
-        except KeyError:
-            return False
-        return True
+        return self._index.numbering.find(subscription) != NOBODY
 
     def add(self, subscription: Subscription) -> int:
         number = self._index.take(subscription)
@@ -107,8 +125,15 @@ class FoundElsewhere:
     1
     """
 
-    def __init__(self) -> None:
-        self._numbers = Numbers()
+    def __init__(self, saved: Parts | None = None) -> None:
+        self._numbers = Numbers(None if saved is None else saved["numbers"].copied())
+
+    def saved(self) -> Parts:
+        return {"numbers": self._numbers.saved()}
+
+    @property
+    def names(self) -> NameColumn:
+        return self._numbers.names
 
     def number(self, subscription: str) -> int:
         number = self._numbers.find(subscription)
@@ -134,28 +159,52 @@ class Matching(LiveRegistry):
     One that does not find matches is told them, and only combines.
     """
 
-    def __init__(self, vocabulary: Vocabulary, limits: Limits, *, finds: bool = True) -> None:
-        super().__init__(vocabulary, limits)
+    def __init__(
+        self,
+        vocabulary: Vocabulary,
+        limits: Limits,
+        *,
+        finds: bool = True,
+        shortlists: SavedNumbers | None = None,
+        columns: RegistryColumns | None = None,
+        saved: Parts | None = None,
+    ) -> None:
+        super().__init__(vocabulary, limits, columns)
         self.finds = finds
-        self._finder = Finder(self.vocabulary, limits) if finds else None
-        self._numbered: Numbered = self._finder or FoundElsewhere()
-        self.shortlists = Numbers()
-        self.names = NameColumn()
+        found = None if saved is None else saved["numbered"]
+        self._finder = Finder(self.vocabulary, limits, found) if finds else None
+        self._numbered: Numbered = self._finder or FoundElsewhere(found)
+        self.shortlists = Numbers(shortlists if saved is None else saved["shortlists"].copied())
+        self.names = self._numbered.names
         """The ids of subscriptions."""
         self.combining = BlockCombining(
-            self.scoring, self.shortlists, self._numbered.number, self._numbered.wants_nearest
+            self.scoring,
+            self.shortlists,
+            self._numbered.number,
+            self.names,
+            self._numbered.wants_nearest,
         )
         self._audience = BulkAudience(
             self.advertisements, self.scoring, self.shortlists, self.subscription
         )
+        if saved is not None:
+            self.combining.load(saved["combining"])
+            self.census.load(saved["census"])
+
+    def saved(self) -> Parts:
+        """What follows from the registry, to be opened with its columns."""
+        return {
+            "numbered": self._numbered.saved(),
+            "shortlists": self.shortlists.saved(),
+            "combining": self.combining.saved(),
+            "census": self.census.saved(),
+        }
 
     def number(self, subscription: str) -> int:
         return self._numbered.number(subscription)
 
     def subscription(self, number: int) -> Subscription:
-        subscription = self.combining.subscriptions[number]
-        assert subscription is not None
-        return subscription
+        return self.scoring.subscription(self.names[number])
 
     def combined(
         self, block: Block, expected: Expected | None = None
@@ -173,6 +222,20 @@ class Matching(LiveRegistry):
             found, left_out = self._finder.hopeful(block, hopes, expected.lasts)
         return *self.combining.grouped(block.size, found), left_out
 
+    def combined_of(self, shortlists: Iterable[str], block: Block) -> tuple[Combined, MatchSets]:
+        """The candidates of a block's publications for some live shortlists, and perhaps others."""
+        assert self._finder is not None
+        members = [member for name in shortlists for member in self.roster.members(name)]
+        if len(members) * FEW > len(self.roster.subscriptions):
+            return self.combining.grouped(block.size, self._finder.found(block))
+        finder = Finder(self.vocabulary, self.limits)
+        numbers = np.empty(len(members), np.int32)
+        for member in members:
+            numbers[finder.add(self.roster.subscriptions[member])] = self.number(member)
+        found = finder.found(block)
+        found = found._replace(subscriptions=numbers[found.subscriptions])
+        return self.combining.grouped(block.size, found)
+
     def nominations(self, items: Items) -> pa.Table:
         """The best candidates of each publication that has a reach, by its publisher's own score:
         rows of NOMINATIONS."""
@@ -186,7 +249,7 @@ class Matching(LiveRegistry):
             columns = [
                 np.full(size, items.positions[place]),
                 np.full(size, limits[place].k),
-                pa.array([self.shortlists.ids[n] for n in some.shortlists[best].tolist()]),
+                self.shortlists.names.taken(some.shortlists[best]),
                 pa.array(scores, mask=np.isnan(scores)),
             ]
             parts.append(pa.record_batch([*columns], schema=NOMINATIONS))
@@ -220,13 +283,11 @@ class Matching(LiveRegistry):
         )
 
     def _subscribed(self, subscription: Subscription) -> None:
-        number = self._numbered.add(subscription)
-        self.names.put(number, subscription.id)
-        self.combining.add(number, subscription)
+        self.combining.add(self._numbered.add(subscription), subscription)
 
-    def _unsubscribed(self, subscription: str) -> None:
-        number = self._numbered.remove(subscription)
-        self.combining.remove(number)
+    def _unsubscribed(self, subscription: Subscription) -> None:
+        number = self._numbered.remove(subscription.id)
+        self.combining.remove(number, subscription)
         self._audience.forget(number)
 
     def _reopen(self, shortlist: Shortlist) -> None:
@@ -236,6 +297,14 @@ class Matching(LiveRegistry):
     def _close(self, shortlist: str) -> None:
         super()._close(shortlist)
         self.shortlists.release(shortlist)
+
+
+class FoundMatches(Protocol):
+    """Matches that were found elsewhere."""
+
+    def of(self, items: Items, matching: Matching) -> Arrivals:
+        """Those of a block of publications, with the numbers that are used here."""
+        ...
 
 
 def inducements(items: Items) -> dict[int, Inducement]:

@@ -4,6 +4,7 @@ from collections import Counter
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import suppress
 from functools import reduce
+from typing import Any
 
 from shortlist.intake.roster import Changes, Roster, registry_commands
 from shortlist.language.errors import LanguageError
@@ -62,11 +63,27 @@ class Mentions:
         paths = frozenset(path for path, count in self._paths.items() if count)
         return Wanted(paths, self._diverse > 0)
 
+    def saved(self) -> dict[str, Any]:
+        """Who mentions what, as JSON can say it."""
+        counted = [[list(path), count] for path, count in self._paths.items()]
+        return {"paths": counted, "diverse": self._diverse}
+
+    def load(self, saved: Mapping[str, Any]) -> None:
+        """Takes the place of who mentions what."""
+        self._paths = Counter({tuple(path): count for path, count in saved["paths"]})
+        self._diverse = saved["diverse"]
+
+    def add(self, saved: Mapping[str, Any]) -> None:
+        """Counts what others have counted."""
+        for path, count in saved["paths"]:
+            self._paths[tuple(path)] += count
+        self._diverse += saved["diverse"]
+
     def apply(self, command: Command, roster: Roster) -> None:
         """A command is about to be carried out; the roster is as before it."""
         match command:
             case Open(shortlist=shortlist):
-                self._count_policy(shortlist.policy, 1)
+                self.count_policy(shortlist.policy, 1)
             case Close(shortlist=name):
                 self._close(name, roster)
             case Subscribe(subscription=subscription):
@@ -76,20 +93,20 @@ class Mentions:
                 if subscription.shortlist is None:
                     self._close(name, roster)
                 else:
-                    self._count(self.of_subscription(subscription), -1)
+                    self.count(self.of_subscription(subscription), -1)
             case Update():
                 made = roster.updated(command)
                 if made.shortlist is not None:
-                    self._count_policy(roster.shortlists[made.shortlist.id].policy, -1)
-                    self._count_policy(made.shortlist.policy, 1)
+                    self.count_policy(roster.shortlists[made.shortlist.id].policy, -1)
+                    self.count_policy(made.shortlist.policy, 1)
                 if made.subscription is not None:
                     old = roster.subscriptions[made.subscription.id]
-                    self._count(self.of_subscription(old), -1)
-                    self._count(self.of_subscription(made.subscription), 1)
+                    self.count(self.of_subscription(old), -1)
+                    self.count(self.of_subscription(made.subscription), 1)
             case Advertise(advertisement=advertisement):
-                self._count(self._of_advertisement(advertisement), 1)
+                self.count(self._of_advertisement(advertisement), 1)
             case Unadvertise(advertisement=name):
-                self._count(self._of_advertisement(roster.advertisements[name]), -1)
+                self.count(self._of_advertisement(roster.advertisements[name]), -1)
 
     def of_command(self, command: Command) -> Wanted:
         """What a command asks for, whether it is allowed or not."""
@@ -107,10 +124,10 @@ class Mentions:
         return Wanted()
 
     def subscribe(self, subscription: Subscription) -> None:
-        self._count(self.of_subscription(subscription), 1)
+        self.count(self.of_subscription(subscription), 1)
         own = subscription.own_shortlist()
         if own is not None:
-            self._count_policy(own.policy, 1)
+            self.count_policy(own.policy, 1)
 
     def of_subscription(self, subscription: Subscription) -> Paths:
         """The attributes that its condition and its score mention."""
@@ -132,9 +149,9 @@ class Mentions:
         return Wanted(paths, is_diverse)
 
     def _close(self, shortlist: str, roster: Roster) -> None:
-        self._count_policy(roster.shortlists[shortlist].policy, -1)
+        self.count_policy(roster.shortlists[shortlist].policy, -1)
         for member in roster.members(shortlist):
-            self._count(self.of_subscription(roster.subscriptions[member]), -1)
+            self.count(self.of_subscription(roster.subscriptions[member]), -1)
 
     def _of_advertisement(self, made: Advertisement) -> Paths:
         score = made.score
@@ -166,11 +183,13 @@ class Mentions:
             self._known[key] = read()
         return self._known[key]
 
-    def _count(self, paths: Paths, by: int) -> None:
+    def count(self, paths: Paths, by: int) -> None:
+        """So many more subscriptions mention these, or fewer."""
         for path in paths:
             self._paths[path] += by
 
-    def _count_policy(self, policy: Policy, by: int) -> None:
+    def count_policy(self, policy: Policy, by: int) -> None:
+        """So many more shortlists have a policy, or fewer."""
         self._diverse += by * _is_diverse(policy)
 
 

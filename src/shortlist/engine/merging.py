@@ -1,7 +1,7 @@
 """Saved states cut by shortlist and joined again: to rescale, to move, to look at one shortlist."""
 
 from collections import Counter
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any
 
 from shortlist.engine.registry_parts import registry_part
@@ -11,8 +11,9 @@ from shortlist.engine.table_merging import PUBLICATIONS, cut_tables, joined_tabl
 Document = dict[str, Any]
 
 
-def part(saved: Saved, keep: Callable[[str], bool]) -> Saved:
-    """Of a snapshot only some shortlists, with all that these hold.
+def part(saved: Saved, keep: Callable[[str], bool], registry: bytes | None = None) -> Saved:
+    """Of a snapshot only some shortlists, with all that these hold; somebody may have packed the
+    registry.
 
     The counts start over: they belong to no shortlist in particular, so whoever cuts a state in
     pieces has to keep them. Commands must not wait: whom they concern is not known before they are
@@ -27,13 +28,15 @@ def part(saved: Saved, keep: Callable[[str], bool]) -> Saved:
     """
     if any("id" not in item for _, item, *_ in saved.document.get("waiting", ())):
         raise UnusableState("expected a state in which no commands wait, found some")
-    registry = packed(registry_part(saved.registry, keep))
-    document = saved.document | {"counts": {"other_type": {}}}
+    if registry is None:
+        registry = packed(registry_part(saved.registry, keep))
+    document = saved.document | {"counts": {"other_type": {}}, "changes": []}
     return Saved(registry, document, cut_tables(saved.tables, keep))
 
 
-def joined(parts: Sequence[Saved]) -> Saved:
+def joined(parts: Sequence[Saved], registry: bytes | None = None) -> Saved:
     """Snapshots over different shortlists as one; at least one, and all under one vocabulary.
+    Somebody may have packed their registry.
 
     >>> from shortlist.engine.engine import Engine
     >>> from shortlist.intake.files import registry_from_documents
@@ -47,12 +50,13 @@ def joined(parts: Sequence[Saved]) -> Saved:
     waiting = {held[0]: held for each in documents for held in each.get("waiting", ())}
     document = {
         "serials": tables[PUBLICATIONS.name].num_rows if PUBLICATIONS.name in tables else 0,
-        "counts": _added([each["counts"] for each in documents]),
+        "counts": total_counts(each["counts"] for each in documents),
         "latest": _largest(documents, "latest"),
         "arrived": _largest(documents, "arrived"),
         "waiting": [*waiting.values()],
     }
-    registry = packed(_joined_registries([part.registry for part in parts]))
+    if registry is None:
+        registry = packed(_joined_registries([part.registry for part in parts]))
     return Saved(registry, document, tables)
 
 
@@ -72,10 +76,15 @@ def _joined_registries(registries: Sequence[Document]) -> Document:
     }
 
 
-def _added(counts: Sequence[Document]) -> Document:
+def total_counts(counts: Iterable[Mapping[str, Any]]) -> dict[str, Any]:
+    """Of all shards together.
+
+    >>> total_counts([{"matched": 1, "other_type": {"x": 1}}, {"matched": 2, "other_type": {}}])
+    {'matched': 3, 'other_type': {'x': 1}}
+    """
     total: Counter[str] = Counter()
     other_type: Counter[str] = Counter()
     for each in counts:
-        total.update({name: count for name, count in each.items() if name != "other_type"})
         other_type.update(each["other_type"])
+        total.update({name: count for name, count in each.items() if name != "other_type"})
     return {**total, "other_type": dict(other_type)}

@@ -2,7 +2,7 @@
 
 import heapq
 from collections import defaultdict
-from collections.abc import Collection, Iterable, Iterator
+from collections.abc import Collection, Iterable, Iterator, Mapping
 from typing import NamedTuple
 
 from shortlist.engine.contents import content
@@ -129,7 +129,7 @@ class Mirror:
         return changes
 
     @property
-    def _live(self) -> dict[str, Shortlist]:
+    def _live(self) -> Mapping[str, Shortlist]:
         return self._shard.matching.roster.shortlists
 
     @property

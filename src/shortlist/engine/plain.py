@@ -34,7 +34,7 @@ class PlainShard:
     ) -> None:
         self.matching = PlainMatching(registry.vocabulary, limits, matcher)
         self.selecting = PlainSelecting()
-        self._reader = ItemReader(registry.vocabulary, limits.for_what_was_read())
+        self._reader = ItemReader(registry.vocabulary, limits.for_what_was_read(), again=True)
         self.explainer = None
         if question is not None:
             self.explainer = Explainer(

@@ -38,5 +38,5 @@ class PlainMatching(LiveRegistry):
     def _subscribed(self, subscription: Subscription) -> None:
         self._matcher.add(subscription)
 
-    def _unsubscribed(self, subscription: str) -> None:
-        self._matcher.remove(subscription)
+    def _unsubscribed(self, subscription: Subscription) -> None:
+        self._matcher.remove(subscription.id)

@@ -1,20 +1,39 @@
 """What an engine saves, as bytes: a document, and tables in Arrow's format."""
 
 import json
+import sys
 import zlib
-from collections.abc import Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
 import orjson
 import pyarrow as pa
 
+from shortlist.intake.files import registry_read_again
+from shortlist.intake.lines import ItemReader
+from shortlist.intake.roster import Roster
+from shortlist.intake.written import registry_document
+from shortlist.model.command import Command
 from shortlist.model.problem import ShortlistError
+from shortlist.model.settings import Limits
+from shortlist.model.vocabulary import Vocabulary
 
-VERSION = 4
+VERSION = 5
+READABLE = (4, VERSION)
+"""Before there were changes beside a registry, it was always whole."""
 MAGIC = b"shortlist state "
 PARTS = pa.schema({"name": pa.string(), "content": pa.large_binary()})
 SMALL = pa.ipc.IpcWriteOptions(compression="lz4")
+WITHOUT_LIMITS = Limits(
+    expression_length=sys.maxsize,
+    expression_depth=sys.maxsize,
+    predicates=sys.maxsize,
+    attributes=sys.maxsize,
+    nesting=sys.maxsize,
+    payload_bytes=sys.maxsize,
+)
+"""For what was within the limits once."""
 PLAIN = pa.ipc.IpcWriteOptions()
 
 
@@ -30,26 +49,46 @@ class Saved:
     >>> again = Saved.of_bytes(saved.to_bytes())
     >>> again.registry, again.document["latest"], again.tables["counts"].to_pydict()
     ({}, 7, {'n': [1, 2]})
-    >>> Saved.of_bytes(b"shortlist state 5\\n")
+    >>> Saved.of_bytes(b"shortlist state 6\\n")
     Traceback (most recent call last):
     ...
-    shortlist.engine.saved.UnusableState: expected a state of version 4, found 5
+    shortlist.engine.saved.UnusableState: expected a state of version 5, found 6
     """
 
     packed_registry: bytes
+    """As it was before the changes of the document."""
     document: dict[str, Any] = field(default_factory=dict)
     """All that is neither the registry nor in tables."""
     tables: Mapping[str, pa.RecordBatch] = field(default_factory=dict)
 
     @property
     def registry(self) -> Any:
-        """The document of the registry, which is unpacked for each who asks."""
+        """The document of the registry, which is made for each who asks."""
+        before = self.packed_document
+        if not self.document.get("changes"):
+            return before
+        registry = registry_read_again(before)
+        roster = Roster.of(registry, self.changes(registry.vocabulary))
+        return registry_document(roster.registry())
+
+    @property
+    def packed_document(self) -> Any:
+        """The document of the registry before the changes."""
         try:
             return _unpacked(self.packed_registry)
         except (ValueError, zlib.error) as error:
             raise UnusableState(
                 f"expected a whole registry, found a damaged one: {error}"
             ) from None
+
+    def changes(self, vocabulary: Vocabulary) -> Iterator[Command]:
+        """The commands that lead from the registry as it is packed, with its vocabulary, to that
+        of the state."""
+        reader = ItemReader(vocabulary, WITHOUT_LIMITS)
+        for document in self.document.get("changes", ()):
+            command = reader.document(document, position=-1)
+            assert isinstance(command, Command)
+            yield command
 
     def check(self) -> None:
         """Raises `UnusableState` where something in it is not whole: what uses a state trusts
@@ -75,7 +114,7 @@ class Saved:
         version = first.removeprefix(MAGIC)
         if not first.startswith(MAGIC) or not version.isdigit():
             raise UnusableState("expected a state that an engine saved, found something else")
-        if int(version) != VERSION:
+        if int(version) not in READABLE:
             raise UnusableState(f"expected a state of version {VERSION}, found {int(version)}")
         try:
             named, contents = _table(rest).columns
@@ -98,7 +137,18 @@ def packed(document: dict[str, Any]) -> bytes:
         content = orjson.dumps(document)
     except TypeError:  # a whole number of more than 64 bits, of a publication that waits
         content = json.dumps(document).encode()
-    return zlib.compress(content, 1)
+    return compressed(content)
+
+
+def compressed(content: bytes) -> bytes:
+    """The JSON of a document, as `packed` has it."""
+    return compressed_pieces([content])
+
+
+def compressed_pieces(content: Iterable[bytes]) -> bytes:
+    """The same of JSON in pieces."""
+    press = zlib.compressobj(1)
+    return b"".join([*map(press.compress, content), press.flush()])
 
 
 def _unpacked(content: bytes) -> Any:

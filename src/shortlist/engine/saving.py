@@ -8,36 +8,45 @@ import pyarrow as pa
 
 from shortlist.engine.admission import Admission
 from shortlist.engine.bank_tables import Names, bank_tables, held_serials, load_banks
-from shortlist.engine.saved import Saved, packed
+from shortlist.engine.saved import Saved, compressed
 from shortlist.engine.shard import Shard
+from shortlist.intake.columns import registry_text
 from shortlist.intake.lines import ItemReader
 from shortlist.intake.reading import items_of
-from shortlist.intake.written import Known, publication_document, registry_document
+from shortlist.intake.written import item_document, publication_document
+from shortlist.model.command import Command
 from shortlist.model.items import COMMAND, Items, Wanted
 from shortlist.selection.bank.publications import PUBLICATION
 
 NO_PUBLICATIONS = pa.RecordBatch.from_pylist([], PUBLICATION)
-ACCEPTED = pa.schema({"time": pa.int64(), "source": pa.string(), "publication": pa.string()})
+FEW_CHANGES, FEW_OF = 100, 16
+"""So many commands, or one for so many subscriptions, stand beside a registry."""
+SAVED_IDS = pa.schema({"time": pa.int64(), "source": pa.string(), "publication": pa.string()})
 
 
 class Saving:
     """Saves a shard; and the admission before it, where the two are one engine."""
 
-    def __init__(self, shard: Shard, admission: Admission | None = None) -> None:
+    def __init__(self, shard: Shard, admission: Admission | None = None, patience: int = 1) -> None:
+        """The more patience, the more commands stand beside a registry before it is packed again:
+        so many times a few."""
         self._shard = shard
         self._admission = admission
-        self._known: Known = {}
-        """The subscriptions of the last snapshot, as it has them."""
-        self._packed: tuple[int, bytes] | None = None
-        """The registry of the last snapshot, and how many commands had changed it."""
+        self._patience = patience
+        self.packed: bytes | None = None
+        """The registry of earlier snapshots."""
+        self._changes: list[dict[str, Any]] = []
+        """The shard's changes since, as documents."""
 
-    def snapshot(self) -> bytes:
-        """Everything that another shard or engine needs to go on."""
+    def snapshot(self, *, whole: bool = False) -> bytes:
+        """Everything that another shard or engine needs to go on. One that is to be cut in parts
+        has a whole registry, without changes beside it."""
         shard = self._shard
         publications = shard.selecting.publications
         tables = bank_tables(shard.selecting, self._names)
         serials = held_serials(tables)
-        document = {"serials": publications.serials, "counts": shard.work}
+        registry, changes = self.registry(whole=whole)
+        document = {"serials": publications.serials, "counts": shard.work, "changes": changes}
         if serials.size:
             tables["publications"] = publications.saved(serials)
         if self._admission is not None:
@@ -50,11 +59,11 @@ class Saving:
             accepted = self._admission.duplicates.remembered()
             if accepted:
                 columns = [[*column] for column in zip(*accepted, strict=True)]
-                tables["accepted"] = pa.record_batch(columns, schema=ACCEPTED)
-        return Saved(self._packed_registry(), document, tables).to_bytes()
+                tables["accepted"] = pa.record_batch(columns, schema=SAVED_IDS)
+        return Saved(registry, document, tables).to_bytes()
 
     def load(self, saved: Saved) -> None:
-        """Takes a state in, after its registry."""
+        """Takes a state in, after its registry: whole, or as it is packed with the changes."""
         document, tables = saved.document, saved.tables
         held = tables.get("publications", NO_PUBLICATIONS)
         self._shard.selecting.publications.restore(held, document["serials"])
@@ -62,17 +71,42 @@ class Saving:
         counts = dict(document["counts"])
         self._shard.matching.census.mismatches.update(counts.pop("other_type"))
         self._shard.counts.update(counts)
-        self._packed = self._shard.changes, saved.packed_registry
+        if len(self._shard.changes or ()) == len(document.get("changes", ())):
+            self._count_from(saved.packed_registry, self._shard.changes or [])
         if self._admission is not None:
             self._load_admission(self._admission, document, tables)
 
-    def _packed_registry(self) -> bytes:
-        """As long as no command changes the registry, it is packed once."""
-        if self._packed is None or self._packed[0] != self._shard.changes:
-            live = self._shard.matching.roster.registry()
-            content = packed(registry_document(live, self._known))
-            self._packed = self._shard.changes, content
-        return self._packed[1]
+    def few(self) -> int:
+        """So many commands beside a registry are no reason to pack it again."""
+        return few_changes(len(self._shard.matching.roster.subscriptions))
+
+    def registry(self, *, whole: bool = False) -> tuple[bytes, list[dict[str, Any]]]:
+        """The registry as it was at some time, and the commands since: it is packed again only
+        when these are many, or there are to be none."""
+        changes = self._shard.changes
+        if self.packed is None or changes is None or (whole and changes):
+            changes = []
+            self._count_from(compressed(registry_text(self._shard.matching.roster)), changes)
+        assert self.packed is not None
+        self._changes += map(item_document, changes[len(self._changes) :])
+        return self.packed, self._changes
+
+    def forget(self) -> None:
+        """The registry is packed again with the next snapshot."""
+        self.packed = None
+
+    def fold(self, packed: bytes, count: int) -> None:
+        """Takes a registry that was packed elsewhere, with the first commands beside the one that
+        there is, in place of that and these."""
+        if self._shard.changes is not None:
+            del self._changes[:count]
+            self.packed = packed
+            self._shard.count(self._shard.changes[count:], self._patience * self.few())
+
+    def _count_from(self, packed: bytes, changes: list[Command]) -> None:
+        self.packed = packed
+        self._changes.clear()
+        self._shard.count(changes, self._patience * self.few())
 
     def _load_admission(
         self, admission: Admission, document: dict[str, Any], tables: Mapping[str, pa.RecordBatch]
@@ -93,9 +127,18 @@ class Saving:
         return Names(
             shard.names.taken,
             shard.matching.names.taken,
-            shard.matching.shortlists.number,
-            shard.matching.number,
+            shard.names.numbers,
+            shard.matching.names.numbers,
         )
+
+
+def few_changes(subscriptions: int) -> int:
+    """So many commands may stand beside a registry of so many subscriptions.
+
+    >>> few_changes(100), few_changes(100_000)
+    (100, 6250)
+    """
+    return max(FEW_CHANGES, subscriptions // FEW_OF)
 
 
 def _waiting(items: Items | None) -> list[tuple[int, dict[str, Any], int]]:

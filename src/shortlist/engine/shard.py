@@ -1,23 +1,26 @@
 """A shard: admitted items in order in, deliveries out. It matches, scores, combines and selects."""
 
-from collections import Counter
+from collections import Counter, deque
 from collections.abc import Iterator, Mapping, Sequence
-from itertools import pairwise
-from typing import Any, Protocol
+from typing import Any
 
 import numpy as np
 import pyarrow as pa
 
-from shortlist.engine.delivering import Published, Receiving, delivery_batch
-from shortlist.engine.delivery_ids import shortlist_texts
-from shortlist.engine.kernels.sha256 import Texts
+from shortlist.engine.delivering import Published, delivery_batch
 from shortlist.engine.live_registry import opened_by, tell
-from shortlist.engine.matching import Chosen, Matching, inducements
-from shortlist.engine.names import NameColumn
-from shortlist.engine.steps import BLOCK, CommandReader, steps
+from shortlist.engine.matching import Chosen, FoundMatches, Matching, inducements
+from shortlist.engine.observing import Observer, Unobserved
+from shortlist.engine.receivers import Receivers
+from shortlist.engine.rounds import Span, Stretch, Stretches, between
+from shortlist.engine.steps import CommandReader, is_limited, runs, steps
+from shortlist.intake.columns import RegistryColumns
 from shortlist.intake.lines import ItemReader
 from shortlist.intake.roster import registry_commands
+from shortlist.matching.arrays import distinct
 from shortlist.matching.blocks import Block, Bools, Ints
+from shortlist.matching.index.numbering import SavedNumbers
+from shortlist.matching.index.storage import Parts
 from shortlist.model.command import Command, Heartbeat, Retract, Update
 from shortlist.model.counts import OTHER_TYPE, SUPPRESSED
 from shortlist.model.delivery import Delivery
@@ -28,8 +31,8 @@ from shortlist.model.registry import Registry
 from shortlist.model.settings import Limits
 from shortlist.model.shortlist import Shortlist
 from shortlist.model.subscription import Subscription
-from shortlist.scoring.blocks import Arrivals
-from shortlist.scoring.combined import Expected
+from shortlist.scoring.combined import Combined, Expected
+from shortlist.scoring.match_sets import MatchSets
 from shortlist.selection.bank.offers import NO_PLACEMENTS, Placements
 from shortlist.selection.bank.selecting import BankSelecting
 from shortlist.selection.bank.tables import Table
@@ -44,35 +47,6 @@ HOPELESS = "hopeless"
 NOBODY: Ints = np.empty(0, np.int32)
 
 
-class FoundMatches(Protocol):
-    """Matches that were found elsewhere."""
-
-    def of(self, items: Items, matching: Matching) -> Arrivals:
-        """Those of a block of publications, with the numbers that are used here."""
-        ...
-
-
-class Observer(Protocol):
-    """Sees every step that a shard takes; it may let what is due happen earlier, and no more."""
-
-    at_once: int
-    """Publications that may be taken in one step."""
-
-    def before(self, step: Items | Command) -> Iterator[Placements]:
-        """A step comes; what happens before it."""
-        ...
-
-    def during(self, step: Items | Command, placed: Placements) -> None:
-        """What a step places; the registry is as before it."""
-        ...
-
-    def after(self, step: Items | Command) -> None: ...
-
-    def due(self, before: int) -> Iterator[Placements]:
-        """Lets everything happen that is due before an instant."""
-        ...
-
-
 class Shard:
     """Shortlists, with everything that decides what enters them.
 
@@ -83,21 +57,38 @@ class Shard:
     1
     """
 
-    def __init__(self, registry: Registry, limits: Limits, *, finds: bool = True) -> None:
-        self.matching = Matching(registry.vocabulary, limits, finds=finds)
+    def __init__(
+        self,
+        registry: Registry,
+        limits: Limits,
+        *,
+        finds: bool = True,
+        columns: RegistryColumns | None = None,
+        saved: Parts | None = None,
+    ) -> None:
+        """With the registry alone, or with columns beside it, and what was saved of a matching
+        that had the same."""
+        commands = [*registry_commands(registry)]
+        opened = [*opened_by(commands)]
+        self.matching = Matching(
+            registry.vocabulary,
+            limits,
+            finds=finds,
+            shortlists=SavedNumbers.of([each.id for each in opened]),
+            columns=columns,
+            saved=saved,
+        )
         self.selecting = BankSelecting(
             Subscriptions(
                 lambda: self.matching.combining.refreshes,
-                lambda number: self.matching.subscription(number).id,
+                self.matching.names.__getitem__,
                 self.matching.number,
             )
         )
-        self._reader = ItemReader(registry.vocabulary, limits.for_what_was_read())
-        self._shortlists: list[Shortlist | None] = []
-        self.names, self._subscribers = NameColumn(), NameColumn()
-        """The ids of shortlists, and whose they are."""
-        self._hashed: Texts | None = None
-        """All ids of shortlists, ready for those of deliveries."""
+        self._reader = ItemReader(registry.vocabulary, limits.for_what_was_read(), again=True)
+        self.names = self.matching.shortlists.names
+        """The ids of shortlists."""
+        self._receivers = Receivers(self.names, None if columns is None else columns.subscribers)
         self.counts: Counter[str] = Counter()
         """Matches, and deliveries by cause."""
         self.suppressed: Counter[str] = Counter()
@@ -105,10 +96,14 @@ class Shard:
         self._kinds = Table([("kind", "i1")])
         self.offered = NOBODY
         """The shortlists that the last publications came to."""
-        self.changes = 0
-        """How many commands have changed the registry."""
-        commands = [*registry_commands(registry)]
-        self._open_all([*opened_by(commands)])
+        self.changes: list[Command] | None = None
+        """The commands that have changed the registry since somebody packed it; None where nobody
+        did, or they have become too many to stand beside it."""
+        self._most_changes = 0
+        for policy, numbers in columns.policies() if columns is not None else ():
+            self.selecting.open_alike(policy, numbers, self.names.taken(numbers).to_pylist())
+            self._kinds.put_all(numbers, kind=KINDS.index(_kind(policy)))
+        self._open_all(dict(enumerate(opened)))
         for command in commands:
             self.matching.apply(command)
 
@@ -141,34 +136,105 @@ class Shard:
         What is placed has numbers that hold until the next one is asked for. Whom publishers reach
         is `chosen` elsewhere, where there are other shards.
         """
-        watching = observer or Unobserved(self)
-        for step in steps(items, CommandReader(self._reader, commands), watching.at_once):
+        told = CommandReader(self._reader, commands)
+        if observer is None and found is None and not is_limited(items):
+            yield from self._run_together(items, told)
+        else:
+            yield from self._run_apart(items, told, observer or Unobserved(self.due), chosen, found)
+        if until is not None:
+            yield from (observer or Unobserved(self.due)).due(until)
+
+    def _run_apart(
+        self,
+        items: Items,
+        commands: CommandReader,
+        watching: Observer,
+        chosen: Chosen | None,
+        found: FoundMatches | None,
+    ) -> Iterator[Placements]:
+        """Step by step: a command, or publications between two."""
+        for step in steps(items, commands, watching.at_once):
             yield from watching.before(step)
-            if isinstance(step, Command):
-                told = tell(self, step, self.matching.roster)
-                placed = self._counted(Placements.joined([NO_PLACEMENTS, *told]))
-            else:
-                placed = self._publish(step, chosen, found)
+            placed = (
+                self._tell(step)
+                if isinstance(step, Command)
+                else self._publish(step, chosen, found)
+            )
             watching.during(step, placed)
             yield placed
             if isinstance(step, Command):
                 self._carry_out(step)
             watching.after(step)
-        if until is not None:
-            yield from watching.due(until)
+
+    def _run_together(self, items: Items, commands: CommandReader) -> Iterator[Placements]:
+        """The same where nobody watches: publications are cut by commands only for the shortlists
+        that these concern."""
+        for stretch in Stretches(self.matching.roster).of(items, commands):
+            if isinstance(stretch, Command):
+                yield self._tell(stretch)
+                self._carry_out(stretch)
+            elif stretch.places:
+                yield from self._run_rounds(stretch)
+            elif len(stretch.publications):
+                yield self._publish(stretch.publications, None, None)
+
+    def _run_rounds(self, stretch: Stretch) -> Iterator[Placements]:
+        items, matching = stretch.publications, self.matching
+        self.selecting.sweep()
+        first = self.selecting.publications.add(items)
+        block = Block.of_items(items, matching.values)
+        if block.size:
+            ends = {name: commands[0][0] for name, commands in stretch.places.items()}
+            combined, sets, left_out = matching.combined(block, self._expected(items, [*ends]))
+            spans = {name: (0, end) for name, end in ends.items()}
+            some = between(combined, self._numbered(spans), len(self.names))
+            yield self._offer(items, first, some, sets, left_out)
+        for turns in stretch.rounds():
+            for turn in turns:
+                matching.census.behind(block, turn.first)
+                yield self._tell(turn.command)
+                self._carry_out(turn.command)
+            matching.census.behind(block, block.size)
+            live = matching.roster.shortlists
+            spans = {
+                turn.shortlist: (turn.first, turn.end)
+                for turn in turns
+                if turn.first < turn.end and turn.shortlist in live
+            }
+            if spans:
+                combined, sets = matching.combined_of(spans, block)
+                some = between(combined, self._numbered(spans), len(self.names), others=0)
+                yield self._offer(items, first, some, sets)
+
+    def _numbered(self, spans: Mapping[str, Span]) -> dict[int, Span]:
+        """By number of a shortlist, of those that there are."""
+        found = ((self.matching.shortlists.find(name), span) for name, span in spans.items())
+        return {number: span for number, span in found if number is not None}
+
+    def _tell(self, command: Command) -> Placements:
+        """What a command leads to that is about to be carried out."""
+        told = tell(self, command, self.matching.roster)
+        return self._counted(Placements.joined([NO_PLACEMENTS, *told]))
+
+    def count(self, changes: list[Command], most: int) -> None:
+        """From now on changes are noted behind these, as long as they are no more than that."""
+        self.changes, self._most_changes = changes, most
+
+    def follow(self, command: Command) -> None:
+        """Carries out a command that was let in before, while nothing is held yet."""
+        deque(tell(self, command, self.matching.roster), maxlen=0)
+        self._carry_out(command)
 
     def due(self, before: int) -> Placements:
         """Everything due before an instant."""
         return self._counted(self.selecting.advance(before))
 
     def open(self, shortlist: Shortlist) -> None:
-        self._open_all([shortlist])
+        self._open_all({self.matching.shortlists.number(shortlist.id): shortlist})
 
-    def _open_all(self, shortlists: Sequence[Shortlist]) -> None:
-        numbers = self.matching.shortlists
-        numbered = {numbers.number(shortlist.id): shortlist for shortlist in shortlists}
-        self._note(numbered)
-        self.selecting.open_all(numbered)
+    def _open_all(self, shortlists: Mapping[int, Shortlist]) -> None:
+        self._note(shortlists)
+        self.selecting.open_all(shortlists)
 
     def close(self, shortlist: str, time: int) -> Placements:
         return self.selecting.close(self.matching.shortlists.number(shortlist), time)
@@ -196,23 +262,21 @@ class Shard:
         return self.selecting.retract(source, publication, time)
 
     def shortlist(self, number: int) -> Shortlist:
-        shortlist = self._shortlists[number]
-        assert shortlist is not None
-        return shortlist
+        return self.matching.roster.shortlists[self.names[number]]
 
     def deliveries(self, placed: Placements, with_data: bool = False) -> pa.RecordBatch:
         """Placements as rows of DELIVERIES."""
-        numbers, what = np.unique(placed.publications, return_inverse=True)
-        places, publications = numbers.tolist(), self.selecting.publications
+        publications = self.selecting.publications
+        numbers, what = distinct(placed.publications, len(publications))
         return delivery_batch(
             Published(
-                sources=publications.text("source", places),
-                ids=publications.text("id", places),
+                sources=publications.text("source", numbers),
+                ids=publications.text("id", numbers),
                 positions=publications.facts["position"][numbers],
-                data=publications.text("data", places) if with_data else None,
+                data=publications.text("data", numbers) if with_data else None,
                 places=what,
             ),
-            self._receiving(placed.places),
+            self._receivers.of(placed.places),
             times=placed.times,
             subscriptions=self.matching.names.taken(placed.named),
             scores=placed.scores,
@@ -221,18 +285,6 @@ class Shard:
             ranks=pa.array(placed.ranks, mask=placed.ranks == 0),
             promoted=placed.promoted,
         )
-
-    def _receiving(self, numbers: Ints) -> Receiving:
-        """The shortlists of deliveries, by number: all there are, or only these if they are few."""
-        if self.names.is_cheap(numbers.size):
-            if self._hashed is None:
-                self._hashed = shortlist_texts(self.names.column().fill_null(""))
-            columns = self.names.column(), self._subscribers.column()
-            return Receiving(*columns, self._hashed, numbers)
-        who, places = np.unique(numbers, return_inverse=True)
-        ids = self.names.taken(who)
-        hashed = shortlist_texts(ids)
-        return Receiving(ids, self._subscribers.taken(who), hashed, places)
 
     def objects(self, placed: Placements) -> Iterator[Delivery]:
         """Placements one by one."""
@@ -246,7 +298,7 @@ class Shard:
                 shortlist=shortlist.id,
                 subscriber=shortlist.subscriber,
                 publication=self.selecting.publications[publication],
-                subscription=self.matching.subscription(named).id,
+                subscription=self.matching.names[named],
                 score=score,
                 possibility=high,
                 necessity=low,
@@ -255,23 +307,20 @@ class Shard:
             )
 
     def _carry_out(self, command: Command) -> None:
-        name = self.matching.roster.shortlist_of(command)
+        roster = self.matching.roster
+        updated = roster.shortlist_of(command) if isinstance(command, Update) else None
         self.matching.apply(command)
-        if not isinstance(command, Retract | Heartbeat):
-            self.changes += 1
-        if isinstance(command, Update) and name is not None:
-            number = self.matching.shortlists.number(name)
-            self._note({number: self.matching.roster.shortlists[name]})
+        if self.changes is not None and not isinstance(command, Retract | Heartbeat):
+            self.changes.append(command)
+            if len(self.changes) > self._most_changes:
+                self.changes = None
+        if updated is not None:
+            self._note({self.matching.shortlists.number(updated): roster.shortlists[updated]})
 
     def _note(self, shortlists: Mapping[int, Shortlist]) -> None:
         """Keeps who shortlists are, by number."""
         for number, shortlist in shortlists.items():
-            if number == len(self._shortlists):
-                self._shortlists.append(None)
-            self._shortlists[number] = shortlist
-            self.names.put(number, shortlist.id)
-            self._subscribers.put(number, shortlist.subscriber)
-        self._hashed = None
+            self._receivers.put(number, shortlist.subscriber)
         kinds = [KINDS.index(_kind(shortlist.policy)) for shortlist in shortlists.values()]
         self._kinds.put_all(np.fromiter(shortlists, np.int64), kind=kinds)
 
@@ -281,7 +330,7 @@ class Shard:
         """Offers publications to every shortlist that they match and were chosen for."""
         self.selecting.sweep()
         self.offered, placed = NOBODY, [NO_PLACEMENTS]
-        for run, replaces, is_dead in _runs(items):
+        for run, replaces, is_dead in runs(items):
             if replaces is not None:
                 source = run.batch.column("source")[0].as_py()
                 time = int(run.times[0])
@@ -306,8 +355,15 @@ class Shard:
             self.suppressed[AUDIENCE] += int((~is_chosen).sum())
             combined = combined.kept(is_chosen)
         self.offered = np.append(self.offered, combined.shortlists)
+        return self._offer(items, self.selecting.publications.add(items), combined, sets, left_out)
+
+    def _offer(
+        self, items: Items, first: int, combined: Combined, sets: MatchSets, left_out: int = 0
+    ) -> Placements:
+        """What candidates lead to, and so many others that were left out; `first` is the number of
+        the first publication."""
         self.counts["matched"] += combined.scores.size + left_out
-        placed = self._counted(self.selecting.publish(items, combined, sets))
+        placed = self._counted(self.selecting.publish(items, first, combined, sets))
         self._suppress(combined.shortlists, left_out, placed.kept(~placed.promoted).places)
         return placed
 
@@ -322,12 +378,16 @@ class Shard:
         if left_out:
             self.suppressed[HOPELESS] += left_out
 
-    def _expected(self, items: Items) -> Expected | None:
-        """What publications must reach to matter; who is chosen for one depends on all of them."""
+    def _expected(self, items: Items, but: Sequence[str] = ()) -> Expected | None:
+        """What publications must reach to matter, but to some shortlists; who is chosen for one
+        depends on all of them."""
         if not self.matching.combining.expects or inducements(items):
             return None
         lasts: Bools = np.asarray(items.batch.column("expiry").is_null())
-        return Expected(*self.selecting.expected(int(items.times[-1])), lasts)
+        floors, ks = self.selecting.expected(int(items.times[-1]))
+        numbers = map(self.matching.shortlists.find, but)
+        ks[[number for number in numbers if number is not None]] = -1
+        return Expected(floors, ks, lasts)
 
     def _counted(self, placed: Placements) -> Placements:
         promotions = int(placed.promoted.sum())
@@ -338,39 +398,7 @@ class Shard:
         return placed
 
 
-class Unobserved:
-    """Nobody watches a shard."""
-
-    at_once = BLOCK
-
-    def __init__(self, shard: Shard) -> None:
-        self._shard = shard
-
-    def before(self, step: Items | Command) -> Iterator[Placements]:
-        return iter(())
-
-    def during(self, step: Items | Command, placed: Placements) -> None: ...
-
-    def after(self, step: Items | Command) -> None: ...
-
-    def due(self, before: int) -> Iterator[Placements]:
-        yield self._shard.due(before)
-
-
 def _kind(policy: Policy) -> str:
     """What shortlists with this policy are counted as."""
     kinds = [each.kind for each in policies_of(policy)]
     return kinds[0] if len(kinds) == 1 else CHAIN
-
-
-def _runs(items: Items) -> Iterator[tuple[Items, str | None, bool]]:
-    """Publications cut before each one that replaces another, and behind one that is dead; with
-    the id of what the first one replaces, and whether it is dead."""
-    replaces = items.batch.column("replaces")
-    is_replacing = np.asarray(replaces.is_valid())
-    is_dead = items.numbers("expiry", 2**62) <= items.times
-    is_first = is_replacing.copy()
-    is_first[1:] |= is_dead[:-1]
-    bounds = [0, *(np.flatnonzero(is_first[1:]) + 1).tolist(), len(items)]
-    for first, end in pairwise(bounds):
-        yield items.between(first, end), replaces[first].as_py(), bool(is_dead[first])

@@ -61,7 +61,7 @@ class Showing:
             *(column.tolist() for column in columns), strict=True
         ):
             publication = self._shard.selecting.publications[held]
-            subscription = None if named < 0 else self._shard.matching.subscription(named).id
+            subscription = None if named < 0 else self._shard.matching.names[named]
             ending: Reason = "window" if is_windowed and publication.expiry != end else "expired"
             shown[self._name(number)][publication.position] = Held(
                 publication, subscription, end, ending, push
@@ -72,7 +72,7 @@ class Showing:
         """Placements by shortlist."""
         columns = placements.places, placements.publications, placements.named
         for number, publication, named in zip(*(c.tolist() for c in columns), strict=True):
-            subscription = self._shard.matching.subscription(named).id
+            subscription = self._shard.matching.names[named]
             held = Held(self._shard.selecting.publications[publication], subscription)
             yield self._name(number), held
 
@@ -80,7 +80,7 @@ class Showing:
         """Whether so many matches have come that it is not in its count window any more."""
         if held.push == NEVER:
             return False
-        (depth, _), *_ = showing(self._shard.selecting.stages[self._number(name)])
+        (depth, _), *_ = showing(self._shard.selecting.stages(self._number(name)))
         return bool(held.push <= [*self._heads(name)][depth]["matches"])
 
     def next_due(self, name: str) -> int:
@@ -91,12 +91,12 @@ class Showing:
 
     def _heads(self, name: str) -> Iterator[Records]:
         """What a shortlist's policies have in mind, one after the other."""
-        stages = self._shard.selecting.stages[self._number(name)]
-        for level, (kind, place, _) in zip(self._shard.selecting.levels, stages, strict=False):
+        stages = self._shard.selecting.stages(self._number(name))
+        for level, (kind, place) in zip(self._shard.selecting.levels, stages, strict=False):
             yield level.banks[kind].arenas[0].heads[place]
 
     def _name(self, number: int) -> str:
-        return self._shard.shortlist(number).id
+        return self._shard.names[number]
 
     def _number(self, name: str) -> int:
         return self._shard.matching.shortlists.number(name)

@@ -17,12 +17,15 @@ import json
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from itertools import groupby
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import pyarrow as pa
 
-from shortlist.engine.admission import Admission, Admitted
+from shortlist.engine.admission import Admission
+from shortlist.engine.admitted import Admitted
 from shortlist.engine.arrow import batches, rows
+from shortlist.engine.compiled import opened
 from shortlist.engine.deliveries import DELIVERIES
 from shortlist.engine.matching import Chosen, Matching
 from shortlist.engine.ordering import in_order, late_by, reached_before
@@ -33,6 +36,7 @@ from shortlist.intake.reading import LineReader, items_of, rejects_of
 from shortlist.intake.roster import registry_commands
 from shortlist.intake.table_reading import TableReader
 from shortlist.matching.index.index import Index
+from shortlist.matching.index.storage import open_parts
 from shortlist.model.command import Advertise, Command, Define, Subscribe, Unadvertise
 from shortlist.model.items import BLANK, PUBLICATION, REJECT, Items, Wanted
 from shortlist.model.registry import Registry
@@ -89,6 +93,15 @@ class Read:
         appended: Sequence[int | None] | None = None,
     ) -> Items:
         """Lines that somebody has at hand."""
+        return self.items_and_commands(positions, lines, appended)[0]
+
+    def items_and_commands(
+        self,
+        positions: Sequence[int | None],
+        lines: Sequence[bytes | None],
+        appended: Sequence[int | None] | None = None,
+    ) -> tuple[Items, dict[int, Command]]:
+        """The same for whoever is here: the commands among them need not be read again."""
         read = LineReader(
             self.vocabulary,
             self.limits,
@@ -98,7 +111,7 @@ class Read:
             by_arrival=self.by_arrival,
         )
         items = read.lines(positions, lines, appended)
-        return items if self.keeps_blanks else items.kept(items.kinds != BLANK)
+        return items if self.keeps_blanks else items.kept(items.kinds != BLANK), read.commands
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -251,12 +264,29 @@ class Share:
     commands: Sequence[Command]
     limits: Limits
     wanted: Wanted
+    compiled: str | None = None
+    """Where shortlists and subscriptions are, if not in the registry."""
 
     @property
     def is_idle(self) -> bool:
         """Nobody will ever subscribe here."""
         subscribes = any(isinstance(command, Subscribe) for command in self.commands)
-        return not self.registry.subscriptions and not subscribes
+        return not self.registry.subscriptions and self.compiled is None and not subscribes
+
+    def shard(self) -> Shard:
+        """One that has seen nothing yet."""
+        if self.compiled is None:
+            return Shard(self.registry, self.limits)
+        return opened(open_parts(Path(self.compiled))[1], self.limits)
+
+    def matching(self) -> Matching:
+        """Its part that finds candidates."""
+        if self.compiled is not None:
+            return self.shard().matching
+        matching = Matching(self.registry.vocabulary, self.limits)
+        for command in registry_commands(self.registry):
+            matching.apply(command)
+        return matching
 
     @property
     def advertises(self) -> bool:
@@ -273,9 +303,7 @@ class Nominate:
 
     def __call__(self, arriving: Batches) -> Iterator[pa.RecordBatch]:
         share = self.share
-        matching = Matching(share.registry.vocabulary, share.limits)
-        for command in registry_commands(share.registry):
-            matching.apply(command)
+        matching = share.matching()
         pending = _Pending(share.commands, share.wanted)
         reader = ItemReader(share.registry.vocabulary, share.limits.for_what_was_read())
         for batch in arriving:
@@ -334,8 +362,11 @@ class Select:
             from shortlist.engine.explanation import Question
             from shortlist.engine.plain import PlainShard
 
-            return PlainShard(share.registry, share.limits, Index, Question(), of_a_shard=True)
-        return Shard(share.registry, share.limits)
+            registry = share.registry
+            if share.compiled is not None:
+                registry = share.shard().matching.roster.registry()
+            return PlainShard(registry, share.limits, Index, Question(), of_a_shard=True)
+        return share.shard()
 
     def _run(
         self,

@@ -27,12 +27,12 @@ def status(shard: Shard) -> dict[str, Any]:
 
 def warnings(shard: Shard) -> Iterator[str]:
     """What the policies of shortlists have to say about their settings."""
-    for number, stages in sorted(shard.selecting.stages.items()):
-        shortlist = shard.shortlist(number)
-        names = shard.matching.roster.members(shortlist.id)
-        members = {name: shard.matching.number(name) for name in names}
-        for level, (kind, place, _) in zip(shard.selecting.levels, stages, strict=False):
+    matching, selecting = shard.matching, shard.selecting
+    for name in matching.roster.shortlists:
+        stages = selecting.stages(matching.shortlists.number(name))
+        members = {each: matching.number(each) for each in matching.roster.members(name)}
+        for level, (kind, place) in zip(selecting.levels, stages, strict=False):
             bank = level.banks[kind]
             if isinstance(bank, Cautious):
                 for warning in bank.warnings(place, members):
-                    yield f"shortlist {shortlist.id!r}: {warning}"
+                    yield f"shortlist {name!r}: {warning}"

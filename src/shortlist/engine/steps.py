@@ -1,6 +1,7 @@
 """The block loop: items in order, cut into what can be done together."""
 
 from collections.abc import Iterator, Mapping
+from itertools import pairwise
 
 import numpy as np
 
@@ -19,15 +20,14 @@ class CommandReader:
         self._reader = reader
         self._known = known or {}
 
-    def read(self, items: Items) -> Command:
-        """The command that one item is."""
-        position = int(items.positions[0])
-        if position in self._known:
-            return self._known[position]
-        line, time = items.batch.column("line")[0].as_py(), int(items.times[0])
-        command = self._reader.line(line, position, time)
-        assert isinstance(command, Command)
-        return command
+    def among(self, items: Items) -> Iterator[Command]:
+        """In their order; each is read when it is asked for."""
+        some = items.kept(items.kinds == COMMAND)
+        columns = some.positions.tolist(), some.values("line"), some.times.tolist()
+        for position, line, time in zip(*columns, strict=True):
+            command = self._known.get(position) or self._reader.line(line, position, time)
+            assert isinstance(command, Command)
+            yield command
 
 
 def steps(items: Items, commands: CommandReader, at_once: int = BLOCK) -> Iterator[Items | Command]:
@@ -37,15 +37,34 @@ def steps(items: Items, commands: CommandReader, at_once: int = BLOCK) -> Iterat
     >>> from shortlist.model.command import Heartbeat
     >>> from shortlist.model.items import Wanted
     >>> from shortlist.model.publication import Publication
+    >>> from shortlist.model.vocabulary import Vocabulary
     >>> news = [Publication(id=f"n{n}", source="s", time=n, position=n) for n in range(3)]
     >>> items, _ = items_of(news, Wanted())
-    >>> [len(step) for step in steps(items, None, at_once=2)]
+    >>> [len(step) for step in steps(items, CommandReader(ItemReader(Vocabulary())), at_once=2)]
     [2, 1]
     """
-    first = 0
+    first, told = 0, commands.among(items)
     for at in [*np.flatnonzero(items.kinds == COMMAND).tolist(), len(items)]:
         for start in range(first, at, at_once):
             yield items.between(start, min(start + at_once, at))
         if at < len(items):
-            yield commands.read(items.between(at, at + 1))
+            yield next(told)
         first = at + 1
+
+
+def is_limited(items: Items) -> bool:
+    """Whether a publisher limits whom a publication reaches."""
+    return bool(len(items)) and items.batch.column("reach").null_count < len(items)
+
+
+def runs(items: Items) -> Iterator[tuple[Items, str | None, bool]]:
+    """Publications cut before each one that replaces another, and behind one that is dead; with
+    the id of what the first one replaces, and whether it is dead."""
+    replaces = items.batch.column("replaces")
+    is_replacing = np.asarray(replaces.is_valid())
+    is_dead = items.numbers("expiry", 2**62) <= items.times
+    is_first = is_replacing.copy()
+    is_first[1:] |= is_dead[:-1]
+    bounds = [0, *(np.flatnonzero(is_first[1:]) + 1).tolist(), len(items)]
+    for first, end in pairwise(bounds):
+        yield items.between(first, end), replaces[first].as_py(), bool(is_dead[first])

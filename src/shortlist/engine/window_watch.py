@@ -5,7 +5,8 @@ from typing import NamedTuple
 
 import numpy as np
 
-from shortlist.engine.shard import Shard, Unobserved
+from shortlist.engine.observing import Unobserved
+from shortlist.engine.shard import Shard
 from shortlist.engine.steps import BLOCK
 from shortlist.matching.blocks import Floats, Longs
 from shortlist.model.command import Command
@@ -60,7 +61,8 @@ class WindowWatch(Unobserved):
     ) -> None:
         """Shortlists whose only policy is a `window`, and the scores at which the interest of some
         of them changes, ascending."""
-        super().__init__(shard)
+        super().__init__(shard.due)
+        self._shard = shard
         self.at_once = at_once
         self._tell = tell
         self._banks, self._places = self._found(shortlists)
@@ -85,7 +87,7 @@ class WindowWatch(Unobserved):
         banks, places = [], []
         for name in shortlists:
             number = self._shard.matching.shortlists.number(name)
-            stages = self._shard.selecting.stages[number]
+            stages = self._shard.selecting.stages(number)
             if [stage.policy for stage in stages] != [Window]:
                 raise ValueError(f"shortlist {name!r}: expected a window and no other policy")
             bank = self._shard.selecting.levels[0].banks[stages[0].kind]

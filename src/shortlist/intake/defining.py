@@ -12,12 +12,11 @@ from shortlist.language.tree import Is, NamedTerm, predicates
 from shortlist.model.advertisement import Advertisement
 from shortlist.model.command import Define
 from shortlist.model.paths import Path
-from shortlist.model.settings import Limits
+from shortlist.model.settings import UNLIMITED
 from shortlist.model.subscription import Subscription
 from shortlist.model.vocabulary import Attribute, Term
 
 ANY_TERM = any_vocabulary()
-UNLIMITED = Limits().for_what_was_read()
 MOST_NAMED = 3
 
 Asking = TypeVar("Asking", Subscription, Advertisement)

@@ -146,6 +146,8 @@ def _check_weights(subscription: Subscription, where: Where | None) -> Iterator[
 
 
 POLICY: TypeAdapter[Policy] = TypeAdapter(Policy)
+MOST_POLICIES = 65_536
+"""Different ones that are remembered while documents are read."""
 TEXTS = ("shortlist", "subscriber", "score", "norm", "combine")
 """Fields that many entries of a registry fill alike."""
 
@@ -181,13 +183,14 @@ def brief(noun: object) -> Any:
     """
     document = ADAPTERS[type(noun)].dump_python(noun, mode="json", exclude_defaults=True)
     if "policy" in document:
-        whole = _whole_policy(cast("Subscription | Shortlist", noun).policy)
+        whole = dump_policy(cast("Subscription | Shortlist", noun).policy)
         document["policy"] = _with_kinds(document["policy"], whole)
     return document
 
 
 @lru_cache
-def _whole_policy(policy: Policy) -> Any:
+def dump_policy(policy: Policy) -> Any:
+    """The same of a policy."""
     return POLICY.dump_python(policy, mode="json")
 
 
@@ -213,7 +216,7 @@ class Documents:
         self.limits = limits or Limits()
         self.problems: list[Problem] = []
         self._policies: dict[str, Any] = {}
-        """Those that were read, by their text."""
+        """Those that were read last, by their text."""
 
     @property
     def vocabulary(self) -> Vocabulary:
@@ -271,7 +274,7 @@ class Documents:
         label = partial(labelled, kind, document, number)
         return self._read(NOUNS[kind], label, document, self._check)
 
-    def read_again(self, kind: Kind, document: dict[str, Any]) -> Any:
+    def read_again(self, kind: Kind, document: Mapping[str, Any]) -> Any:
         """The noun that was read before from such a document, without a problem."""
         given = dict(document)
         self._share(given)
@@ -302,6 +305,8 @@ class Documents:
         if type(policy) in (dict, list):
             text = repr(policy)  # tells 1 from true, which are equal
             if text not in self._policies:
+                if len(self._policies) >= MOST_POLICIES:
+                    self._policies.clear()
                 try:
                     self._policies[text] = POLICY.validate_python(policy)
                 except ValidationError:
@@ -384,7 +389,7 @@ def _children(value: object) -> Collection[object]:
     return value if isinstance(value, list | tuple) else ()
 
 
-def without_nulls(document: object) -> object:
+def without_nulls(document: object) -> Any:
     """Null is absent, in every object; only a window and a policy's scales may be null."""
     if isinstance(document, list):
         return [part if type(part) in PLAIN else without_nulls(part) for part in document]

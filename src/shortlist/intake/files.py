@@ -9,10 +9,11 @@ from typing import Any, NamedTuple
 from shortlist.intake.documents import UNREADABLE, Documents, Kind, labelled
 from shortlist.intake.json_text import NotJson, parse_bytes, parse_text
 from shortlist.intake.yaml_text import NotYaml, parse_yaml
+from shortlist.model.collecting import uncollected
 from shortlist.model.problem import InvalidRegistry, Problem
 from shortlist.model.registry import Registry
 from shortlist.model.settings import Limits
-from shortlist.model.vocabulary import Attribute
+from shortlist.model.vocabulary import Attribute, Vocabulary
 from shortlist.model.wording import shown
 
 KINDS: dict[str, Kind] = {
@@ -27,7 +28,7 @@ MOST_COMPARED = 1_000
 """Among more names than this none is looked for that was perhaps meant."""
 
 
-class _Entry(NamedTuple):
+class Entry(NamedTuple):
     """What is known of a document, though it may be broken: enough to tell who names whom.
 
     It has a label where it has no id to make one of.
@@ -58,7 +59,7 @@ id of a shortlist, found 'anna'
 
     def __init__(self, limits: Limits | None = None) -> None:
         self._documents = Documents(limits=limits)
-        self._entries: dict[str, list[_Entry]] = {kind: [] for kind in KINDS}
+        self._entries: dict[str, list[Entry]] = {kind: [] for kind in KINDS}
         self._problems: list[Problem] = []
         self._unread: set[str] = set()
 
@@ -101,13 +102,23 @@ id of a shortlist, found 'anna'
         """One more entry; its number in the list names it where its id does not."""
         noun = self._documents.read(KINDS[kind], document, number)
         known = document if isinstance(document, Mapping) else {}
-        name, shortlist = _text(known.get("id")), _text(known.get("shortlist"))
+        name, shortlist = text_or_none(known.get("id")), text_or_none(known.get("shortlist"))
         label = None
         if name is None:
             self._unread.add(kind)
             label = labelled(KINDS[kind], document, number)
-        self._entries[kind].append(_Entry(KINDS[kind], file, name, label, shortlist, noun))
+        self._entries[kind].append(Entry(KINDS[kind], file, name, label, shortlist, noun))
         self._settle(file)
+
+    @property
+    def vocabulary(self) -> Vocabulary:
+        """What entries are read under."""
+        return self._documents.vocabulary
+
+    @property
+    def has_problems(self) -> bool:
+        """So far, and with single entries."""
+        return bool(self._problems)
 
     def registry(self) -> Registry:
         """What was gathered, if all of it is good."""
@@ -126,10 +137,16 @@ id of a shortlist, found 'anna'
 
     def _conflicts(self) -> Iterator[Problem]:
         for entries in self._entries.values():
-            yield from _repeated(entries)
-        shortlists = {entry.id for entry in self._entries["shortlists"]}
+            yield from repeated(entries)
         subscriptions = self._entries["subscriptions"]
         owners = {entry.id for entry in subscriptions if entry.shortlist is None}
+        yield from self._home_conflicts(subscriptions, owners)
+
+    def _home_conflicts(
+        self, subscriptions: Iterable[Entry], owners: set[str | None]
+    ) -> Iterator[Problem]:
+        """What is wrong with the shortlists of subscriptions, given who has one of its own."""
+        shortlists = {entry.id for entry in self._entries["shortlists"]}
         known = {name for name in shortlists | owners if name is not None}
         for entry in subscriptions:
             if entry.shortlist is None:
@@ -138,13 +155,19 @@ id of a shortlist, found 'anna'
             elif entry.shortlist not in known and "shortlists" not in self._unread:
                 yield entry.problem("shortlist", _unknown(entry.shortlist, known))
 
+    def is_read_elsewhere(self, kind: str, file: Path) -> bool:
+        """Whether somebody else sees to a list."""
+        return False
 
-def _text(value: object) -> str | None:
+
+def text_or_none(value: object) -> str | None:
+    """What a field can be known by."""
     return value if isinstance(value, str) and value else None
 
 
-def _repeated(entries: Iterable[_Entry]) -> Iterator[Problem]:
-    first: dict[str, _Entry] = {}
+def repeated(entries: Iterable[Entry]) -> Iterator[Problem]:
+    """Entries with the id of an earlier one."""
+    first: dict[str, Entry] = {}
     for entry in entries:
         if entry.id is None:
             continue
@@ -183,22 +206,15 @@ class Unreadable(ValueError):
     """Why a file holds no value."""
 
 
+@uncollected()
 def read_registry(path: str | Path, limits: Limits | None = None) -> Registry:
     """A registry that can run; every problem at once in `InvalidRegistry` if there is any."""
-    place = Path(path)
     builder = RegistryBuilder(limits)
-    try:
-        if place.is_dir():
-            _read_folder(place, builder)
-        else:
-            builder.take(load(place), place.name)
-    except OSError as error:
-        builder.complain(str(place), _reason(error))
-    except Unreadable as error:
-        builder.complain(place.name, str(error))
+    read_into(builder, Path(path))
     return builder.registry()
 
 
+@uncollected()
 def registry_from_documents(document: Mapping[str, Any], limits: Limits | None = None) -> Registry:
     """A registry from the values that a file would hold.
 
@@ -211,6 +227,7 @@ def registry_from_documents(document: Mapping[str, Any], limits: Limits | None =
     return builder.registry()
 
 
+@uncollected()
 def registry_read_again(document: Mapping[str, Any]) -> Registry:
     """The registry that was read before from such a document: nothing is checked once more.
 
@@ -225,6 +242,19 @@ def registry_read_again(document: Mapping[str, Any]) -> Registry:
         for name, kind in KINDS.items()
     }
     return Registry(vocabulary=documents.vocabulary, **nouns)
+
+
+def read_into(builder: RegistryBuilder, place: Path) -> None:
+    """A file or a folder, all of it."""
+    try:
+        if place.is_dir():
+            _read_folder(place, builder)
+        else:
+            builder.take(load(place), place.name)
+    except OSError as error:
+        builder.complain(str(place), _reason(error))
+    except Unreadable as error:
+        builder.complain(place.name, str(error))
 
 
 def _read_folder(folder: Path, builder: RegistryBuilder) -> None:
@@ -277,15 +307,23 @@ def _unwrapped(document: object) -> object:
 def _read_list(file: Path, builder: RegistryBuilder) -> None:
     kind = file.stem
     try:
+        if builder.is_read_elsewhere(kind, file):
+            return
         if file.suffix == ".parquet":
             _read_table(kind, file, builder)
-        elif file.is_dir():
-            for part in _visible(file).values():
-                _read_lines(kind, part, f"{file.name}/{part.name}", builder)
         else:
-            _read_lines(kind, file, file.name, builder)
+            for part, label in files_of_lines(file):
+                _read_lines(kind, part, label, builder)
     except OSError as error:
         builder.complain(file.name, _reason(error), unread=kind)
+
+
+def files_of_lines(file: Path) -> Iterator[tuple[Path, str]]:
+    """A file of lines, or those of a folder, and what each is called."""
+    if file.is_dir():
+        yield from ((part, f"{file.name}/{part.name}") for part in _visible(file).values())
+    else:
+        yield file, file.name
 
 
 def _read_table(kind: str, file: Path, builder: RegistryBuilder) -> None:
@@ -298,21 +336,28 @@ def _read_table(kind: str, file: Path, builder: RegistryBuilder) -> None:
 
 
 def _read_lines(kind: str, file: Path, label: str, builder: RegistryBuilder) -> None:
-    for number, line in _lines(file):
-        place = f"{label}:{number}"
-        try:
-            document = parse_bytes(line, distinct=True)
-        except NotJson as error:
-            builder.complain(place, f"not JSON: {error}", unread=kind)
-        else:
-            builder.add(kind, document, place)
-
-
-def _lines(file: Path) -> Iterator[tuple[int, bytes]]:
     with file.open("rb") as lines:
-        for number, line in enumerate(lines, start=1):
-            if line.strip():
-                yield number, line
+        for number, read in documents_of(lines):
+            place = f"{label}:{number}"
+            if isinstance(read, NotJson):
+                builder.complain(place, not_json(read), unread=kind)
+            else:
+                builder.add(kind, read, place)
+
+
+def documents_of(lines: Iterable[bytes], first: int = 1) -> Iterator[tuple[int, object]]:
+    """What lines hold, or why they hold nothing, each with its number; blank ones are passed
+    over."""
+    for number, line in enumerate(lines, first):
+        if line.strip():
+            try:
+                yield number, parse_bytes(line, distinct=True)
+            except NotJson as error:
+                yield number, error
+
+
+def not_json(error: NotJson) -> str:
+    return f"not JSON: {error}"
 
 
 def load(file: Path) -> object:

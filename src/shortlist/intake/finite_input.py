@@ -38,6 +38,11 @@ def lines_of(file: Path) -> list[bytes]:
     return content.removesuffix(b"\n").split(b"\n") if content else []
 
 
+def _length(file: Path) -> int:
+    """Of the lines of a file, about."""
+    return file.stat().st_size * (10 if file.suffix in UNPACKED else 1)
+
+
 @dataclass(frozen=True)
 class FiniteInput:
     """Files in order of name, whose lines or rows are numbered through all of them, from 1."""
@@ -52,6 +57,17 @@ class FiniteInput:
         if tabular:
             check_tables(files)
         return cls(files, tabular)
+
+    def fits(self, most: int) -> bool:
+        """Whether this process can read it, and it has no more than so many bytes: of tables, in
+        memory; compressed lines are taken to be ten times as long."""
+        if self.tabular:
+            found = (pq.read_metadata(file) for file in self.files)
+            groups = (each.row_group(n) for each in found for n in range(each.num_row_groups))
+            return bool(sum(group.total_byte_size for group in groups) <= most)
+        if any(file.suffix in LEFT_TO_SPARK for file in self.files):
+            return False
+        return sum(_length(file) for file in self.files) <= most
 
     @cached_property
     def places(self) -> Places:

@@ -4,7 +4,7 @@ import sys
 from collections.abc import Mapping, Sequence
 from typing import Any, Literal
 
-from shortlist.intake.documents import Documents, Kind
+from shortlist.intake.documents import Documents, Kind, without_nulls
 from shortlist.intake.json_text import NotJson, parse_bytes
 from shortlist.language.permissive import with_any_terms
 from shortlist.model.command import (
@@ -84,7 +84,8 @@ class ItemReader:
     """Reads lines under one vocabulary: publications and, unless told otherwise, commands.
 
     Whether a subscription's terms exist depends on the commands before it: whoever carries it out
-    finds out, unless this is told to check them by the vocabulary as it is.
+    finds out, unless this is told to check them by the vocabulary as it is. Of what was read
+    before, without a problem, nouns are not judged `again`.
 
     >>> read = ItemReader(Vocabulary())
     >>> read.line('{"id": "p1", "source": "s", "time": "1970-01-01T00:00:01Z"}', position=4).time
@@ -102,10 +103,13 @@ class ItemReader:
         commands: bool = True,
         *,
         checks_terms: bool = False,
+        again: bool = False,
     ) -> None:
-        self._vocabulary = vocabulary if checks_terms else with_any_terms(vocabulary)
         self._limits = limits or Limits()
+        known = vocabulary if checks_terms else with_any_terms(vocabulary)
+        self._documents = Documents(known, self._limits)
         self._commands = commands
+        self._again = again
 
     def line(self, line: str | bytes, position: int, time: int | None = None) -> Item:
         """The item that a line holds, or `BadItem`; with a `time` it is of that time, whatever it
@@ -179,11 +183,16 @@ class ItemReader:
         return Heartbeat(**place)
 
     def _noun(self, kind: Kind, content: Mapping[str, Any]) -> Any:
-        documents = Documents(self._vocabulary, self._limits)
-        noun = documents.read(kind, content)
+        if self._again:
+            return self._documents.read_again(kind, without_nulls(content))
+        noun = self._documents.read(kind, content)
         if noun is None:
-            raise _bad(documents)
+            raise self._bad()
         return noun
+
+    def _bad(self) -> BadItem:
+        problems, self._documents.problems = self._documents.problems, []
+        return BadItem("; ".join(map(str, problems)), problems)
 
     def _define(self, content: Mapping[str, Any], place: Mapping[str, int]) -> Define:
         """An attribute keeps its type, so that it is known already which terms it can have."""
@@ -197,17 +206,12 @@ class ItemReader:
         terms = _object({"terms": content.get("terms")}, "terms")
         if not terms:
             raise BadItem("define: terms: expected a term, found none")
-        documents = Documents(self._vocabulary, self._limits)
         given = {term: meaning for term, meaning in terms.items() if meaning is not None}
-        read = documents.read_terms(name, given)
+        read = self._documents.read_terms(name, given)
         if read is None:
-            raise _bad(documents)
+            raise self._bad()
         path, known = read
         return Define(attribute=path, terms={term: known.get(term) for term in terms}, **place)
-
-
-def _bad(documents: Documents) -> BadItem:
-    return BadItem("; ".join(map(str, documents.problems)), documents.problems)
 
 
 def parse_json(line: str | bytes, limits: Limits) -> object:

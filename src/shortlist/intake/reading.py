@@ -1,7 +1,7 @@
 """Lines to items as columns: each is read once, and only what is wanted of it."""
 
 import json
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -9,11 +9,11 @@ import orjson
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from shortlist.intake.attributes import Data, attribute_columns, data_column
 from shortlist.intake.lines import BadItem, ItemReader, check_size, parse_json
 from shortlist.intake.tables import row_publication
 from shortlist.intake.written import item_document
 from shortlist.model.command import Command, Heartbeat, Item
-from shortlist.model.fields import finite
 from shortlist.model.items import (
     ATTRIBUTES,
     BLANK,
@@ -22,21 +22,19 @@ from shortlist.model.items import (
     HEARTBEAT,
     PUBLICATION,
     REJECT,
-    VALUE,
     Items,
     Wanted,
 )
-from shortlist.model.paths import CONTEXT, Path, format_path
+from shortlist.model.joined import Joined
+from shortlist.model.paths import format_path
 from shortlist.model.publication import Publication
 from shortlist.model.settings import Limits
 from shortlist.model.times import parse_times
 from shortlist.model.vocabulary import Vocabulary
 from shortlist.model.wording import one_line
 
-Data = Mapping[str, Any]
 Document = dict[str, Any]
 NO_DATA: Data = {}
-NONE = type(None)
 NESTED = {dict, list}
 FURTHER = {"type", "expirytime", "audience", "replaces", "specversion"}
 """What some publications say of themselves, beside what all do."""
@@ -46,6 +44,8 @@ FLOAT_LIKE = "e+"
 
 EVERYBODY = 2**63 - 1
 """An audience of more is no larger."""
+MANY = 64
+"""Lines from which on simple ones are read in bulk."""
 
 
 class LineReader:
@@ -80,6 +80,8 @@ class LineReader:
         self._wanted = wanted
         self._tabular = tabular
         self._has_usual = not tabular and limits.nesting > 0
+        self.commands: dict[int, Command] = {}
+        """Those that were read, by position."""
 
     def lines(
         self,
@@ -88,6 +90,38 @@ class LineReader:
         appended: Sequence[int | None] | None = None,
     ) -> Items:
         """Lines with their positions; of each there is one item."""
+        has_all = None not in positions and (appended is None or None not in appended)
+        if len(lines) < MANY or not self._has_usual or self._wanted.data or not has_all:
+            return self._one_by_one(positions, lines, appended)
+        # imported where many are read: commands that read a few start without numba
+        from shortlist.intake.simple_lines import simple_lines
+
+        is_simple, items = simple_lines(
+            positions,
+            _joined(lines),
+            appended,
+            self._wanted,
+            self._limits,
+            by_arrival=self._by_arrival,
+        )
+        others = np.flatnonzero(~is_simple).tolist()
+        if not others:
+            return items
+        rest = self._one_by_one(
+            [positions[at] for at in others],
+            [lines[at] for at in others],
+            None if appended is None else [appended[at] for at in others],
+        )
+        places = np.argsort(np.append(np.flatnonzero(is_simple), others))
+        return Items.joined([items, rest]).taken(places)
+
+    def _one_by_one(
+        self,
+        positions: Sequence[int | None],
+        lines: Sequence[bytes | None],
+        appended: Sequence[int | None] | None,
+    ) -> Items:
+        """The same, with an object for each."""
         usual: list[tuple[int, Document]] = []
         others: dict[int, _Read] = {}
         taken = appended if appended is not None else [None] * len(lines)
@@ -156,6 +190,8 @@ class LineReader:
         except Exception as error:  # what no rule foresees concerns this line alone
             reason = one_line(f"cannot be read: {type(error).__name__}: {error}")
             return _Read(position, REJECT, line=text, reason=reason)
+        if isinstance(item, Command):
+            self.commands[position] = item
         return _Read(position, _kind(item), item=item, line=text)
 
 
@@ -167,6 +203,11 @@ class _Read(NamedTuple):
     item: Item | None = None
     line: str | None = None
     reason: str | None = None
+
+
+def _joined(lines: Sequence[bytes | None]) -> Joined:
+    """What is missing is no simple line, as an empty one is none."""
+    return lines if isinstance(lines, Joined) else Joined.of([line or b"" for line in lines])
 
 
 def _has_nested_extension(document: Document) -> bool:
@@ -314,88 +355,3 @@ def _data(data: str | None, line: str | None, is_publication: bool) -> Data:
         return json.loads(data)  # type: ignore[no-any-return]
     assert line is not None
     return json.loads(line.removeprefix("\ufeff")).get("data") or NO_DATA
-
-
-def data_column(data: Sequence[Data], is_publication: Sequence[bool]) -> pa.StringArray:
-    """What publications have to say, as text."""
-    texts = (
-        json.dumps(each, ensure_ascii=False) if is_one else None
-        for each, is_one in zip(data, is_publication, strict=True)
-    )
-    return pa.array(texts, pa.string())
-
-
-def attribute_columns(data: Sequence[Data], paths: Iterable[Path]) -> pa.StructArray:
-    """The attributes at paths into data, as items have them.
-
-    >>> attribute_columns([{"a": {"b": True}}], [("a", "b")]).to_pylist()
-    [{'a.b': {'number': None, 'text': None, 'other': 'true'}}]
-    """
-    columns = {format_path(path): _values_at(data, path) for path in sorted(paths, key=format_path)}
-    return _attributes(columns, len(data))
-
-
-def value_columns(values: Mapping[str, Mapping[str, pa.Array]], size: int) -> pa.StructArray:
-    """Attributes whose numbers, texts and other values are known; what is not given is null."""
-    columns = {}
-    for name, given in values.items():
-        parts = [given.get(field.name, pa.nulls(size, field.type)) for field in VALUE]
-        columns[name] = _values(*parts)
-    return _attributes(columns, size)
-
-
-def _attributes(columns: Mapping[str, pa.StructArray], size: int) -> pa.StructArray:
-    if not columns:
-        return pa.array([{}] * size, pa.struct([]))
-    return pa.StructArray.from_arrays([*columns.values()], names=[*columns])
-
-
-def _values_at(data: Sequence[Data], path: Path) -> pa.StructArray:
-    if path in CONTEXT:
-        return value_column([None] * len(data))
-    if len(path) == 1:
-        key = path[0]
-        return value_column([each.get(key) for each in data])
-    return value_column([_found(each, path) for each in data])
-
-
-def _found(data: Data, path: Path) -> Any:
-    found: Any = data
-    for key in path:
-        if not isinstance(found, Mapping):
-            return None
-        found = found.get(key)
-    return found
-
-
-def value_column(found: Sequence[Any]) -> pa.StructArray:
-    """JSON values as one attribute.
-
-    >>> value_column([1, "a", [1, 2]]).to_pylist()[2]
-    {'number': None, 'text': None, 'other': '[1, 2]'}
-    """
-    kinds = set(map(type, found))
-    nothing = pa.nulls(len(found), pa.string())
-    if kinds <= {int, float, NONE}:
-        try:
-            numbers = np.array(found, np.float64)
-            return _values(pa.array(numbers, mask=~np.isfinite(numbers)), nothing, nothing)
-        except OverflowError:
-            pass  # an integer beyond all doubles is absent
-    elif kinds <= {str, NONE}:
-        return _values(pa.nulls(len(found), pa.float64()), pa.array(found, pa.string()), nothing)
-    return _values(
-        pa.array([finite(value) for value in found], pa.float64()),
-        pa.array([value if type(value) is str else None for value in found], pa.string()),
-        pa.array([_other(value) for value in found], pa.string()),
-    )
-
-
-def _other(value: Any) -> str | None:
-    if value is None or type(value) in (int, float, str):
-        return None
-    return json.dumps(value, ensure_ascii=False)
-
-
-def _values(numbers: pa.Array, texts: pa.Array, others: pa.Array) -> pa.StructArray:
-    return pa.StructArray.from_arrays([numbers, texts, others], fields=[*VALUE])

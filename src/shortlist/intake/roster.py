@@ -2,6 +2,7 @@
 
 from collections import Counter
 from collections.abc import Container, Iterable, Iterator, Mapping
+from itertools import chain
 from typing import Any, NamedTuple
 
 from shortlist.intake.defining import TermUse, Users, changed_terms, defined
@@ -24,7 +25,7 @@ from shortlist.model.command import (
 )
 from shortlist.model.paths import format_path
 from shortlist.model.problem import Problem
-from shortlist.model.registry import Registry
+from shortlist.model.registry import Live, Registry
 from shortlist.model.settings import Limits
 from shortlist.model.shortlist import Shortlist
 from shortlist.model.subscription import Subscription
@@ -49,20 +50,13 @@ def updated(live: Subscription | Shortlist, changes: Changes) -> Updated:
     >>> made.subscription.where, made.subscription.score, made.shortlist.policy.k
     ('rent < 900', None, 3)
     """
-    made = ADAPTERS[type(live)].validate_python(without_nulls({**dump(live), **changes}))
+    return _updated(ADAPTERS[type(live)].validate_python(without_nulls({**dump(live), **changes})))
+
+
+def _updated(made: Subscription | Shortlist) -> Updated:
     if isinstance(made, Subscription):
         return Updated(made, made.own_shortlist())
     return Updated(None, made)
-
-
-def update_problems(
-    live: Subscription | Shortlist, changes: Changes, vocabulary: Vocabulary, limits: Limits
-) -> str | None:
-    """What is wrong with a noun once it is changed; None if nothing is."""
-    documents = Documents(vocabulary, limits)
-    kind: Kind = "shortlist" if isinstance(live, Shortlist) else "subscription"
-    documents.read(kind, {**dump(live), **changes})
-    return "; ".join(map(str, documents.problems)) or None
 
 
 BEFORE_ALL_TIME = -(2**62)
@@ -83,14 +77,30 @@ class Roster:
     "there is no live subscription 's1'"
     """
 
-    def __init__(self, vocabulary: Vocabulary | None = None, limits: Limits | None = None) -> None:
+    def __init__(
+        self,
+        vocabulary: Vocabulary | None = None,
+        limits: Limits | None = None,
+        live: Live | None = None,
+    ) -> None:
         self.vocabulary = LiveVocabulary.copied(vocabulary or Vocabulary())
-        self._limits = limits or Limits()
-        self._templates = Templates(self.vocabulary, self._limits.for_what_was_read())
-        self.shortlists: dict[str, Shortlist] = {}
-        self.subscriptions: dict[str, Subscription] = {}
+        limits = limits or Limits()
+        self._documents = Documents(self.vocabulary, limits)
+        self._templates = Templates(self.vocabulary, limits.for_what_was_read())
+        self.shortlists, self.subscriptions, self._members = live or Live.nobody()
         self.advertisements: dict[str, Advertisement] = {}
-        self._members: dict[str, list[str]] = {}
+        self._update: tuple[Update, Updated] | None = None
+        """What the update comes to that was asked about last, as long as nothing changes."""
+
+    @classmethod
+    def of(
+        cls, registry: Registry, commands: Iterable[Command] = (), limits: Limits | None = None
+    ) -> "Roster":
+        """One that begins with a registry, after commands that were not refused."""
+        roster = cls(registry.vocabulary, limits)
+        for command in chain(registry_commands(registry), commands):
+            roster.apply(command)
+        return roster
 
     def refusal(self, command: Command) -> str | None:
         """Why a command cannot be carried out now; None if it can."""
@@ -118,6 +128,10 @@ class Roster:
 
     def apply(self, command: Command) -> None:
         """Carries out a command that was not refused."""
+        self._apply(command)
+        self._update = None
+
+    def _apply(self, command: Command) -> None:
         match command:
             case Open(shortlist=shortlist):
                 self._open(shortlist)
@@ -128,14 +142,18 @@ class Roster:
                 if own is not None:
                     self._open(own)
                 self.subscriptions[subscription.id] = subscription
-                self._members[subscription.shortlist_id].append(subscription.id)
+                members = self._members[subscription.shortlist_id]
+                members[subscription.id] = None
+                self._members[subscription.shortlist_id] = members
             case Unsubscribe(subscription=name):
                 subscription = self.subscriptions[name]
                 if subscription.shortlist is None:
                     self._close(subscription.id)
                 else:
                     del self.subscriptions[name]
-                    self._members[subscription.shortlist].remove(name)
+                    members = self._members[subscription.shortlist]
+                    del members[name]
+                    self._members[subscription.shortlist] = members
             case Update():
                 made = self.updated(command)
                 if made.subscription is not None:
@@ -172,9 +190,11 @@ class Roster:
 
     def updated(self, command: Update) -> Updated:
         """What an update that was not refused makes of its noun."""
-        noun = self._noun(command)
-        assert noun is not None
-        return updated(noun, command.changes)
+        if self._update is None or self._update[0] is not command:
+            noun = self._noun(command)
+            assert noun is not None
+            self._update = command, updated(noun, command.changes)
+        return self._update[1]
 
     def unknown_term(self, kind: Kind, noun: Subscription | Advertisement) -> str | None:
         """What is wrong with a noun that was read whatever terms there are; None if nothing is."""
@@ -223,7 +243,13 @@ class Roster:
         if command.kind == "shortlist" and isinstance(noun, Subscription) and others:
             only = ", ".join(OWN_FIELDS)
             return f"{others[0]}: expected only {only}, since a subscription owns {noun.id!r}"
-        return update_problems(noun, changes, self.vocabulary, self._limits)
+        kind: Kind = "shortlist" if isinstance(noun, Shortlist) else "subscription"
+        made = self._documents.read(kind, {**dump(noun), **changes})
+        if made is not None:
+            self._update = command, _updated(made)
+            return None
+        problems, self._documents.problems = self._documents.problems, []
+        return "; ".join(map(str, problems))
 
     def _define_refusal(self, command: Define) -> str | None:
         path, known = command.attribute, self.vocabulary.of(command.attribute).terms
@@ -252,7 +278,7 @@ class Roster:
 
     def _open(self, shortlist: Shortlist) -> None:
         self.shortlists[shortlist.id] = shortlist
-        self._members[shortlist.id] = []
+        self._members[shortlist.id] = {}
 
     def _close(self, shortlist: str) -> None:
         del self.shortlists[shortlist]
@@ -305,10 +331,7 @@ def summary(registry: Registry) -> dict[str, int]:
     >>> summary(registry_from_documents({"subscriptions": [{"id": "s", "where": "rent < 900"}]}))
     {'subscribers': 1, 'shortlists': 1, 'policy everything': 1, 'subscriptions': 1}
     """
-    roster = Roster()
-    for command in registry_commands(registry):
-        roster.apply(command)
-    shortlists = roster.shortlists.values()
+    shortlists = registry.every_shortlist
     policies = Counter(shortlist.policy.kind for shortlist in shortlists)
     counts = {
         "declared attributes": len(registry.vocabulary.attributes),

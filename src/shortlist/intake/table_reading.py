@@ -8,7 +8,8 @@ import numpy.typing as npt
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from shortlist.intake.reading import LineReader, value_columns
+from shortlist.intake.attributes import value_columns
+from shortlist.intake.reading import LineReader
 from shortlist.intake.tables import CONTEXT_COLUMNS as CONTEXT_NAMES
 from shortlist.intake.tables import POSITION, known_instants, row_lines
 from shortlist.model.items import CONTEXT_COLUMNS, PUBLICATION, Items, Wanted

@@ -2,7 +2,8 @@
 
 import json
 from base64 import b64encode
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
+from contextlib import contextmanager
 from dataclasses import fields
 from datetime import UTC, datetime
 from decimal import Decimal
@@ -150,11 +151,17 @@ def known_instants(column: pyarrow.Array | pyarrow.ChunkedArray) -> pyarrow.Arra
 
 
 def _rows(file: Path) -> list[dict[str, Any]]:
+    with reading_table():
+        return rows_of(pyarrow.parquet.read_table(file))
+
+
+@contextmanager
+def reading_table() -> Iterator[None]:
+    """Raises `NotATable` where a table cannot be read."""
     try:
-        rows = rows_of(pyarrow.parquet.read_table(file))
+        yield
     except (OSError, ValueError, pyarrow.ArrowException) as error:
         raise NotATable(_one_line(error)) from None
-    return rows
 
 
 def _one_line(error: Exception) -> str:
@@ -200,20 +207,21 @@ def row_document(row: Mapping[str, Any]) -> dict[str, Any]:
     >>> row_document({"id": "s", "policy": {"kind": "window", "k": 1, "window": None}})
     {'id': 's', 'policy': {'window': None, 'kind': 'window', 'k': 1}}
     """
-    return {name: _cell(name, value) for name, value in row.items() if value is not None}
+    return {name: cell(name, value) for name, value in row.items() if value is not None}
 
 
-def _cell(name: str, value: Any) -> Any:
+def cell(name: str, value: Any) -> Any:
+    """What a document has under a name, where a table's row has this in its column."""
     if name in JSON_CELLS and isinstance(value, str) and value.lstrip().startswith(("{", "[")):
         return _json(value)
     if name in ("profile", "over") and isinstance(value, list):
         return _pairs(value, with_nulls=name == "over")
     if name == "policy" and isinstance(value, list):
-        return [_cell("", part) for part in value]
+        return [cell("", part) for part in value]
     if isinstance(value, Decimal):
         return int(value) if value.is_finite() and value % 1 == 0 else float(value)
     if isinstance(value, Mapping):
-        kept = {key: _cell(key, part) for key, part in value.items() if part is not None}
+        kept = {key: cell(key, part) for key, part in value.items() if part is not None}
         return {"window": None, **kept} if kept.get("kind") in WINDOWED else kept
     return value
 
@@ -230,5 +238,5 @@ def _pairs(cells: list[Any], *, with_nulls: bool) -> Any:
     if not all(isinstance(cell, tuple) and len(cell) == 2 for cell in cells):
         return cells
     return {
-        name: _cell(str(name), number) for name, number in cells if with_nulls or number is not None
+        name: cell(str(name), number) for name, number in cells if with_nulls or number is not None
     }

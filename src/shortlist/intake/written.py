@@ -15,15 +15,11 @@ from shortlist.model.command import (
 from shortlist.model.paths import format_path
 from shortlist.model.publication import Publication
 from shortlist.model.registry import Registry
-from shortlist.model.subscription import Subscription
 from shortlist.model.times import format_time
 
-Known = dict[str, tuple[Subscription, Any]]
-"""Subscriptions by id, and the documents that were made of them."""
 
-
-def registry_document(registry: Registry, known: Known | None = None) -> dict[str, Any]:
-    """What a registry file could have held; what is known of subscriptions is not made again.
+def registry_document(registry: Registry) -> dict[str, Any]:
+    """What a registry file could have held.
 
     >>> from shortlist.intake.files import registry_from_documents
     >>> registry = registry_from_documents({"subscriptions": [{"id": "s", "refresh": "90m"}]})
@@ -36,19 +32,9 @@ def registry_document(registry: Registry, known: Known | None = None) -> dict[st
             for path, attribute in registry.vocabulary.attributes.items()
         },
         "shortlists": [brief(made) for made in registry.shortlists],
-        "subscriptions": _subscriptions(registry, {} if known is None else known),
+        "subscriptions": [brief(made) for made in registry.subscriptions],
         "advertisements": [brief(made) for made in registry.advertisements],
     }
-
-
-def _subscriptions(registry: Registry, known: Known) -> list[Any]:
-    made = {}
-    for one in registry.subscriptions:
-        before, document = known.get(one.id, (None, None))
-        made[one.id] = one, document if before is one else brief(one)
-    known.clear()
-    known.update(made)
-    return [document for _, document in made.values()]
 
 
 def item_document(item: Item) -> dict[str, Any]:

@@ -8,6 +8,7 @@ from dataclasses import dataclass, fields
 from pathlib import Path
 from typing import Any, NamedTuple, Protocol
 
+from shortlist.live.registry_folder import CompiledRegistry
 from shortlist.model.registry import Registry
 from shortlist.model.settings import PlanSetting, Settings
 from shortlist.progress import Steps
@@ -46,7 +47,7 @@ class Ground(Protocol):
 class Job:
     """Ranks the publications of a file or folder."""
 
-    registry: Registry
+    registry: Registry | CompiledRegistry
     source: Path
     outputs: Outputs
     settings: Settings

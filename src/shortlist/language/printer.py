@@ -2,6 +2,7 @@
 
 from typing import assert_never
 
+from shortlist.language.scores import BINDING, SIGNED
 from shortlist.language.tree import (
     And,
     Arithmetic,
@@ -39,9 +40,7 @@ TERM_WORDS = frozenset({"not", "very", "somewhat", "trapezoid", "around"})
 DEGREES = frozenset({"possibility", "necessity"})
 SUBSCRIPTION = frozenset({"subscription"})
 
-SIGNED, ATOM = 3, 5
-BINDING = {"+": 1, "-": 1, "*": 2, "/": 2, "^": 4}
-"""How tightly an operator binds its operands; a leading minus stands between `*` and `^`."""
+ATOM = 5
 
 
 def print_where(where: Where) -> str:

@@ -67,7 +67,7 @@ OPEN, CLOSE, MORE = token(open=r"\("), token(close=r"\)"), token(more=",", close
 END = token(end=r"\Z")
 
 
-@lru_cache(1_024)
+@lru_cache(8_192)
 def parted(text: str) -> tuple[str, tuple[str, ...]]:
     """A text's shape, with 1 for each number and '' for each string, and these literals. Texts of
     one shape mention the same things.

@@ -1,4 +1,4 @@
-"""Conditions that differ only in their numbers and strings: one of them is read, all are known."""
+"""Conditions that differ only in their numbers and strings: two of them are read, all are known."""
 
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
@@ -25,7 +25,7 @@ from shortlist.model.times import Instant
 from shortlist.model.vocabulary import Vocabulary
 
 KEPT = 4_096
-"""Shapes whose templates are remembered."""
+"""Shapes that are remembered, with their templates."""
 
 Literal = float | str
 
@@ -55,9 +55,13 @@ class Template:
 
 
 class Templates:
-    """Reads conditions under one vocabulary, each shape once.
+    """Reads conditions under one vocabulary, each shape at most once.
+
+    A shape is read when it comes back: of conditions that are like no other nothing is kept.
 
     >>> templates = Templates(Vocabulary(), Limits())
+    >>> [templates.read(f"rent < {rent}").value for rent in (850, 870)]
+    [850.0, 870.0]
     >>> first, some = templates.read("rent < 900")
     >>> second, others = templates.read("rent < 800")
     >>> first is second, some, others
@@ -68,6 +72,9 @@ class Templates:
         self._vocabulary = vocabulary
         self._limits = limits
         self._known: dict[str, Template | None] = {}
+        """By shape; None where each text has to be read."""
+        self._seen: set[str] = set()
+        """Shapes that have come at least once."""
 
     def read(self, text: str) -> tuple[Template, list[Literal]] | Where:
         """A condition as a template and what fills it; or all of it, where what is right depends on
@@ -76,8 +83,7 @@ class Templates:
         if shape not in self._known:
             where = parse_where(text, self._vocabulary, self._limits)
             self._remember(shape, where)
-            if self._known[shape] is None:
-                return where
+            return where
         template = self._known[shape]
         literals = [text_of(one) if one[0] == "'" else float(one) for one in found]
         if template is None or len(text) > self._limits.expression_length or inf in literals:
@@ -91,6 +97,11 @@ class Templates:
         return read[0].where if isinstance(read, tuple) else read
 
     def _remember(self, shape: str, where: Where) -> None:
+        if shape not in self._seen:
+            if len(self._seen) >= KEPT:
+                self._seen.clear()
+            self._seen.add(shape)
+            return
         if len(self._known) >= KEPT:
             self._known.clear()
         has_holes = all(map(_has_holes, predicates(where)))

@@ -108,11 +108,13 @@ Where = Predicate | And | Or
 
 def predicates(where: Where | None) -> Iterator[Predicate]:
     """Every predicate of a condition, from left to right."""
-    if isinstance(where, And | Or):
-        for operand in where.operands:
-            yield from predicates(operand)
-    elif where is not None:
-        yield where
+    left = [] if where is None else [where]
+    while left:
+        one = left.pop()
+        if isinstance(one, And | Or):
+            left += reversed(one.operands)
+        else:
+            yield one
 
 
 @dataclass(frozen=True, slots=True)
@@ -199,3 +201,17 @@ Score = (
     | Relevance
     | Cosine
 )
+
+
+def parts(score: Score) -> Iterator[Score]:
+    """A score and every score within it, from left to right."""
+    yield score
+    match score:
+        case Negate(operand):
+            yield from parts(operand)
+        case Arithmetic(_, left, right):
+            yield from parts(left)
+            yield from parts(right)
+        case Call(_, arguments):
+            for argument in arguments:
+                yield from parts(argument)

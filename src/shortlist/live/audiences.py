@@ -1,13 +1,16 @@
 """Whom publishers with an audience reach: the k best of every shard, then the k best of those."""
 
+from collections import deque
 from dataclasses import dataclass
 
 import numpy as np
 import pyarrow as pa
 
 from shortlist.engine.matching import NOMINATIONS, Matching
+from shortlist.engine.saved import Saved
 from shortlist.engine.stages import CHOSEN, Choose
 from shortlist.live.cache import Cache
+from shortlist.live.compiled import opened_shard
 from shortlist.live.files import Files, Stored
 from shortlist.live.manifest import Chain
 from shortlist.live.matching_part import MatchingPart
@@ -28,10 +31,12 @@ class Inquiry:
     epoch: int
     shard: int
     shards: int
-    registry: Chain
-    """Before the batch."""
+    chain: Chain
+    """Of the shard, before the batch."""
+    registry: str
+    """The token of the registry before the batch."""
     following: str
-    """The token of the registry after the batch."""
+    """And after it."""
     items: Stored
     limits: Limits
 
@@ -40,16 +45,28 @@ def nominated(inquiry: Inquiry) -> str:
     """A shard's best candidates, as a file."""
     files = Files(inquiry.folder, inquiry.epoch)
     key = f"{inquiry.folder} {inquiry.shard} of {inquiry.shards}"
-    part = PARTS.take(key, inquiry.registry.token)
+    part = PARTS.take(key, inquiry.registry)
     if part is None:
-        concerns = of_shard(inquiry.shard, inquiry.shards)
-        part = MatchingPart(inquiry.registry, files, inquiry.limits, concerns, Matching)
+        part = _part_of_shard(inquiry, files)
     items = items_of_bytes(files.read(inquiry.items.name))
     has_reach = np.asarray(items.batch.column("reach").is_valid())
     some = items.kept(has_reach | (items.kinds == COMMAND))
     named = [part.matching.nominations(block) for block in part.steps(some)]
     PARTS.put(key, inquiry.following, part)
     return files.write("nominations", to_bytes(joined(named, NOMINATIONS)))
+
+
+def _part_of_shard(inquiry: Inquiry, files: Files) -> MatchingPart[Matching]:
+    """With the registry that a shard has: as its snapshot says, and the commands since."""
+    saved = Saved.of_bytes(files.read(inquiry.chain.snapshot.name))
+    matching = opened_shard(saved, files, inquiry.limits).matching
+    for command in saved.changes(matching.vocabulary):
+        matching.apply(command)
+    part = MatchingPart(matching, of_shard(inquiry.shard, inquiry.shards))
+    for taken in inquiry.chain.inputs:
+        items = items_of_bytes(files.read(taken.items.name))
+        deque(part.steps(items.kept(items.kinds == COMMAND)), maxlen=0)
+    return part
 
 
 def reached(nominations: pa.Table) -> pa.Table:

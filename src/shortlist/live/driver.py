@@ -3,39 +3,33 @@
 import time
 import uuid
 from collections import Counter
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
+from typing import NamedTuple
 
 import pyarrow as pa
 
-from shortlist.engine.admission import Admission, Admitted
-from shortlist.engine.arrow import rows
-from shortlist.engine.quarantine import Harmful, Quarantined
+from shortlist.engine.admission import Admission
+from shortlist.engine.admitted import Admitted
+from shortlist.engine.quarantine import Harmful
 from shortlist.engine.stages import Read
-from shortlist.intake.reading import LineReader
+from shortlist.live.admission_files import AdmissionFiles
 from shortlist.live.files import Files
 from shortlist.live.laps import Laps
-from shortlist.live.manifest import Chain, Input, Manifest, Segment
+from shortlist.live.manifest import Chain, Manifest
 from shortlist.live.outlets import ForeignEntries, Outlet, put_out
 from shortlist.live.plans import choose
 from shortlist.live.registers import MANIFEST, Registers, committed, take_over
-from shortlist.live.registry_state import first_states, registry_state, replay_registry
-from shortlist.live.segments import Segments
+from shortlist.live.registry_chain import RegistryChain
+from shortlist.live.registry_folder import CompiledRegistry
+from shortlist.live.registry_state import first_states
 from shortlist.live.shard import Done
-from shortlist.live.tables import (
-    ACCEPTED,
-    COMMANDS,
-    QUARANTINE,
-    REFUSALS,
-    WAITING,
-    table_of,
-    to_bytes,
-)
+from shortlist.live.tables import REFUSALS, table_of, to_bytes
 from shortlist.live.tasks import Run, Tasks
 from shortlist.log.base import Moved
 from shortlist.model.command import Command
 from shortlist.model.counts import REJECTED
-from shortlist.model.items import COMMAND, Items, Wanted
+from shortlist.model.items import Items, Wanted
 from shortlist.model.problem import ShortlistError
 from shortlist.model.registry import Registry
 from shortlist.model.settings import PlanSetting, Settings
@@ -61,6 +55,16 @@ class Report:
     bytes_written: int
     deliveries: pa.Table
     refusals: pa.Table
+
+
+class Committed(NamedTuple):
+    """A batch that has happened; what came of it may not be where it belongs yet."""
+
+    before: Manifest
+    after: Manifest
+    counts: Counter[str]
+    refusals: pa.Table
+    laps: Laps
 
 
 class Finished(ShortlistError):
@@ -96,7 +100,9 @@ class Driver:
         self._outlet = outlet
         self._revision, self.manifest = committed(registers)
         if self.manifest.is_finished:
-            self._put_out()  # whoever has brought it to its end may not have come to that
+            self._put_out(
+                self.manifest
+            )  # whoever has brought it to its end may not have come to that
         self._revision, self.manifest = take_over(registers, self._check)
         self._files = files = files.of_epoch(self.manifest.epoch)
         self._tasks = Tasks(
@@ -106,16 +112,25 @@ class Driver:
             with_data=with_data,
             with_departures=with_departures,
         )
-        self._accepted = Segments(files, "accepted", ACCEPTED)
-        self._waiting = Segments(files, "waiting", WAITING)
-        self._quarantine = Segments(files, "quarantine", QUARANTINE)
+        self._admission_files = AdmissionFiles(files, settings)
         self._with_data = with_data
         self._begun_with = begun_with
-        self._admission = self._recall_admission()
+        self._admission = self._recall()
         shards = len(self.manifest.shards)
-        self.choice = choose(plan, self._admission.registry(), shards, settings.limits)
-        self._put_out()
+        self.choice = choose(plan, self._admission.roster, shards, settings.limits)
+        self._put_out(self.manifest)
         self._files.collect({*self.manifest.files}, RETENTION)
+
+    def keep_registry(self) -> None:
+        """Before the first batch of a new deployment: what a later driver opens is written while
+        shards compile theirs."""
+        self._admission_files.keep_registry(self.manifest, self._admission)
+
+    def _recall(self) -> Admission:
+        files = self._admission_files
+        admission = files.recall(self.manifest, self._with_data, self._begun_with)
+        self._registry = RegistryChain(self._files, self._settings, files.followed)
+        return admission
 
     def _check(self, manifest: Manifest) -> None:
         """Raises where nobody can go on with what was committed, or not so."""
@@ -174,9 +189,24 @@ class Driver:
         Whose batch it is, and its number there, are remembered for whoever wants to know whether it
         was committed. Laps may have begun before.
         """
+        return self.put_out(self.commit_batch(items, checkpoint, batch, last=last, laps=laps))
+
+    def commit_batch(
+        self,
+        items: Items,
+        checkpoint: str | None = None,
+        batch: int | None = None,
+        *,
+        commands: Mapping[int, Command] | None = None,
+        last: bool = False,
+        laps: Laps | None = None,
+        ready: Callable[[], object] = lambda: None,
+    ) -> Committed:
+        """The same, for whoever puts out what came of it: `ready` returns when that is done for the
+        batch before, which may go on meanwhile. Commands that are known need not be read."""
         laps = laps or Laps()
         before = self.manifest
-        found, done, following = self._carried_out(items, last, laps)
+        found, done, following = self._carried_out(items, commands or {}, last, laps)
         found.refusals.sort(key=lambda refusal: refusal.order)
         refusals = table_of(found.refusals, REFUSALS)
         manifest = replace(
@@ -184,23 +214,30 @@ class Driver:
             checkpoint=before.checkpoint if checkpoint is None else checkpoint,
             batch=before.batch if batch is None else batch,
         )
+        ready()
+        laps.lap("waiting")
         self._commit(manifest)
         laps.lap("commit")
-        deliveries = self._put_out()
-        laps.lap("output")
-        if self.manifest.number % COLLECT_EVERY == 0:
-            self._files.collect({*before.files, *self.manifest.files}, RETENTION)
+        return Committed(before, manifest, _counts(found, done, refusals), refusals, laps)
+
+    def put_out(self, batch: Committed) -> Report:
+        """Brings where it belongs what came of the batch that was committed last."""
+        before, manifest = batch.before, batch.after
+        deliveries = self._put_out(manifest)
+        batch.laps.lap("output")
+        if manifest.number % COLLECT_EVERY == 0:
+            self._files.collect({*before.files, *manifest.files}, RETENTION)
         return Report(
-            number=self.manifest.number,
-            counts=_counts(found, done, refusals),
-            seconds=laps.seconds,
-            bytes_written=_size({*self.manifest.files} - {*before.files}, self._files),
+            number=manifest.number,
+            counts=batch.counts,
+            seconds=batch.laps.seconds,
+            bytes_written=_size({*manifest.files} - {*before.files}, self._files),
             deliveries=deliveries,
-            refusals=refusals,
+            refusals=batch.refusals,
         )
 
     def _carried_out(
-        self, items: Items, last: bool, laps: Laps
+        self, items: Items, commands: Mapping[int, Command], last: bool, laps: Laps
     ) -> tuple[Admitted, list[Done], str]:
         """What came of items, those aside that the engine fails on. Everything else is as if these
         had never been there: what was decided about a batch with them does not count."""
@@ -209,14 +246,14 @@ class Driver:
             self._admission.harmful = harmful
             since = self._admission.ordering.reached
             try:
-                found = self._admission.admit(items, last=last)
+                found = self._admission.admit(items, commands, last=last)
                 laps.lap("admission")
                 done, following = self._tasks.done(found, self.manifest, self.choice, since, laps)
             except Harmful as error:
                 if error.reasons.keys() <= harmful.keys():
                     raise
                 harmful |= error.reasons
-                self._admission = self._recall_admission()
+                self._admission = self._recall()
             else:
                 return found, done, following
 
@@ -230,9 +267,7 @@ class Driver:
         following: str,
     ) -> Manifest:
         before, ordering = self.manifest, self._admission.ordering
-        reached = ordering.reached
         counts = Counter(before.counts) + _counts(found, done, refusals)
-        forgotten = None if reached is None else reached - self._settings.dedup + 1
         delivered = tuple(one.deliveries for one in done if one.deliveries is not None)
         position = max(before.position, int(items.positions.max(initial=before.position)))
         return replace(
@@ -242,16 +277,11 @@ class Driver:
             passed=ordering.passed_up_to(position),
             arrived=self._admission.arrivals.latest,
             latest=ordering.latest,
-            reached=reached,
-            registry=self._changed_registry(found, following),
-            accepted=self._accepted.extended(
-                before.accepted, table_of(found.accepted, ACCEPTED), forgotten
+            reached=ordering.reached,
+            registry=self._registry.followed(
+                before.registry, self._admission.roster, found, following
             ),
-            waiting=self._waiting.extended(
-                () if last else before.waiting, _waiting(found.waiting), reached
-            ),
-            quarantine=self._changed_quarantine(found),
-            quarantined=len(self._admission.quarantine.held),
+            **self._admission_files.write(before, self._admission, found, last=last),
             shards=tuple(one.chain for one in sorted(done, key=lambda one: one.shard)),
             deliveries=before.deliveries.followed(sum(one.delivered for one in done), delivered),
             rejects=before.rejects.followed(refusals.num_rows, self._written_refusals(refusals)),
@@ -275,23 +305,6 @@ class Driver:
             is_finished=last,
         )
 
-    def _changed_registry(self, found: Admitted, token: str) -> Chain:
-        chain = self.manifest.registry
-        if not found.commands:
-            return chain
-        if chain.is_long():
-            content = registry_state(self._admission.registry())
-            return Chain(token=token, snapshot=self._files.store("registry", content))
-        commands = found.items.kept(found.items.kinds == COMMAND).batch
-        content = to_bytes(pa.table({name: commands.column(name) for name in COMMANDS.names}))
-        return chain.followed(token, Input(items=self._files.store("commands", content)))
-
-    def _changed_quarantine(self, found: Admitted) -> tuple[Segment, ...]:
-        held, before = self._admission.quarantine.held, self.manifest.quarantine
-        if found.released:  # somebody has decided, which is rare: the rest is written anew
-            return self._quarantine.extended((), table_of(held.values(), QUARANTINE), None)
-        return self._quarantine.extended(before, table_of(found.quarantined, QUARANTINE), None)
-
     def _written_refusals(self, refusals: pa.Table) -> tuple[str, ...]:
         if not refusals.num_rows:
             return ()
@@ -304,10 +317,10 @@ class Driver:
         self._revision = self._registers.put(MANIFEST, manifest.to_bytes(), self._revision)
         self.manifest = manifest
 
-    def _put_out(self) -> pa.Table:
+    def _put_out(self, manifest: Manifest) -> pa.Table:
         for _ in range(MOST_ATTEMPTS):
             try:
-                return put_out(self.manifest, self._files, self._outlet)
+                return put_out(manifest, self._files, self._outlet)
             except (ForeignEntries, Moved) as error:
                 if committed(self._registers)[0] != self._revision:
                     raise Moved(TAKEN_OVER) from error
@@ -316,51 +329,25 @@ class Driver:
                 # the driver before this one has put out the same meanwhile
         raise ForeignEntries(f"others wrote to the output meanwhile, {MOST_ATTEMPTS} times")
 
-    def _recall_admission(self) -> Admission:
-        """What the driver before this one knew."""
-        manifest, limits = self.manifest, self._settings.limits
-        registry, commands = self._recall_registry()
-        admission = Admission(registry, self._settings)
-        for command in commands:
-            admission.follow(command)
-        waiting = self._waiting.rows(manifest.waiting, manifest.reached)
-        wanted = admission.wanted.joined(Wanted(data=self._with_data))
-        read = LineReader(
-            registry.vocabulary,
-            limits.for_what_was_read(),
-            wanted,
-            by_arrival=manifest.basis == "arrival",
-        )
-        lines = [line.encode() for line in waiting.column("line").to_pylist()]
-        times = waiting.column("time").to_pylist()
-        items = read.lines(waiting.column("position").to_pylist(), lines, times)
-        admission.ordering.restore(manifest.latest, items, manifest.reached)
-        admission.arrivals.latest = manifest.arrived
-        for row in rows(self._quarantine.rows(manifest.quarantine).to_batches()):
-            admission.quarantine.put(Quarantined(*row))
-        for accepted, source, name in rows(self._accepted.rows(manifest.accepted).to_batches()):
-            admission.duplicates.accept(source, name, accepted)
-        return admission
-
-    def _recall_registry(self) -> tuple[Registry, Iterable[Command]]:
-        manifest, limits = self.manifest, self._settings.limits
-        if self._begun_with is not None and not manifest.number:
-            return self._begun_with, ()
-        others = manifest.settings.get("limits") != asdict(limits)
-        return replay_registry(manifest.registry, self._files, limits, checks=others)
-
 
 def begin(
     registers: Registers,
     files: Files,
-    registry: Registry,
+    registry: Registry | CompiledRegistry,
     shards: int,
     settings: Settings | None = None,
 ) -> None:
     """Makes a deployment that has read nothing yet, with a registry that was checked under these
-    settings; raises `Moved` if there is one already."""
+    settings; raises `Moved` if there is one already. One that is compiled says how many shards
+    there are."""
     settings = settings or Settings()
-    whole, parts = first_states(registry, shards)
+    if isinstance(registry, CompiledRegistry):
+        whole, parts = registry.first_states(files.folder)
+        counts = registry.subscriptions, registry.shortlists
+    else:
+        whole, parts = first_states(registry, shards)
+        owners = sum(each.shortlist is None for each in registry.subscriptions)
+        counts = len(registry.subscriptions), len(registry.shortlists) + owners
     first = _first_chain(files, "registry", whole)
     manifest = Manifest(
         id=uuid.uuid4().hex,
@@ -369,9 +356,8 @@ def begin(
         first_registry=first.snapshot,
         registry=first,
         shards=tuple(_first_chain(files, "snapshot", state) for state in parts),
-        subscriptions=len(registry.subscriptions),
-        shortlists=len(registry.shortlists)
-        + sum(each.shortlist is None for each in registry.subscriptions),
+        subscriptions=counts[0],
+        shortlists=counts[1],
         tzdata=database_version(),
         committed=time.time_ns() // 1000,
     )
@@ -381,10 +367,6 @@ def begin(
 
 def _first_chain(files: Files, kind: str, content: bytes) -> Chain:
     return Chain(token=uuid.uuid4().hex, snapshot=files.store(kind, content))
-
-
-def _waiting(items: Items) -> pa.Table:
-    return pa.table({name: items.batch.column(name) for name in WAITING.names})
 
 
 def _counts(found: Admitted, done: Sequence[Done], refusals: pa.Table) -> Counter[str]:

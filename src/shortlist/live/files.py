@@ -10,6 +10,9 @@ from typing import NamedTuple
 from shortlist.log.durable import make_durable
 from shortlist.log.private import make_private, open_private
 
+COMPILED = "compiled"
+"""The folder of registries that were compiled; `live/compiled.py` knows what is in it."""
+
 
 class Stored(NamedTuple):
     """A file, and how large it is."""
@@ -99,7 +102,8 @@ class Files:
         >>> files.collect(needed={new}, retention=0), [path.name for path in files.folder.iterdir()]
         (1, ['state-...'])
         """
-        names = {path.name for path in self.folder.glob("*") if epoch_of(path.name) <= self.epoch}
+        found = {path.name for path in self.folder.glob("*")} - {COMPILED}
+        names = {name for name in found if epoch_of(name) <= self.epoch}
         now = time.monotonic()
         unneeded = {name: self._unneeded.get(name, now) for name in names if name not in needed}
         self._unneeded.clear()

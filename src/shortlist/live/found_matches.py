@@ -1,6 +1,6 @@
 """Scored matches on their way from the lanes that find them to the shards that select."""
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Iterable, Sequence
 
 import numpy as np
 import pyarrow as pa
@@ -10,6 +10,7 @@ from shortlist.live.files import Files
 from shortlist.live.manifest import Piece
 from shortlist.live.tables import of_bytes, to_bytes
 from shortlist.matching.blocks import Ints, Longs
+from shortlist.matching.index.names import NameColumn
 from shortlist.model.items import Items
 from shortlist.scoring.blocks import Arrivals
 
@@ -32,18 +33,16 @@ class Outgoing:
     def __init__(self, shards: int) -> None:
         self._batches: list[list[pa.RecordBatch]] = [[] for _ in range(shards)]
 
-    def add(
-        self, positions: Longs, shards: Ints, found: Arrivals, name: Callable[[int], str]
-    ) -> None:
+    def add(self, positions: Longs, shards: Ints, found: Arrivals, names: NameColumn) -> None:
         """Matches of a block whose publications have these positions, with the pairs' shards."""
         for shard in np.unique(shards).tolist():
             some = found.kept(shards == shard)
             some = some.kept(np.argsort(some.publications.astype(np.uint16), kind="stable"))
             numbers, codes = np.unique(some.subscriptions, return_inverse=True)
-            names = pa.array([name(number) for number in numbers.tolist()], pa.string())
+            named = names.taken(numbers)
             columns = [
                 positions[some.publications],
-                pa.DictionaryArray.from_arrays(codes.astype(np.int32), names),
+                pa.DictionaryArray.from_arrays(codes.astype(np.int32), named),
                 *some[2:],
             ]
             self._batches[shard].append(pa.record_batch([*columns], schema=MATCHES))

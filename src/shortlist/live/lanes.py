@@ -1,5 +1,6 @@
 """Who runs the tasks of a driver where there is no Spark: this process, or a few others."""
 
+import time
 from collections.abc import Callable, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
@@ -9,12 +10,16 @@ from typing import Any
 
 from shortlist.live.forking import begin_to_import, fork, fork_here
 from shortlist.live.poison import TaskFailed
-from shortlist.live.tasks import D, W
+from shortlist.live.tasks import D, OfShard, W
 from shortlist.live.worker import serve
 from shortlist.model.problem import ShortlistError
 
 MOST_ATTEMPTS = 3
 """At one list of works: a worker that ends again and again is ended by what it does."""
+SPARE = 2
+"""Workers in reserve: what else can replace one that is killed takes a second to be ready."""
+BUSY_SECONDS = 0.5
+"""For which everybody has enough to do after a worker was replaced."""
 
 
 class WorkersEnded(TaskFailed, ShortlistError):
@@ -35,7 +40,9 @@ class Workers:
 
     def __init__(self, count: int) -> None:
         self._workers: list[_Worker | None] = [None] * count
-        self._is_prepared = False
+        self._spare: list[_Worker] = []
+        self._emptied: float | None = None
+        """When the last one was taken of the reserve, if nobody has seen to what comes after."""
 
     def __call__(self, task: Callable[[W], D], works: Sequence[W]) -> list[D]:
         shares = self._shares(works)
@@ -58,26 +65,49 @@ class Workers:
             self._worker(number)
 
     def start_here(self) -> None:
-        """The same with copies of this process, which has to be as `fork_here` says."""
+        """The same with copies of this process, which has to be as `fork_here` says; and some in
+        reserve."""
         for number in range(len(self._workers)):
             self._workers[number] = _Worker(*fork_here(serve))
+        self._spare = [_Worker(*fork_here(serve)) for _ in range(SPARE)]
 
     def _prepare(self) -> None:
-        """Sees to it that a worker which is killed from now on can be replaced at once."""
-        if not self._is_prepared:
+        """Sees to it, a while after the last one was taken of the reserve, that who is killed then
+        can be replaced at once."""
+        if self._emptied is not None and time.monotonic() - self._emptied > BUSY_SECONDS:
             begin_to_import()
-            self._is_prepared = True
+            self._emptied = None
 
     def ahead(self, task: Callable[[W], object], works: Sequence[W]) -> None:
         for number, places in self._shares(works).items():
             self._worker(number).ask((task, [works[place] for place in places]), unheard=True)
 
+    def mend(self, task: Callable[[W], object], works: Callable[[], Sequence[W]]) -> None:
+        """Replaces those that have ended meanwhile, which begin at once with their part of works,
+        and not when they are asked again."""
+        ended = {
+            number
+            for number, worker in enumerate(self._workers)
+            if worker is not None and not worker.process.is_alive()
+        }
+        for number in ended:
+            self._forget(number)
+        if ended:
+            self.ahead(task, [work for work in works() if self._number(work) in ended])
+        self._prepare()
+
+    def end_busy(self) -> None:
+        """Ends those whose answer nobody waits for any more."""
+        for number, worker in enumerate(self._workers):
+            if worker is not None and worker.is_busy:
+                self._forget(number)
+
     def close(self) -> None:
         """Lets go of what was kept."""
-        for worker in self._workers:
+        for worker in (*self._workers, *self._spare):
             if worker is not None:
                 worker.end()
-        self._workers = [None] * len(self._workers)
+        self._workers, self._spare = [None] * len(self._workers), []
 
     @property
     def processes(self) -> list[int]:
@@ -88,8 +118,11 @@ class Workers:
         """The places of each worker's works."""
         shares: dict[int, list[int]] = {}
         for place, work in enumerate(works):
-            shares.setdefault(work.shard % len(self._workers), []).append(place)
+            shares.setdefault(self._number(work), []).append(place)
         return shares
+
+    def _number(self, work: OfShard) -> int:
+        return work.shard % len(self._workers)
 
     def _answers(self, asked: dict[int, tuple[Any, list[Any]]]) -> dict[int, Any]:
         """What each worker answers, all at the same time."""
@@ -110,8 +143,17 @@ class Workers:
     def _worker(self, number: int) -> "_Worker":
         worker = self._workers[number]
         if worker is None:
-            worker = self._workers[number] = _Worker(*fork(serve))
+            worker = self._workers[number] = self._of_reserve() or _Worker(*fork(serve))
         return worker
+
+    def _of_reserve(self) -> "_Worker | None":
+        while self._spare:
+            worker = self._spare.pop()
+            self._emptied = None if self._spare else time.monotonic()
+            if worker.process.is_alive():
+                return worker
+            worker.end()
+        return None
 
     def _forget(self, number: int) -> None:
         worker = self._workers[number]
@@ -126,10 +168,13 @@ class _Worker:
     connection: Connection
     unheard: int = 0
     """Answers that nobody waits for, before the next one."""
+    is_busy: bool = False
+    """With what somebody waits for."""
 
     def ask(self, what: object, *, unheard: bool = False) -> None:
         """One that has ended is found when its answer is read."""
         self.unheard += unheard
+        self.is_busy |= not unheard
         with suppress(OSError):
             self.connection.send(what)
 
@@ -137,7 +182,8 @@ class _Worker:
         while self.unheard:
             self.connection.recv()
             self.unheard -= 1
-        return self.connection.recv()
+        answer, self.is_busy = self.connection.recv(), False
+        return answer
 
     def end(self) -> None:
         self.connection.close()

@@ -1,22 +1,30 @@
-"""Entries of a log on their way to a driver, in this process: batches of what there is."""
+"""Entries of a log on their way to a driver, in this process: batches of what there is.
+
+What came of a batch is put out while the next one is carried out, and before that is committed.
+"""
 
 import threading
 from collections.abc import Callable
+from contextlib import suppress
+from itertools import chain
 from types import TracebackType
 
+from shortlist.live.behind import Behind
 from shortlist.live.driver import Driver, Report
 from shortlist.live.heartbeats import Heartbeats
 from shortlist.live.laps import Laps
 from shortlist.live.stopping import STOP_SECONDS, StillBusy
-from shortlist.log.base import INPUT, Entry, Log
-from shortlist.log.streams import within_bytes
+from shortlist.log.base import INPUT, Chunk, Log
+from shortlist.log.streams import chunks_within_bytes
+from shortlist.model.joined import Joined
 
 MOST_BYTES = 64 * 2**20
 """Of the lines of a batch, but for the last one."""
 POLL_SECONDS = 0.005
 """Between two looks at a log that had nothing new."""
 Told = Callable[[Report, dict[int, int]], object]
-"""Hears of every batch, with the time at which the log took each position."""
+"""Hears of every batch that is put out, with the time at which the log took each position; no
+other is committed meanwhile."""
 
 
 class LogStream:
@@ -31,17 +39,20 @@ class LogStream:
         most_bytes: int = MOST_BYTES,
         patience: float = STOP_SECONDS,
         beats: Heartbeats | None = None,
+        idle: Callable[[], object] = lambda: None,
     ) -> None:
+        """Whatever is to be done while there is nothing new is done between two looks."""
         self._log = log
         self._driver = driver
         self._at_most = at_most
         self._told = told
         self._most_bytes = most_bytes
         self._beats = beats
+        self._idle = idle
         self._patience = patience
         """Seconds for which a batch is waited for."""
         self._stopping = threading.Event()
-        self._failure: Exception | None = None
+        self._failure: BaseException | None = None
         # one that is given up must not keep the process
         self._thread = threading.Thread(target=self._run, name="log stream", daemon=True)
 
@@ -78,32 +89,48 @@ class LogStream:
             self._thread.join(self._patience)
 
     def _run(self) -> None:
+        output = Behind("output")
         try:
             while not self._stopping.is_set():
-                if not self.run_batch():
+                if not self._take(output.wait, output.begin):
+                    output.wait()
+                    self._idle()
                     self._stopping.wait(POLL_SECONDS)
-        except Exception as failure:
+            output.wait()
+        except BaseException as failure:  # it ends this thread, and nobody else hears of it
             self._failure = failure
+            with suppress(Exception):  # whoever comes next must not meet what is under way
+                output.wait()
+        finally:
+            output.close()
 
-    def _unread(self, after: int, most: int) -> list[Entry]:
-        return [*within_bytes(self._log.read(INPUT, after, after + most), self._most_bytes)]
+    def _unread(self, after: int, most: int) -> list[Chunk]:
+        chunks = self._log.chunks(INPUT, after, after + most)
+        return [*chunks_within_bytes(chunks, self._most_bytes)]
 
     def run_batch(self) -> bool:
         """Takes what there is, as far as a batch may have it; whether there was anything."""
+        return self._take(lambda: None, lambda put_out: put_out())
+
+    def _take(
+        self, ready: Callable[[], object], begin: Callable[[Callable[[], object]], object]
+    ) -> bool:
+        """The same: `ready` returns when the batch before is put out, `begin` begins with this."""
         driver, laps = self._driver, Laps()
         base = driver.manifest.base
         after = driver.manifest.position - base
-        entries = self._unread(after, self._at_most)
-        if not entries:
+        chunks = self._unread(after, self._at_most)
+        if not chunks:
             return False
-        last = entries[-1].offset
+        last = chunks[-1].last
         if self._beats is not None and self._beats.follow(last, driver.manifest):
-            entries += self._unread(last, 1)  # so that nothing of this batch waits for the next
-        positions = [entry.offset + base for entry in entries]
-        appended = [entry.appended for entry in entries]
-        lines = [entry.content for entry in entries]
-        items = driver.read_task().items(positions, lines, appended)
+            chunks += self._unread(last, 1)  # so that nothing of this batch waits for the next
+        positions = range(chunks[0].first + base, chunks[-1].last + 1 + base)
+        appended = [*chain.from_iterable(chunk.appended for chunk in chunks)]
+        lines = Joined.of_parts([chunk.contents for chunk in chunks])
+        items, commands = driver.read_task().items_and_commands(positions, lines, appended)
         laps.lap("reading")
-        report = driver.run_batch(items, laps=laps)
-        self._told(report, dict(zip(positions, appended, strict=True)))
+        committed = driver.commit_batch(items, commands=commands, laps=laps, ready=ready)
+        taken = dict(zip(positions, appended, strict=True))
+        begin(lambda: self._told(driver.put_out(committed), taken))
         return True

@@ -14,7 +14,7 @@ from shortlist.live.files import Files, Stored
 from shortlist.live.found_matches import Outgoing
 from shortlist.live.keys import Key, Lanes, Meeting
 from shortlist.live.manifest import Chain, Piece
-from shortlist.live.matching_part import MatchingPart
+from shortlist.live.matching_part import MatchingPart, part_of_registry
 from shortlist.live.slots import shard_of
 from shortlist.live.tables import items_of_bytes
 from shortlist.matching.arrays import with_length
@@ -71,7 +71,7 @@ class Lane(LiveRegistry):
             common = lanes[found.publications] & self._lanes[found.subscriptions]
             found = found.kept(common & (self._own - 1) == 0)
             shards = self._destinations[found.subscriptions]
-            outgoing.add(items.positions, shards, found, self._finder.name)
+            outgoing.add(items.positions, shards, found, self._finder.names)
         return replacing
 
     def _lanes_of(self, items: Items) -> Longs:
@@ -94,9 +94,9 @@ class Lane(LiveRegistry):
             self._lanes[number] = lanes
             self._destinations[number] = shard_of(subscription.shortlist_id, self._shards)
 
-    def _unsubscribed(self, subscription: str) -> None:
-        if self._finder.knows(subscription):
-            self._finder.remove(subscription)
+    def _unsubscribed(self, subscription: Subscription) -> None:
+        if self._finder.knows(subscription.id):
+            self._finder.remove(subscription.id)
 
 
 PARTS: Cache[MatchingPart[Lane]] = Cache()
@@ -147,7 +147,7 @@ def match(work: MatchWork) -> Found:
     part = PARTS.take(key, work.state(work.registry.token))
     if part is None:
         make = partial(Lane, lane=work.shard, lanes=work.lanes, shards=work.shards, key=work.key)
-        part = MatchingPart(work.registry, files, work.limits, lambda shortlist: True, make)
+        part = part_of_registry(work.registry, files, work.limits, lambda shortlist: True, make)
     mismatches = part.matching.census.mismatches
     mismatches.clear()
     outgoing, replacing = Outgoing(work.shards), list[int]()

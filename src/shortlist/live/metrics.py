@@ -9,7 +9,7 @@ from typing import get_args
 import pyarrow.compute as pc
 from prometheus_client import CollectorRegistry, Counter, Gauge, Histogram, start_http_server
 
-from shortlist.engine.admission import Why
+from shortlist.engine.admitted import Why
 from shortlist.live.driver import Report
 from shortlist.live.lag import Lag
 from shortlist.live.manifest import Manifest

@@ -1,18 +1,20 @@
 """Where the output of a batch goes once it is committed; putting it there twice is harmless."""
 
 import json
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from typing import Protocol
 
+import numpy as np
 import pyarrow as pa
 
 from shortlist.engine import deliveries as columns
-from shortlist.engine.arrow import rows
+from shortlist.engine.arrow import rows, text_bytes
 from shortlist.engine.deliveries import put_in_order
 from shortlist.live.files import Files
 from shortlist.live.manifest import Manifest, Output
 from shortlist.live.tables import DEPARTED, joined, of_bytes
 from shortlist.log.base import DELIVERIES, DEPARTURES, REJECTS, Log
+from shortlist.model.joined import Joined, JoinedTexts
 from shortlist.model.problem import ShortlistError
 
 
@@ -78,22 +80,21 @@ class LogOutlet:
         self._log = log
 
     def deliver(self, before: int, deliveries: pa.Table) -> None:
-        lines = columns.lines(deliveries, with_data=True).cast(pa.large_binary()).to_pylist()
-        self._put(DELIVERIES, before, lines, deliveries.column("shortlist").to_pylist())
+        lines = columns.lines(deliveries, with_data=True)
+        self._put(DELIVERIES, before, joined_texts(lines), deliveries)
 
     def reject(self, before: int, refusals: pa.Table) -> None:
-        self._put(REJECTS, before, [*reject_lines(refusals)], None)
+        self._put(REJECTS, before, Joined.of([*reject_lines(refusals)]))
 
     def depart(self, before: int, departures: pa.Table) -> None:
-        lines = departures.column("line").cast(pa.binary()).to_pylist()
-        self._put(DEPARTURES, before, lines, departures.column("shortlist").to_pylist())
+        lines = departures.column("line").combine_chunks()
+        self._put(DEPARTURES, before, joined_texts(lines), departures)
 
-    def _put(
-        self, stream: str, before: int, lines: Sequence[bytes], keys: Sequence[str] | None
-    ) -> None:
-        if any(len(line) > SMALL for line in lines):
+    def _put(self, stream: str, before: int, lines: Joined, keyed: pa.Table | None = None) -> None:
+        """Lines whose keys are the shortlists of a table, if they have any."""
+        if np.diff(lines.stops, prepend=lines.start).max(initial=0) > SMALL:
             longest = self._log.longest
-            lines = [shortened(line, longest) for line in lines]
+            lines = Joined.of([shortened(line, longest) for line in lines])
         end = self._log.end(stream)
         done = end - before
         if not 0 <= done <= len(lines):
@@ -105,8 +106,17 @@ class LogOutlet:
         if there != [*lines[:done]]:
             raise ForeignEntries(f"{stream}: found other entries behind {before} than were written")
         if done < len(lines):
-            left = None if keys is None else keys[done:]
-            self._log.append(stream, lines[done:], keys=left, expected_end=end)
+            keys = None
+            if keyed is not None:
+                named = keyed.column("shortlist").slice(done).combine_chunks()
+                keys = JoinedTexts(joined_texts(named))
+            self._log.append(stream, lines[done:], keys=keys, expected_end=end)
+
+
+def joined_texts(texts: pa.StringArray | pa.LargeStringArray) -> Joined:
+    """The texts of a column as they are appended to a log."""
+    content, starts = text_bytes(texts)
+    return Joined(content, starts[1:], int(starts[0]))
 
 
 def shortened(line: bytes, longest: int | None) -> bytes:

@@ -1,8 +1,13 @@
 """Which plan a deployment runs by: where publications meet the subscriptions that they match."""
 
 from collections import Counter
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
+from typing import Any
 
+from shortlist.intake.columns import live_documents
+from shortlist.intake.documents import brief
+from shortlist.intake.roster import Roster
 from shortlist.live.key_choice import Split, best_split
 from shortlist.live.keys import MOST_LANES, ByValue, Key
 from shortlist.live.slots import shard_of
@@ -33,7 +38,9 @@ class Choice:
     why: str
 
 
-def choose(setting: PlanSetting, registry: Registry, shards: int, limits: Limits = SAFE) -> Choice:
+def choose(
+    setting: PlanSetting, live: Registry | Roster, shards: int, limits: Limits = SAFE
+) -> Choice:
     """The plan that was asked for, or the one that suits the registry as it is now.
 
     >>> choice = choose("auto", Registry(), 4)
@@ -41,37 +48,51 @@ def choose(setting: PlanSetting, registry: Registry, shards: int, limits: Limits
     ('replicate', '0 subscriptions are matched sooner than another stage begins')
     """
     lanes = min(shards, MOST_LANES)
-    if setting == "auto":
-        return _suitable(registry, shards, lanes, limits)
-    if setting != "rendezvous":
+    total = len(live.subscriptions)
+    if setting == "auto" and total < MANY:
+        why = f"{total:,} subscriptions are matched sooner than another stage begins"
+        return Choice(plan="replicate", lanes=lanes, why=why)
+    if setting in ("replicate", "broadcast"):
         return Choice(plan=setting, lanes=lanes, why="it was asked for")
-    split = best_split(registry, lanes, limits)
+    if setting == "auto":
+        return _suitable(live, shards, lanes, limits)
+    split = best_split(_registry(live), lanes, limits)
     if split is None:
         why = f"no attribute splits the subscriptions over {lanes} lanes, as rendezvous would need"
         return Choice(plan="broadcast", lanes=lanes, why=why)
     return _meeting_at(split, lanes, "it was asked for")
 
 
-def _suitable(registry: Registry, shards: int, lanes: int, limits: Limits) -> Choice:
+def _suitable(live: Registry | Roster, shards: int, lanes: int, limits: Limits) -> Choice:
     """Matches travel only where one shard would have to find most of them alone."""
-    total = len(registry.subscriptions)
-    open_ones = sum(subscription.where is None for subscription in registry.subscriptions)
-    by_shard = Counter(shard_of(each.shortlist_id, shards) for each in registry.subscriptions)
-    fullest = max(by_shard.values(), default=0) / max(total, 1)
+    total, open_ones, by_shard = len(live.subscriptions), 0, Counter[int]()
+    for document in _documents(live):
+        open_ones += "where" not in document
+        by_shard[shard_of(document.get("shortlist", document["id"]), shards)] += 1
+    fullest = max(by_shard.values()) / total
     uneven = f"one of {shards} shards has {fullest:.0%} of {total:,} subscriptions"
-    if total < MANY:
-        why = f"{total:,} subscriptions are matched sooner than another stage begins"
-    elif open_ones > MOST_OPEN * total:
+    if open_ones > MOST_OPEN * total:
         why = f"{open_ones:,} of {total:,} subscriptions match everything: all that would travel"
     elif fullest * shards <= UNEVEN:
         why = f"the shards share the matching: the fullest of {shards} has {fullest:.0%} of it"
     else:
-        split = best_split(registry, lanes, limits)
+        split = best_split(_registry(live), lanes, limits)
         if split is not None and split.fullest <= GOOD_SPLIT:
             return _meeting_at(split, lanes, uneven)
         why = f"{uneven}, and no attribute splits them well"
         return Choice(plan="broadcast", lanes=lanes, why=why)
     return Choice(plan="replicate", lanes=lanes, why=why)
+
+
+def _registry(live: Registry | Roster) -> Registry:
+    return live.registry() if isinstance(live, Roster) else live
+
+
+def _documents(live: Registry | Roster) -> Iterator[Mapping[str, Any]]:
+    """Those of subscriptions."""
+    if isinstance(live, Roster):
+        return live_documents(live.subscriptions)
+    return map(brief, live.subscriptions)
 
 
 def _meeting_at(split: Split, lanes: int, reason: str) -> Choice:

@@ -1,9 +1,12 @@
 """A deployment without Spark: its tasks in a few processes."""
 
 import os
+from collections.abc import Iterator
+from contextlib import contextmanager
 
 from shortlist.live.lanes import Workers
-from shortlist.live.worker import look_up
+from shortlist.live.poison import TaskFailed
+from shortlist.live.worker import prepare
 
 
 class ProcessGround:
@@ -12,18 +15,27 @@ class ProcessGround:
     def __init__(self, workers: int | None = None) -> None:
         """With as many workers as there are cores if nobody says how many."""
         self.shards = workers or len(os.sched_getaffinity(0))
-        self._first: Workers | None = None
+        self._workers = Workers(self.shards)
 
     def start(self) -> None:
         """Makes the first workers, before this process has anything that they must not have."""
-        look_up()
-        self._first = Workers(self.shards)
-        self._first.start_here()
+        prepare()
+        self._workers.start_here()
 
-    def lanes(self) -> Workers:
-        workers, self._first = self._first or Workers(self.shards), None
-        workers.start()
-        return workers
+    @contextmanager
+    def lanes(self) -> Iterator[Workers]:
+        """The same workers for every attempt, with what they know, unless they have failed."""
+        self._workers.start()
+        try:
+            yield self._workers
+        except TaskFailed:
+            self.close()
+            raise
+        finally:
+            self._workers.end_busy()
 
     def check(self, error: Exception) -> None:
-        """Every attempt begins with new workers."""
+        """Another attempt has workers that answer."""
+
+    def close(self) -> None:
+        self._workers.close()

@@ -1,31 +1,31 @@
 """The registry of a deployment as files: the admission's own, and each shard's part of it."""
 
 from collections.abc import Callable, Iterable, Iterator
-from typing import Any
+
+import numpy as np
 
 from shortlist.engine.arrow import rows
 from shortlist.engine.registry_parts import registry_part
 from shortlist.engine.saved import Saved, packed
 from shortlist.intake.files import registry_from_documents, registry_read_again
 from shortlist.intake.lines import ItemReader
+from shortlist.intake.roster import Roster
 from shortlist.intake.written import registry_document
-from shortlist.live.files import Files
+from shortlist.live.files import Files, Stored
 from shortlist.live.manifest import Chain, Input
 from shortlist.live.slots import shard_of
 from shortlist.live.tables import of_bytes
+from shortlist.model.collecting import uncollected
 from shortlist.model.command import Command
+from shortlist.model.items import COMMAND, Items
 from shortlist.model.registry import Registry
-from shortlist.model.settings import Limits
+from shortlist.model.settings import UNLIMITED, Limits
 
 Concerns = Callable[[str | None], bool]
 """Whether what happens to a shortlist (None: to none in particular) has to be known somewhere."""
 
 
-def registry_state(registry: Registry) -> bytes:
-    """The whole registry, for the admission."""
-    return _whole(registry_document(registry))
-
-
+@uncollected()
 def first_states(registry: Registry, shards: int) -> tuple[bytes, list[bytes]]:
     """The whole registry, and the states of shards that have seen nothing yet: each has its part.
 
@@ -37,12 +37,12 @@ def first_states(registry: Registry, shards: int) -> tuple[bytes, list[bytes]]:
     """
     document = registry_document(registry)
     parts = (registry_part(document, of_shard(shard, shards)) for shard in range(shards))
-    nothing = {"serials": 0, "counts": {"other_type": {}}}
-    return _whole(document), [Saved(packed(part), nothing).to_bytes() for part in parts]
+    return Saved(packed(document)).to_bytes(), [first_state(packed(part)) for part in parts]
 
 
-def _whole(document: dict[str, Any]) -> bytes:
-    return Saved(packed(document)).to_bytes()
+def first_state(registry: bytes) -> bytes:
+    """That of a shard which has seen nothing yet, with a registry that is packed."""
+    return Saved(registry, {"serials": 0, "counts": {"other_type": {}}}).to_bytes()
 
 
 def replay_registry(
@@ -79,6 +79,39 @@ def carried_out(
                 command = reader.line(line, position, time=0)  # nobody asks when
                 assert isinstance(command, Command)
                 yield command
+
+
+def concerning(items: Items, concerns: Concerns) -> Items:
+    """What a batch has, but for commands that concern nobody here."""
+    is_command = items.kinds == COMMAND
+    if not is_command.any():
+        return items
+    named, concerned = items.values("shortlist"), ~is_command
+    concerned[is_command] = [concerns(named[at]) for at in np.flatnonzero(is_command).tolist()]
+    return items.kept(concerned)
+
+
+class FollowedRegistry:
+    """Who is live in a deployment, read on as it changes: what was read once is not read again."""
+
+    def __init__(self) -> None:
+        self.roster = Roster()
+        self._snapshot: Stored | None = None
+        self._inputs: tuple[Input, ...] = ()
+
+    def read(self, chain: Chain, files: Files) -> bool:
+        """Whether anything is new; where a file is missing nothing has changed."""
+        if (self._snapshot, self._inputs) == (chain.snapshot, chain.inputs):
+            return False
+        known = len(self._inputs)
+        if self._snapshot == chain.snapshot and self._inputs == chain.inputs[:known]:
+            reader = ItemReader(self.roster.vocabulary.now(), UNLIMITED)
+            for command in [*carried_out(chain.inputs[known:], files, reader)]:
+                self.roster.apply(command)
+        else:
+            self.roster = Roster.of(*replay_registry(chain, files, UNLIMITED), UNLIMITED)
+        self._snapshot, self._inputs = chain.snapshot, chain.inputs
+        return True
 
 
 def of_shard(shard: int, shards: int) -> Concerns:

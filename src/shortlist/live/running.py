@@ -6,7 +6,7 @@ import gc
 import threading
 import time
 from collections.abc import Callable, Sequence
-from contextlib import ExitStack, closing
+from contextlib import AbstractContextManager, ExitStack, closing
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Protocol
@@ -16,10 +16,19 @@ from shortlist.live.files import Files
 from shortlist.live.heartbeats import Heartbeats
 from shortlist.live.locking import only_driver
 from shortlist.live.log_stream import MOST_BYTES, LogStream
+from shortlist.live.manifest import Manifest
 from shortlist.live.outlets import LogOutlet
 from shortlist.live.places import announce, announced, files_in
 from shortlist.live.registers import committed, has_deployment
-from shortlist.live.savepoint import rescale, shards_asked_for
+from shortlist.live.registry_folder import CompiledRegistry
+from shortlist.live.rescaling import (
+    Preparing,
+    ask_for_shards,
+    is_small,
+    rescale,
+    shards_asked_for,
+)
+from shortlist.live.shard import Work
 from shortlist.live.shard import run as run_shard
 from shortlist.live.stopping import StillBusy
 from shortlist.live.tasks import Run, W, idle_works
@@ -29,8 +38,8 @@ from shortlist.model.problem import InvalidRegistry, ShortlistError
 from shortlist.model.registry import Registry
 from shortlist.model.settings import PlanSetting, Settings
 
-LONGEST_PAUSE = 10.0
-"""Seconds between two attempts to go on, at most."""
+FIRST_PAUSE, LONGEST_PAUSE = 0.2, 10.0
+"""Seconds between two attempts to go on: twice as long after each, up to the longest."""
 CAREFUL_SECONDS = 60.0
 """For which batches are smaller after a failure."""
 LOOK_SECONDS = 2.0
@@ -45,14 +54,14 @@ class Wanted:
     """Its address, which may hold a password."""
     folder: Path
     """Where its state is."""
-    registry: Registry = field(default_factory=Registry)
+    registry: Registry | CompiledRegistry = field(default_factory=Registry)
     """What it begins with, if it is new."""
     settings: Settings = field(default_factory=lambda: Settings(lateness=0))
     shards: int | None = None
     plan: PlanSetting = "replicate"
     with_data: bool = False
     with_departures: bool = False
-    at_most: int = 40_000
+    at_most: int = 50_000
     """Lines in a micro-batch."""
     most_bytes: int = MOST_BYTES
     """Of its lines, but for the last one."""
@@ -65,7 +74,7 @@ class Wanted:
 
         >>> some = Wanted(log="sqlite:city.log", folder=Path("state"))
         >>> some.careful(0).at_most, some.careful(2).at_most, some.careful(99).at_most
-        (40000, 2500, 1)
+        (50000, 3125, 1)
         """
         return replace(
             self,
@@ -95,13 +104,15 @@ class Observer(Protocol):
 
 
 class Lanes(Run, Protocol):
-    """Runs the tasks of a driver until it is closed."""
+    """Runs the tasks of a driver."""
 
     def ahead(self, task: Callable[[W], object], works: Sequence[W]) -> None:
         """May begin with tasks that the next ones would begin with; nobody waits for them."""
         ...
 
-    def close(self) -> None: ...
+    def mend(self, task: Callable[[W], object], works: Callable[[], Sequence[W]]) -> None:
+        """May replace who has ended while nothing was to be done."""
+        ...
 
 
 class Ground(Protocol):
@@ -112,10 +123,16 @@ class Ground(Protocol):
         """As many as a new deployment has, if nobody says how many."""
         ...
 
-    def lanes(self) -> Lanes: ...
+    def lanes(self) -> AbstractContextManager[Lanes]:
+        """For one attempt."""
+        ...
 
     def check(self, error: Exception) -> None:
         """Raises where an error is one that no other attempt in this process would mend."""
+        ...
+
+    def close(self) -> None:
+        """After the last attempt."""
         ...
 
 
@@ -142,6 +159,7 @@ class Running:
         """
         with only_driver(self._wanted.folder), ExitStack() as stack:
             stack.callback(self._observer.stopped)
+            stack.callback(self._ground.close)
             failures = 0
             while not self._stopping.is_set():
                 began = time.monotonic()
@@ -161,7 +179,7 @@ class Running:
     def _wait_after(self, error: Exception, failures: int, began: float) -> int:
         """After a failure, the longer the more there were; how many there were in a row."""
         failures = 1 if time.monotonic() - began > 60 else failures + 1
-        pause = min(0.2 * 2**failures, LONGEST_PAUSE)
+        pause = min(FIRST_PAUSE * 2 ** (failures - 1), LONGEST_PAUSE)
         self._observer.failed(error, pause)
         self._stopping.wait(pause)
         return failures
@@ -173,9 +191,8 @@ class Running:
             log = stack.enter_context(closing(open_log(wanted.log)))
             files = self._files
             is_new = self._begin(log, files)
-            lanes = stack.enter_context(closing(self._ground.lanes()))
-            if not wanted.with_departures:  # what leaves is noted from the first batch on
-                lanes.ahead(run_shard, idle_works(committed(log)[1], files, wanted.settings.limits))
+            lanes = stack.enter_context(self._ground.lanes())
+            lanes.ahead(run_shard, self._idle_works(committed(log)[1]))
             driver = Driver(
                 log,
                 files,
@@ -185,16 +202,21 @@ class Running:
                 with_data=wanted.with_data,
                 plan=wanted.plan,
                 with_departures=wanted.with_departures,
-                begun_with=wanted.registry if is_new else None,
+                begun_with=_at_hand(wanted.registry) if is_new else None,
             )
             announce(log, wanted.folder)
             gc.freeze()  # the registry stays: Python's collector need not go through it each time
             self._observer.started(driver, log)
+            if is_new and _at_hand(wanted.registry) is not None:
+                driver.keep_registry()
             beats = self._heartbeats(log)
-            stream = stack.enter_context(self._stream(wanted, driver, log, beats))
-            looked = time.monotonic()
+            stream = stack.enter_context(self._stream(wanted, driver, log, beats, lanes))
+            looked, preparing = time.monotonic(), Preparing(files, wanted.settings)
+            moves = False
             while not self._stopping.is_set() and stream.is_active:
-                if shards_asked_for(log) is not None:
+                shards = shards_asked_for(log)
+                if shards is not None and preparing.is_ready(driver.manifest, shards):
+                    moves = True
                     break
                 is_careful = wanted.at_most < self._wanted.at_most
                 if is_careful and time.monotonic() - began > CAREFUL_SECONDS:
@@ -206,9 +228,8 @@ class Running:
                     beats.beat(driver.manifest.latest)
                 self._stopping.wait((wanted.heartbeat or 500_000) / 1e6)
             stream.stop()
-            shards = shards_asked_for(log)
-            if shards is not None:
-                rescale(log, files, shards, wanted.settings.limits)
+            if moves and shards is not None:
+                rescale(log, files, shards, wanted.settings.limits, preparing.prepared)
 
     def _begin(self, log: Log, files: Files) -> bool:
         """Makes a deployment, if there is none: then it is new."""
@@ -220,13 +241,20 @@ class Running:
         elif known is not None and known != wanted.folder.absolute():
             raise WrongPlace(f"expected --state {known}, found {wanted.folder.absolute()}")
         elif self._shards is not None:
-            rescale(log, files, self._shards, wanted.settings.limits)
+            ask_for_shards(log, self._shards)
+            if is_small(committed(log)[1]):
+                rescale(log, files, self._shards, wanted.settings.limits)
         # somebody may ask for another number later, which a failure must not undo
         self._shards = None
         return is_new
 
     def _stream(
-        self, wanted: Wanted, driver: Driver, log: Log, beats: Heartbeats | None
+        self,
+        wanted: Wanted,
+        driver: Driver,
+        log: Log,
+        beats: Heartbeats | None,
+        lanes: Lanes,
     ) -> LogStream:
         """Behind what the driver has read; it runs."""
 
@@ -235,11 +263,33 @@ class Running:
             if beats is not None:
                 beats.close_instant(driver.manifest)
 
-        stream = LogStream(log, driver, wanted.at_most, told, wanted.most_bytes, beats=beats)
+        def mend() -> None:
+            lanes.mend(run_shard, lambda: self._idle_works(driver.manifest))
+
+        stream = LogStream(
+            log,
+            driver,
+            wanted.at_most,
+            told,
+            wanted.most_bytes,
+            beats=beats,
+            idle=mend,
+        )
         stream.start()
         return stream
+
+    def _idle_works(self, manifest: Manifest) -> list[Work]:
+        """After which shards are ready; none where what leaves is noted from the first batch on."""
+        if self._wanted.with_departures:
+            return []
+        return idle_works(manifest, self._files, self._wanted.settings.limits)
 
     def _heartbeats(self, log: Log) -> Heartbeats | None:
         if self._wanted.heartbeat is None:
             return None
         return Heartbeats(log, self._wanted.heartbeat, lambda: time.time_ns() // 1000)
+
+
+def _at_hand(registry: Registry | CompiledRegistry) -> Registry | None:
+    """What a driver has not to open."""
+    return registry if isinstance(registry, Registry) else None

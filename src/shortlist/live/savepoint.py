@@ -1,70 +1,23 @@
-"""The whole state of a deployment in one file, and the same state in another number of shards."""
+"""The whole state of a deployment in one file."""
 
-import time
-import uuid
-from collections.abc import Iterable, Iterator, Sequence
-from contextlib import suppress
+from collections.abc import Iterable, Sequence
 from dataclasses import replace
 from pathlib import Path
 
-from shortlist.engine.merging import joined, part
 from shortlist.live.files import Files
-from shortlist.live.manifest import Chain, Manifest, Output
+from shortlist.live.manifest import Manifest, Output
 from shortlist.live.registers import (
     MANIFEST,
-    Registers,
     committed,
     has_deployment,
-    take_over,
 )
-from shortlist.live.registry_state import of_shard
 from shortlist.live.savepoint_file import read_savepoint, write_savepoint
-from shortlist.live.shard import KeptShard
 from shortlist.log.base import DELIVERIES, DEPARTURES, INPUT, REJECTS, Log, Moved
 from shortlist.model.problem import ShortlistError
-from shortlist.model.settings import Limits
-
-SHARDS = "shards"
-"""The register that tells a running deployment how many shards somebody wants."""
 
 
 class NotPutOut(ShortlistError):
     """A deployment whose last output is not in its log yet."""
-
-
-def rescale(registers: Registers, files: Files, shards: int, limits: Limits) -> Manifest:
-    """Moves shortlists to another number of shards; no answer changes.
-
-    Raises `Moved` if a driver commits meanwhile.
-    """
-    revision, manifest = take_over(registers)
-    files = files.of_epoch(manifest.epoch)
-    asked = registers.register(SHARDS)
-    if len(manifest.shards) != shards:
-        manifest = replace(
-            manifest,
-            number=manifest.number + 1,
-            shards=tuple(_rescaled(manifest.shards, files, shards, limits)),
-            committed=time.time_ns() // 1000,
-        )
-        files.settle()
-        registers.put(MANIFEST, manifest.to_bytes(), revision)
-    if asked is not None and asked.content == str(shards).encode():
-        with suppress(Moved):  # somebody asks for another number just now
-            registers.put(SHARDS, b"", asked.revision)
-    return manifest
-
-
-def ask_for_shards(registers: Registers, shards: int) -> None:
-    """Tells the driver, which is elsewhere, to rescale after its present batch."""
-    asked = registers.register(SHARDS)
-    registers.put(SHARDS, str(shards).encode(), 0 if asked is None else asked.revision)
-
-
-def shards_asked_for(registers: Registers) -> int | None:
-    """The number of shards that somebody has asked for, and nobody has made yet."""
-    asked = registers.register(SHARDS)
-    return int(asked.content) if asked is not None and asked.content else None
 
 
 def export(log: Log, files: Files, target: Path) -> int:
@@ -140,16 +93,3 @@ def _check_output(log: Log, manifest: Manifest) -> None:
     for stream, output in outputs.items():
         if log.end(stream) < output.end:
             raise NotPutOut(f"expected {output.end} {stream} in the log, found {log.end(stream)}")
-
-
-def _rescaled(
-    chains: Sequence[Chain], files: Files, shards: int, limits: Limits
-) -> Iterator[Chain]:
-    olds = [
-        KeptShard.restore(chain, files, limits, of_shard(shard, len(chains))).snapshot()
-        for shard, chain in enumerate(chains)
-    ]
-    for shard in range(shards):
-        state = joined([part(old, of_shard(shard, shards)) for old in olds])
-        snapshot = files.store("snapshot", state.to_bytes())
-        yield Chain(token=uuid.uuid4().hex, snapshot=snapshot)

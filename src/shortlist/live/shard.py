@@ -1,6 +1,7 @@
 """One shard's part of a batch: its state and the items that were let in, in; deliveries out."""
 
 import json
+import sys
 import uuid
 from collections import deque
 from collections.abc import Iterator
@@ -20,14 +21,19 @@ from shortlist.engine.shard import Shard
 from shortlist.intake.files import registry_read_again
 from shortlist.intake.roster import BEFORE_ALL_TIME
 from shortlist.live.cache import Cache
+from shortlist.live.compiled import CompiledRegistries, opened_shard
 from shortlist.live.files import Files
+from shortlist.live.folding import LEAST_FOLDED, Folding, OfShard
 from shortlist.live.found_matches import Incoming
 from shortlist.live.manifest import Chain, Input
-from shortlist.live.registry_state import Concerns, of_shard
+from shortlist.live.registry_state import Concerns, concerning, of_shard
 from shortlist.live.tables import DEPARTED, items_of_bytes, of_bytes, table_of, to_bytes
 from shortlist.model.items import COMMAND, Items
 from shortlist.model.settings import Limits
 from shortlist.selection.bank.offers import Placements
+
+PATIENCE = 16
+"""Where a registry is packed in the background, as many times more changes may stand beside it."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -74,14 +80,18 @@ class Done:
 class KeptShard:
     """A shard, with what saves it; of some shortlists only, where somebody looks at these."""
 
-    def __init__(
-        self, snapshot: Saved, limits: Limits, concerns: Concerns, *, finds: bool = True
-    ) -> None:
-        registry = registry_read_again(snapshot.registry)
-        self.shard = Shard(registry, limits, finds=finds)
+    def __init__(self, shard: Shard, snapshot: Saved, concerns: Concerns) -> None:
+        """With a shard that has the registry as it is packed, and has seen nothing yet."""
+        self.shard = shard
         self.mirror: Mirror | None = None
         self._concerns = concerns
-        self._saving = Saving(self.shard)
+        self._folding = Folding()
+        self._older: bytes | None = None
+        """What the registry was packed like before it was packed again."""
+        shard.count([], sys.maxsize)
+        for command in snapshot.changes(shard.matching.vocabulary):
+            shard.follow(command)
+        self._saving = Saving(self.shard, patience=PATIENCE)
         self._saving.load(snapshot)
 
     @classmethod
@@ -101,15 +111,24 @@ class KeptShard:
         it but what concerns somebody.
         """
         saved = Saved.of_bytes(files.read(chain.snapshot.name))
+
+        def shard_of(saved: Saved, finds: bool) -> Shard:
+            if is_whole:
+                return opened_shard(saved, files, limits, finds=finds)
+            return Shard(registry_read_again(saved.packed_document), limits, finds=finds)
+
         if not is_whole:
             saved = part(saved, concerns)
         is_told = all(taken.matches is not None for taken in chain.inputs)
-        kept = cls(saved, limits, concerns, finds=finds or not is_told)
+        kept = cls(shard_of(saved, finds or not is_told), saved, concerns)
         for taken in chain.inputs:
             deque(kept.run(taken, files), maxlen=0)  # what it led to was delivered then
         if chain.until is not None:
             kept.shard.due(chain.until)
-        return kept if finds or is_told else cls(kept.snapshot(), limits, concerns, finds=False)
+        if finds or is_told:
+            return kept
+        saved = kept.snapshot()
+        return cls(shard_of(saved, finds=False), saved, concerns)
 
     def run(
         self, taken: Input | None, files: Files, until: int | None = None
@@ -139,16 +158,50 @@ class KeptShard:
             time, position, shortlist = change.order
             yield time, position, shortlist, line
 
-    def snapshot(self) -> Saved:
-        """All of it."""
-        return Saved.of_bytes(self._saving.snapshot())
+    def snapshot(self, *, whole: bool = False) -> Saved:
+        """All of it; one that is to be cut in parts has a whole registry."""
+        return Saved.of_bytes(self._saving.snapshot(whole=whole))
 
     def save(self, chain: Chain, taken: Input, files: Files, shards: int) -> Chain:
         """The chain with one more input; a new snapshot is written where it would be long."""
         token = uuid.uuid4().hex
-        if chain.is_long(shards):
-            return Chain(token=token, snapshot=files.store("snapshot", self._saving.snapshot()))
-        return chain.followed(token, taken)
+        if not chain.is_long(shards):
+            return chain.followed(token, taken)
+        before = self._saving.packed
+        self._fold(files)
+        content = self._saving.snapshot()
+        if self._saving.packed is not before:
+            self._replace(before, files)
+        return Chain(token=token, snapshot=files.store("snapshot", content))
+
+    def _fold(self, files: Files) -> None:
+        """Takes the registry that was packed in the background, or has that done if many changes
+        stand beside the one there is."""
+        folded = self._folding.taken()
+        if folded is not None:
+            self._saving.fold(*folded)
+        changes = self.shard.changes or ()
+        if len(changes) <= self._saving.few() or self._folding.is_busy:
+            return
+        if len(self.shard.matching.roster.subscriptions) < LEAST_FOLDED:
+            self._saving.forget()
+        else:
+            packed, documents = self._saving.registry()
+            matching = self.shard.matching
+            state = Saved(packed, {"changes": documents}).to_bytes()
+            task = OfShard(files.folder, state, matching.limits, matching.finds)
+            self._folding.begin(task, len(documents))
+
+    def _replace(self, before: bytes | None, files: Files) -> None:
+        """The registry is packed in another way than before: that may still be the one of the state
+        that counts, but what it was packed like earlier is not."""
+        known = CompiledRegistries(files.folder)
+        assert self._saving.packed is not None
+        if not known.has(self.shard, self._saving.packed):
+            known.keep(self.shard, self._saving.packed)
+        if self._older is not None:
+            known.drop(self.shard, self._older)
+        self._older = before
 
     def _items(self, taken: Input, files: Files, found: Incoming | None) -> Items:
         """The items that concern a shard: of publications, those that match something, if known."""
@@ -177,7 +230,9 @@ def run(work: Work) -> Done:
     placements = kept.run(work.taken, files, work.until)
     made = (shard.deliveries(placed, work.with_data) for placed in placements if placed.scores.size)
     deliveries = pa.Table.from_batches(made, DELIVERIES)
-    delivered = files.write("deliveries", to_bytes(deliveries)) if deliveries.num_rows else None
+    delivered = None
+    if deliveries.num_rows:
+        delivered = files.write("deliveries", to_bytes(deliveries, is_kept=False))
     left = table_of(kept.departures(work.with_data), DEPARTED)
     departures = files.write("departures", to_bytes(left)) if left.num_rows else None
     chain = work.chain
@@ -203,13 +258,7 @@ def run(work: Work) -> Done:
 
 def items_in(taken: Input, files: Files, concerns: Concerns) -> Items:
     """What a batch has, but for commands that concern nobody here."""
-    items = items_of_bytes(files.read(taken.items.name))
-    is_command = items.kinds == COMMAND
-    if not is_command.any():
-        return items
-    named, concerned = items.values("shortlist"), ~is_command
-    concerned[is_command] = [concerns(named[at]) for at in np.flatnonzero(is_command).tolist()]
-    return items.kept(concerned)
+    return concerning(items_of_bytes(files.read(taken.items.name)), concerns)
 
 
 def chosen_in(taken: Input, files: Files) -> dict[int, list[str]]:

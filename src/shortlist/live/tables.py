@@ -7,9 +7,6 @@ import pyarrow as pa
 from shortlist.engine.arrow import Row, batches
 from shortlist.model.items import Items
 
-ACCEPTED = pa.schema({"time": pa.int64(), "source": pa.string(), "id": pa.string()})
-"""Publications that are not to come again."""
-
 WAITING = pa.schema({"position": pa.int64(), "time": pa.int64(), "line": pa.string()})
 """Lines whose time has not passed yet."""
 
@@ -58,9 +55,10 @@ def table_of(rows: Iterable[Row], schema: pa.Schema) -> pa.Table:
     return pa.Table.from_batches(batches(rows, schema), schema)
 
 
-def to_bytes(table: pa.Table) -> bytes:
+def to_bytes(table: pa.Table, *, is_kept: bool = True) -> bytes:
+    """What is not kept for long is not compressed, nor what is small."""
     sink = pa.BufferOutputStream()
-    options = AS_IT_IS if table.nbytes <= FEW_BYTES else COMPRESSED
+    options = COMPRESSED if is_kept and table.nbytes > FEW_BYTES else AS_IT_IS
     with pa.ipc.new_stream(sink, table.schema, options=options) as writer:
         writer.write_table(table)
     return bytes(sink.getvalue())

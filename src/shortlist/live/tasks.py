@@ -9,7 +9,7 @@ from typing import Protocol, TypeVar
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from shortlist.engine.admission import Admitted
+from shortlist.engine.admitted import Admitted
 from shortlist.engine.matching import NOMINATIONS
 from shortlist.engine.quarantine import Harmful
 from shortlist.live.audiences import Inquiry, nominated, reached
@@ -54,7 +54,7 @@ def idle_works(manifest: Manifest, files: Files, limits: Limits) -> list[Work]:
             shards=len(manifest.shards),
             chain=chain,
             until=None,
-            finds=manifest.settings.get("plan", "replicate") == "replicate",
+            finds=manifest.finds,
             limits=limits,
         )
         for shard, chain in enumerate(manifest.shards)
@@ -160,12 +160,13 @@ class _Batch:
                 epoch=files.epoch,
                 shard=shard,
                 shards=shards,
-                registry=self.manifest.registry,
+                chain=chain,
+                registry=self.manifest.registry.token,
                 following=following,
                 items=passed,
                 limits=self.tasks.limits,
             )
-            for shard in range(shards)
+            for shard, chain in enumerate(self.manifest.shards)
         ]
         named = (of_bytes(files.read(name)) for name in self.tasks.tried(nominated, inquiries))
         return files.write("chosen", to_bytes(reached(joined(named, NOMINATIONS))))

@@ -27,10 +27,11 @@ def _answer(task: Callable[[Any], Any], works: Sequence[Any]) -> list[Any] | Exc
         return error
 
 
-def look_up() -> None:
+def prepare() -> None:
     """What numba looks up before the first kernel of a process is there then for all that are
-    forked from it."""
+    forked from it; and none of them goes through what all have imported, to look for garbage."""
     enter_all(np.full(1, EMPTY, np.int64), np.full(1, EMPTY, np.int64))
+    gc.freeze()
 
 
 @cache

@@ -3,6 +3,7 @@
 from collections.abc import Iterator, Sequence
 from typing import NamedTuple, Protocol
 
+from shortlist.model.joined import Joined
 from shortlist.model.problem import ShortlistError
 
 INPUT = "input"
@@ -42,6 +43,39 @@ class Entry(NamedTuple):
     content: bytes
 
 
+class Chunk(NamedTuple):
+    """Some neighbouring entries as columns."""
+
+    first: int
+    """The offset of the first one."""
+    appended: Sequence[int]
+    contents: Joined
+
+    @classmethod
+    def of(cls, entries: Sequence[Entry]) -> "Chunk":
+        """Of at least one entry.
+
+        >>> chunk = Chunk.of([Entry(7, 1, b"one"), Entry(8, 1, b"two")])
+        >>> chunk.last, [*chunk.entries()] == [Entry(7, 1, b"one"), Entry(8, 1, b"two")]
+        (8, True)
+        """
+        _, appended, contents = zip(*entries, strict=True)
+        return cls(entries[0].offset, appended, Joined.of(contents))
+
+    @property
+    def last(self) -> int:
+        return self.first + len(self.contents) - 1
+
+    def entries(self) -> Iterator[Entry]:
+        offsets = range(self.first, self.last + 1)
+        return map(Entry, offsets, self.appended, self.contents)
+
+    def between(self, after: int, until: int) -> "Chunk":
+        """Those of its entries that lie behind an offset, up to another one."""
+        some = slice(max(after + 1 - self.first, 0), max(until + 1 - self.first, 0))
+        return Chunk(self.first + some.start, self.appended[some], self.contents[some])
+
+
 class Register(NamedTuple):
     """A small value that is replaced as a whole."""
 
@@ -65,6 +99,7 @@ class Log(Protocol):
 
         With `expected_end`, raises `Moved` unless the stream ended there. Entries may have a key
         each, by which they can be found. Raises `ValueError` for what the log could never take.
+        Very many are best given as `Joined` contents and keys.
         """
         ...
 
@@ -82,6 +117,10 @@ class Log(Protocol):
     ) -> Iterator[Entry]:
         """The entries behind an offset up to another one, or to the present end; as often as you
         like."""
+        ...
+
+    def chunks(self, stream: str, after: int, until: int | None = None) -> Iterator[Chunk]:
+        """As `read`, without an object for each entry."""
         ...
 
     def register(self, name: str) -> Register | None:

@@ -24,12 +24,13 @@ from nats.js.errors import (
     NotFoundError,
 )
 
-from shortlist.log.base import Entry, LogUnavailable, Moved, Register
+from shortlist.log.base import Chunk, Entry, LogUnavailable, Moved, Register
 from shortlist.log.nats_connection import PAUSE, NatsConnection
 from shortlist.log.streams import (
     MOST_BYTES,
     MOST_ENTRIES,
     checked_stream,
+    in_chunks,
     moved,
     read_in_chunks,
     shown_address,
@@ -193,6 +194,9 @@ class NatsLog:
             last,
             sparse=key is not None,
         )
+
+    def chunks(self, stream: str, after: int, until: int | None = None) -> Iterator[Chunk]:
+        return in_chunks(self.read(stream, after, until))
 
     def register(self, name: str) -> Register | None:
         return self._connection.run(self._register, name)

@@ -135,3 +135,5 @@ class NatsConnection:
         for task in others:
             task.cancel()
         await asyncio.gather(*others, return_exceptions=True)
+        # it has a thread where a host's name was looked up
+        await asyncio.get_running_loop().shutdown_default_executor()

@@ -6,33 +6,65 @@ import threading
 import time
 from collections.abc import Iterator, Sequence
 from contextlib import closing, contextmanager, suppress
-from itertools import repeat
+from heapq import merge
+from itertools import chain, repeat
 from pathlib import Path
+from types import ModuleType
 
-from shortlist.log.base import Entry, LogUnavailable, Moved, Register
+from shortlist.log.base import Chunk, Entry, LogUnavailable, Moved, Register
 from shortlist.log.private import open_private
-from shortlist.log.streams import MOST_BYTES, MOST_ENTRIES, checked_stream, moved, read_in_chunks
+from shortlist.log.streams import (
+    MOST_BYTES,
+    MOST_ENTRIES,
+    checked_stream,
+    missing,
+    moved,
+    read_in_chunks,
+    within_bytes,
+)
 
-APPLICATION = int.from_bytes(b"shrt")
-"""Marks a database as a log (SQLite's `application_id`)."""
+APPLICATION = int.from_bytes(b"shr2")
+"""Marks a database as a log (SQLite's `application_id`) that may have blocks."""
+APPLICATIONS = (APPLICATION, int.from_bytes(b"shrt"))
+"""The other one is of logs that nothing was appended to since there are blocks."""
+MANY = 256
+"""Entries from which on an append is stored in blocks."""
 SETTINGS = (
     "PRAGMA synchronous = FULL",
     "PRAGMA fullfsync = ON",  # where a plain fsync does not reach the disk (macOS)
     "PRAGMA journal_size_limit = 16777216",  # a large append must not leave a large -wal file
+    "PRAGMA cache_size = -65536",  # keys come in no order: with less, pages are read again
 )
 CREATE_REGISTERS = """
     CREATE TABLE IF NOT EXISTS registers (
         name TEXT PRIMARY KEY, revision INTEGER NOT NULL, content BLOB NOT NULL
     ) WITHOUT ROWID
 """
-CREATE_STREAM = """
+CREATE_STREAM = (
+    """
     CREATE TABLE IF NOT EXISTS {stream}_entries (
         offset INTEGER PRIMARY KEY, appended INTEGER NOT NULL, key TEXT, content BLOB NOT NULL
     )
-"""
-CREATE_KEYS = """
+    """,
+    """
     CREATE INDEX IF NOT EXISTS {stream}_keys ON {stream}_entries (key) WHERE key IS NOT NULL
-"""
+    """,
+    """
+    CREATE TABLE {stream}_blocks (
+        last INTEGER PRIMARY KEY, count INTEGER NOT NULL, appended INTEGER NOT NULL,
+        has_keys INTEGER NOT NULL, size INTEGER NOT NULL, crc INTEGER NOT NULL,
+        content BLOB NOT NULL
+    )
+    """,
+    """
+    CREATE TABLE {stream}_block_keys (
+        place INTEGER PRIMARY KEY, first INTEGER NOT NULL, content BLOB NOT NULL
+    )
+    """,
+    f"PRAGMA application_id = {APPLICATION}",
+)
+"""An entry is a row, or in a block (`log/sqlite_blocks.py`). What a log of before there were blocks
+lacks is added to it."""
 REASONS = {
     sqlite3.SQLITE_BUSY: "another process has locked it for too long",
     sqlite3.SQLITE_CANTOPEN: "it cannot be opened (is its folder there?)",
@@ -72,7 +104,7 @@ class SqliteLog:
         # SQLite's connections must not be carried through a fork: hence the process's id. Those of
         # the parent stay here, since a child must not close them either.
         self._connections: dict[tuple[int, int], sqlite3.Connection] = {}
-        self._streams: set[str] = set()
+        self._tables: set[str] = set()
         self._connection()
 
     def append(
@@ -85,16 +117,20 @@ class SqliteLog:
     ) -> int:
         count = len(contents)
         with self._transaction() as connection:
-            if not self._has(connection, stream):
-                connection.execute(CREATE_STREAM.format(stream=stream))
-                connection.execute(CREATE_KEYS.format(stream=stream))
-            end, last = _last(connection, stream)
+            if not self._has(connection, stream, "blocks"):
+                for statement in CREATE_STREAM:
+                    connection.execute(statement.format(stream=stream))
+            end, last = self._last(connection, stream)
             if expected_end not in (None, end):
                 raise moved(stream, expected_end, end)
+            # a clock that was set back must not let time go back
+            now = max(time.time_ns() // 1000, last)
+            if count >= MANY:
+                _blocks().insert(connection, stream, end + 1, now, contents, keys)
+                return end + count
             rows = zip(
                 range(end + 1, end + 1 + count),
-                # a clock that was set back must not let time go back
-                repeat(max(time.time_ns() // 1000, last), count),
+                repeat(now, count),
                 repeat(None, count) if keys is None else keys,
                 contents,
                 strict=True,
@@ -108,20 +144,22 @@ class SqliteLog:
 
     def end(self, stream: str) -> int:
         with self._explained():
-            connection = self._connection()
-            return _last(connection, stream)[0] if self._has(connection, stream) else 0
+            return self._last(self._connection(), stream)[0]
 
     def read(
         self, stream: str, after: int, until: int | None = None, *, key: str | None = None
     ) -> Iterator[Entry]:
-        end = self.end(stream)
-        last = end if until is None else min(until, end)
-        return read_in_chunks(
-            lambda behind: self._chunk(stream, behind, last, key),
-            after,
-            last,
-            sparse=key is not None,
+        if key is None:
+            chunks = self.chunks(stream, after, until)
+            return chain.from_iterable(chunk.entries() for chunk in chunks)
+        last = self._until(stream, until)
+        rows = read_in_chunks(
+            lambda behind: self._rows(stream, behind, last, key), after, last, sparse=True
         )
+        return merge(rows, self._in_blocks(stream, after, last, key))
+
+    def chunks(self, stream: str, after: int, until: int | None = None) -> Iterator[Chunk]:
+        return self._chunks(stream, after, self._until(stream, until))
 
     def register(self, name: str) -> Register | None:
         with self._explained():
@@ -152,10 +190,32 @@ class SqliteLog:
             if process == os.getpid():
                 self._connections.pop((process, thread)).close()
 
-    def _chunk(self, stream: str, after: int, until: int, key: str | None) -> list[Entry]:
-        """Some of the entries of (after, until]."""
-        chunk: list[Entry] = []
-        size = 0
+    def _until(self, stream: str, until: int | None) -> int:
+        end = self.end(stream)
+        return end if until is None else min(until, end)
+
+    def _chunks(self, stream: str, after: int, until: int) -> Iterator[Chunk]:
+        """The entries of (after, until]."""
+        while after < until:
+            chunk = self._chunk(stream, after, until)
+            yield chunk
+            after = chunk.last
+
+    def _chunk(self, stream: str, after: int, until: int) -> Chunk:
+        """Some of them, the first one included."""
+        with self._explained():
+            connection = self._connection()
+            first = self._first_in_blocks(connection, stream, after)
+            if first == after + 1:
+                chunk: Chunk = _blocks().chunk_from(connection, stream, first)
+                return chunk.between(after, until)
+        rows = self._rows(stream, after, until if first is None else min(first - 1, until))
+        if not rows or rows[-1].offset != after + len(rows):
+            raise missing(after)
+        return Chunk.of(rows)
+
+    def _rows(self, stream: str, after: int, until: int, key: str | None = None) -> list[Entry]:
+        """Some of the entries of (after, until] that are rows."""
         with self._explained():
             rows = self._connection().execute(
                 f"SELECT offset, appended, content FROM {stream}_entries"
@@ -163,22 +223,49 @@ class SqliteLog:
                 f" ORDER BY offset LIMIT {MOST_ENTRIES}",
                 (after, until) if key is None else (after, until, key),
             )
-            for row in rows:
-                chunk.append(Entry(*row))
-                size += len(chunk[-1].content)
-                if size >= MOST_BYTES:
-                    break
+            chunk = [*within_bytes((Entry(*row) for row in rows), MOST_BYTES)]
             rows.close()  # an open statement would keep the -wal file from being emptied
         return chunk
 
-    def _has(self, connection: sqlite3.Connection, stream: str) -> bool:
-        if stream not in self._streams:
-            table = f"{checked_stream(stream)}_entries"
-            if connection.execute(
-                "SELECT 1 FROM sqlite_master WHERE name = ?", (table,)
-            ).fetchone():
-                self._streams.add(stream)
-        return stream in self._streams
+    def _in_blocks(self, stream: str, after: int, until: int, key: str) -> Iterator[Entry]:
+        """The entries of a key of (after, until] that are in blocks."""
+        with self._explained():
+            if self._first_in_blocks(self._connection(), stream, after) is not None:
+                yield from _blocks().find(self._connection, stream, after, until, key)
+
+    def _first_in_blocks(
+        self, connection: sqlite3.Connection, stream: str, after: int
+    ) -> int | None:
+        """The offset of the first entry behind an offset that is in a block."""
+        if not self._has(connection, stream, "blocks"):
+            return None
+        found: tuple[int] | None = connection.execute(
+            f"SELECT last - count + 1 FROM {stream}_blocks WHERE last > ? ORDER BY last LIMIT 1",
+            (after,),
+        ).fetchone()
+        return None if found is None else max(found[0], after + 1)
+
+    def _last(self, connection: sqlite3.Connection, stream: str) -> tuple[int, int]:
+        """The offset of the last entry, and when it was taken."""
+        found = [(0, 0)]
+        for table, offset in (("entries", "offset"), ("blocks", "last")):
+            if self._has(connection, stream, table):
+                found += connection.execute(
+                    f"SELECT {offset}, appended FROM {stream}_{table}"
+                    f" ORDER BY {offset} DESC LIMIT 1"
+                )
+        return max(found)
+
+    def _has(self, connection: sqlite3.Connection, stream: str, table: str) -> bool:
+        name = f"{stream}_{table}"
+        if name in self._tables:
+            return True
+        checked_stream(stream)
+        found = connection.execute("SELECT 1 FROM sqlite_master WHERE name = ?", (name,)).fetchone()
+        # within a transaction it may be one that nobody else sees yet, and that is undone
+        if found and not connection.in_transaction:
+            self._tables.add(name)
+        return found is not None
 
     @contextmanager
     def _transaction(self) -> Iterator[sqlite3.Connection]:
@@ -214,7 +301,7 @@ class SqliteLog:
         # In this order: another process may be making the log, and makes both in one transaction.
         used = connection.execute("SELECT 1 FROM sqlite_master").fetchone()
         application = connection.execute("PRAGMA application_id").fetchone()[0]
-        if application != APPLICATION:
+        if application not in APPLICATIONS:
             if used:
                 raise LogUnavailable(f"the log {self.path}: it is another program's database")
             self._write_ahead(connection)
@@ -251,14 +338,13 @@ def _is_log(file: Path) -> bool:
             if content.read(16) != b"SQLite format 3\0":
                 return False
         with closing(sqlite3.connect(f"{file.absolute().as_uri()}?mode=ro", uri=True)) as found:
-            return bool(found.execute("PRAGMA application_id").fetchone()[0] == APPLICATION)
+            return found.execute("PRAGMA application_id").fetchone()[0] in APPLICATIONS
     except (OSError, sqlite3.Error):
         return False
 
 
-def _last(connection: sqlite3.Connection, stream: str) -> tuple[int, int]:
-    """The offset of the last entry, and when it was taken."""
-    found: tuple[int, int] | None = connection.execute(
-        f"SELECT offset, appended FROM {stream}_entries ORDER BY offset DESC LIMIT 1"
-    ).fetchone()
-    return found or (0, 0)
+def _blocks() -> ModuleType:
+    """Imported where there are any: a small log is used without numpy and Arrow."""
+    from shortlist.log import sqlite_blocks
+
+    return sqlite_blocks

@@ -1,9 +1,11 @@
 """What logs share: names, addresses in messages, where streams end, and reading in chunks."""
 
 import re
+from bisect import bisect_left
 from collections.abc import Callable, Iterable, Iterator, Sequence
+from itertools import islice
 
-from shortlist.log.base import Entry, LogUnavailable, Moved
+from shortlist.log.base import Chunk, Entry, LogUnavailable, Moved
 from shortlist.model.wording import shown
 
 MOST_ENTRIES = 1000
@@ -57,6 +59,22 @@ def within_bytes(entries: Iterable[Entry], most: int) -> Iterator[Entry]:
             return
 
 
+def chunks_within_bytes(chunks: Iterable[Chunk], most: int) -> Iterator[Chunk]:
+    """The same of entries in chunks.
+
+    >>> some = Chunk.of([Entry(offset, 0, b"four") for offset in range(1, 9)])
+    >>> [chunk.last for chunk in chunks_within_bytes([some.between(0, 2), some.between(2, 8)], 10)]
+    [2, 3]
+    """
+    for chunk in chunks:
+        contents = chunk.contents
+        end = bisect_left(contents.stops, contents.start + most) + 1
+        yield chunk.between(0, chunk.first + end - 1)
+        most -= contents.size
+        if most <= 0:
+            return
+
+
 def read_in_chunks(
     chunk_behind: Callable[[int], Sequence[Entry]], after: int, until: int, *, sparse: bool
 ) -> Iterator[Entry]:
@@ -75,6 +93,21 @@ def read_in_chunks(
         if sparse and not chunk:
             return
         if not sparse and (not chunk or chunk[-1].offset != after + len(chunk)):
-            raise LogUnavailable(f"the log is damaged: behind {after} entries are missing")
+            raise missing(after)
         yield from chunk
         after = chunk[-1].offset
+
+
+def missing(after: int) -> LogUnavailable:
+    """Offsets have no gaps: one that is missed is damage."""
+    return LogUnavailable(f"the log is damaged: behind {after} entries are missing")
+
+
+def in_chunks(entries: Iterator[Entry]) -> Iterator[Chunk]:
+    """Entries that come one by one.
+
+    >>> [(chunk.first, chunk.last) for chunk in in_chunks(Entry(n, 0, b"") for n in range(1, 1500))]
+    [(1, 1000), (1001, 1499)]
+    """
+    while some := [*islice(entries, MOST_ENTRIES)]:
+        yield Chunk.of(some)

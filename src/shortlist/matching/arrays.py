@@ -13,6 +13,8 @@ Longs = Ints
 Bytes = npt.NDArray[np.int8]
 Bools = npt.NDArray[np.bool_]
 Array = TypeVar("Array", bound=npt.NDArray[Any])
+FEW = 16
+"""Numbers are sorted where no more than one in so many occurs."""
 
 
 def with_length(array: Array, length: int, fill: int = 0) -> Array:
@@ -23,7 +25,9 @@ def with_length(array: Array, length: int, fill: int = 0) -> Array:
     """
     if length <= len(array):
         return array
-    larger = np.full((max(length, 2 * len(array)), *array.shape[1:]), fill, array.dtype)
+    shape = max(length, 2 * len(array)), *array.shape[1:]
+    # memory of zeros is nobody's before something is written there
+    larger = np.full(shape, fill, array.dtype) if fill else np.zeros(shape, array.dtype)
     larger[: len(array)] = array
     return larger  # type: ignore[return-value]
 
@@ -47,6 +51,20 @@ def picked(offsets: Ints, which: Ints) -> tuple[Longs, Ints]:
     starts, lengths = offsets[which], offsets[which + 1] - offsets[which]
     new = offsets_of(lengths)
     return np.arange(new[-1]) + np.repeat(starts - new[:-1], lengths), new
+
+
+def distinct(numbers: Ints, end: int) -> tuple[Longs, Longs]:
+    """The numbers that occur, all of them from 0 to before an end; the place of each among them.
+
+    >>> distinct(np.array([7, 2, 7]), end=9)
+    (array([2, 7]), array([1, 0, 1]))
+    """
+    if numbers.size * FEW < end:
+        found, places = np.unique(numbers, return_inverse=True)
+        return found, places
+    is_there = np.zeros(end, np.bool_)
+    is_there[numbers] = True
+    return np.flatnonzero(is_there), (np.cumsum(is_there) - 1)[numbers]
 
 
 def joined(some: Sequence[Ints]) -> Ints:

@@ -16,7 +16,6 @@ from shortlist.matching.fuzzy_columns import (
     NO_TEXTS,
     FuzzyNumbers,
     FuzzyTexts,
-    published_row,
 )
 from shortlist.matching.values import Many, Reader, Value, Values, Vector
 from shortlist.model.items import ATTRIBUTES, Items
@@ -60,6 +59,15 @@ class Column:
     def fuzzy(self) -> Ints:
         """The places where a fuzzy value was published, some more than once."""
         return np.append(self.fuzzy_numbers.places, self.fuzzy_texts.places)
+
+    @property
+    def rough_numbers(self) -> Floats:
+        """As `numbers`; of fuzzy ones, where their cores begin."""
+        numbers = self.numbers
+        if self.fuzzy_numbers.places.size:
+            numbers = numbers.copy()
+            numbers[self.fuzzy_numbers.places] = self.fuzzy_numbers.corners[:, 1]
+        return numbers
 
     def value(self, place: int) -> Value | Many | None:
         """What stands at a place."""
@@ -255,23 +263,17 @@ def _column_of_rough_numbers(
 ) -> Column | None:
     """Numbers, some of them fuzzy; None if some are neither."""
     numbers = [None if type(value) is dict else value for value in found]
-    rows, places, others = [], [], {}
-    for place, value in enumerate(found):
-        if type(value) is dict:
-            row = published_row(value)
-            if row is None:
-                others[place] = typed(value)
-            else:
-                rows.append(row)
-                places.append(place)
-    unusual = {place: value for place, value in others.items() if isinstance(value, Trapezoid)}
-    if len(unusual) < sum(value is not None for value in others.values()):
-        return None
+    documents = {place: value for place, value in enumerate(found) if type(value) is dict}
     try:
         column = _column_of_numbers(np.array(numbers, np.float64))
-        fuzzy = FuzzyNumbers.of_rows(places, rows).joined(FuzzyNumbers.of(unusual))
+        fuzzy, others = FuzzyNumbers.of_documents(documents)
     except OverflowError:
         return None
+    read = {place: typed(found[place]) for place in others}
+    unusual = {place: value for place, value in read.items() if isinstance(value, Trapezoid)}
+    if len(unusual) < sum(value is not None for value in read.values()):
+        return None
+    fuzzy = fuzzy.joined(FuzzyNumbers.of(unusual)) if unusual else fuzzy
     column.present[fuzzy.places] = True
     return replace(column, fuzzy_numbers=fuzzy)
 

@@ -1,6 +1,8 @@
 """Counts values that are absent for a predicate because they are of another type."""
 
 from collections import Counter, defaultdict
+from collections.abc import Iterable, Sequence
+from typing import Any
 
 import numpy as np
 
@@ -14,8 +16,11 @@ from shortlist.matching.values import Many
 from shortlist.model.paths import Path
 from shortlist.model.settings import Limits
 from shortlist.model.subscription import Subscription
+from shortlist.model.times import Instant
 from shortlist.model.vocabulary import Vocabulary
 
+TYPES = (float, str, bool, Instant)
+"""Those that predicates ask for."""
 FORMS: dict[type, type] = {Trapezoid: float, Graded: str}
 """A fuzzy value is of the type of the values that it grades."""
 
@@ -39,25 +44,61 @@ class TypeCensus:
         self._asked: dict[Path, Counter[type]] = defaultdict(Counter)
         self._by_shape: dict[tuple[str, int], list[Asked]] = {}
         self.mismatches: Counter[str] = Counter()
+        self._seen: tuple[Block, int] | None = None
+        self._missing: dict[Asked, Bools] = {}
+        """Which publications that were seen have another type."""
 
-    def add(self, subscription: Subscription) -> None:
-        for path, asked in self._types(subscription):
-            self._asked[path][asked] += 1
+    def add(self, subscription: Subscription, times: int = 1) -> None:
+        """So many subscriptions that ask for the same types."""
+        self._count(subscription, times)
 
     def remove(self, subscription: Subscription) -> None:
+        self._count(subscription, -1)
+
+    def _count(self, subscription: Subscription, by: int) -> None:
         for path, asked in self._types(subscription):
-            self._asked[path][asked] -= 1
+            self._asked[path][asked] += by
+            if self._seen is not None:
+                block, first = self._seen
+                if (path, asked) not in self._missing:
+                    self._missing[path, asked] = _missed(block.column(path), asked)
+                self._miss(path, by * int(self._missing[path, asked][first:].sum()))
+
+    def behind(self, block: Block, first: int) -> None:
+        """Whoever comes or goes does so before one of the publications observed last; all of a
+        block stand before what was not observed yet."""
+        if self._seen is None or self._seen[0] is not block:
+            self._missing.clear()
+        self._seen = (block, first) if first < block.size else None
+
+    def saved(self) -> list[list[Any]]:
+        """Who asks for what, as JSON can say it."""
+        return [
+            [list(path), TYPES.index(asked), count]
+            for path, counts in self._asked.items()
+            for asked, count in counts.items()
+        ]
+
+    def load(self, saved: Iterable[Sequence[Any]]) -> None:
+        """Takes the place of who asks for what."""
+        self._asked.clear()
+        for path, asked, count in saved:
+            self._asked[tuple(path)][TYPES[asked]] = count
 
     def observe(self, block: Block) -> None:
         for path, asked in self._asked.items():
             column = block.column(path)
-            missed = sum(
-                count * int((column.present & ~_has(column, kind)).sum())
-                for kind, count in asked.items()
-                if count
+            counted = ((count, kind) for kind, count in asked.items() if count)
+            self._miss(
+                path, sum(count * int(_missed(column, kind).sum()) for count, kind in counted)
             )
-            if missed:
-                self.mismatches[".".join(path)] += missed
+
+    def _miss(self, path: Path, count: int) -> None:
+        if count:
+            name = ".".join(path)
+            self.mismatches[name] += count
+            if not self.mismatches[name]:
+                del self.mismatches[name]
 
     def _types(self, subscription: Subscription) -> list[Asked]:
         """Conditions that differ only in their literals ask for the same types."""
@@ -78,6 +119,11 @@ class TypeCensus:
             elif not isinstance(predicate, Exists):
                 asked.append((predicate.path, type(literal(predicate))))
         return asked
+
+
+def _missed(column: Column, kind: type) -> Bools:
+    """Which publications have a value, and none of the type."""
+    return column.present & ~_has(column, kind)
 
 
 def _has(column: Column, kind: type) -> Bools:

@@ -15,6 +15,7 @@ from shortlist.language.tree import (
     Number,
     Relevance,
     Score,
+    parts,
 )
 from shortlist.model.paths import Path
 from shortlist.model.vocabulary import Vocabulary
@@ -61,35 +62,19 @@ def largest(score: Score, vocabulary: Vocabulary) -> float:
 
 def uses_degrees(score: Score) -> bool:
     """Whether a score depends on how far the condition is met."""
-    match score:
-        case Degree():
-            return True
-        case Negate(operand):
-            return uses_degrees(operand)
-        case Arithmetic(_, left, right):
-            return uses_degrees(left) or uses_degrees(right)
-        case Call(_, arguments):
-            return any(map(uses_degrees, arguments))
-    return False
+    return any(isinstance(part, Degree) for part in parts(score))
 
 
 def needs(score: Score) -> Iterator[tuple[str, Path]]:
     """The attributes without which a score cannot be computed, and as what it needs them."""
-    match score:
-        case AttributeValue(path):
-            yield "number", path
-        case Relevance(path, _):
-            yield "text", path
-        case Cosine(path, vector):
-            yield f"vector of {len(vector)}", path
-        case Distance(_, axes):
-            for axis in axes:
-                yield "number", axis.path
-        case Negate(operand):
-            yield from needs(operand)
-        case Arithmetic(_, left, right):
-            yield from needs(left)
-            yield from needs(right)
-        case Call(_, arguments):
-            for argument in arguments:
-                yield from needs(argument)
+    for part in parts(score):
+        match part:
+            case AttributeValue(path):
+                yield "number", path
+            case Relevance(path, _):
+                yield "text", path
+            case Cosine(path, vector):
+                yield f"vector of {len(vector)}", path
+            case Distance(_, axes):
+                for axis in axes:
+                    yield "number", axis.path

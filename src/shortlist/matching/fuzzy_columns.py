@@ -1,7 +1,8 @@
 """Fuzzy values of one attribute, side by side: numbers by their corners, texts by their words."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
+from itertools import chain
 from typing import Any, get_args
 
 import numpy as np
@@ -15,7 +16,8 @@ Floats = npt.NDArray[np.float64]
 
 SHAPES: tuple[Shape, ...] = get_args(Shape)
 """Kernels know the shapes of edges by their places here."""
-PLAIN = frozenset((float, int))
+PLACES = {shape: place for place, shape in enumerate(SHAPES)}
+NUMBERS = frozenset((float, int))
 
 
 def corners_of(value: Trapezoid) -> tuple[float, float, float, float]:
@@ -23,7 +25,7 @@ def corners_of(value: Trapezoid) -> tuple[float, float, float, float]:
 
 
 def shapes_of(value: Trapezoid) -> tuple[int, int]:
-    return SHAPES.index(value.left), SHAPES.index(value.right)
+    return PLACES[value.left], PLACES[value.right]
 
 
 Row = tuple[float, float, float, float, int, int]
@@ -33,20 +35,23 @@ Row = tuple[float, float, float, float, int, int]
 def published_row(document: Mapping[str, Any]) -> Row | None:
     """A fuzzy number in one of its usual forms, read fast; None where it is in another form.
 
+    Corners may be no numbers.
+
     >>> published_row({"trapezoid": [1, 2, 2, 5], "shape": "gauss"}), published_row({"term": "low"})
     ((1, 2, 2, 5, 2, 2), None)
     """
-    corners = document.get("trapezoid")
-    if type(corners) is list and len(corners) == 4 and PLAIN.issuperset(map(type, corners)):
-        if len(document) == 1:
-            return *corners, 0, 0
-        shape = document.get("shape")
-        if len(document) == 2 and type(shape) is str and shape in SHAPES:
-            return *corners, SHAPES.index(shape), SHAPES.index(shape)
-    ends = document.get("between")
-    if type(ends) is list and len(ends) == 2 and PLAIN.issuperset(map(type, ends)):
-        return (ends[0], ends[0], ends[1], ends[1], 0, 0) if len(document) == 1 else None
+    corners, ends = document.get("trapezoid"), document.get("between")
+    if type(corners) is list and len(corners) == 4:
+        shape = document.get("shape", "linear")
+        if len(document) == 1 + ("shape" in document) and type(shape) is str and shape in PLACES:
+            return *corners, PLACES[shape], PLACES[shape]
+    elif type(ends) is list and len(ends) == 2 and len(document) == 1:
+        return ends[0], ends[0], ends[1], ends[1], 0, 0
     return None
+
+
+def _are_numbers(row: Iterable[object]) -> bool:
+    return NUMBERS.issuperset(map(type, row))
 
 
 @dataclass(frozen=True, slots=True)
@@ -76,17 +81,23 @@ class FuzzyNumbers:
         )
 
     @classmethod
-    def of_rows(cls, places: Sequence[int], rows: Sequence[Row]) -> "FuzzyNumbers":
-        """Those of the rows that are fuzzy numbers; the others were published in vain."""
-        numbers = np.array(rows, np.float64).reshape(-1, 6)
-        corners = numbers[:, :4]
+    def of_documents(cls, documents: Mapping[int, Any]) -> tuple["FuzzyNumbers", list[int]]:
+        """Those in a usual form, by place, and the places of the others.
+
+        What is no fuzzy number was published in vain.
+        """
+        read = [published_row(document) for document in documents.values()]
+        if not _are_numbers(chain.from_iterable(filter(None, read))):
+            read = [row if row and _are_numbers(row) else None for row in read]
+        rows = [row for row in read if row]
+        others = [place for place, row in zip(documents, read, strict=True) if not row]
+        flat = np.fromiter(chain.from_iterable(rows), np.float64, 6 * len(rows))
+        numbers, usual = flat.reshape(-1, 6), np.array([row is not None for row in read], np.bool_)
+        corners, places = numbers[:, :4], np.fromiter(documents, np.int32)[usual]
         in_order = (corners[:, 1:] >= corners[:, :-1]).all(axis=1)
         is_good = in_order & np.isfinite(corners).all(axis=1)
-        return cls(
-            np.array(places, np.int32)[is_good],
-            corners[is_good],
-            numbers[is_good, 4:].astype(np.int64),
-        )
+        shapes = numbers[is_good, 4:].astype(np.int64)
+        return cls(places[is_good], corners[is_good], shapes), others
 
     def joined(self, other: "FuzzyNumbers") -> "FuzzyNumbers":
         """Both, which have no place in common."""

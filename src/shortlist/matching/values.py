@@ -2,10 +2,10 @@
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
-from typing import Any
 
 from shortlist.fuzzy.sets import FuzzySet, Graded, Trapezoid, published_set, term_set
-from shortlist.model.paths import CONTEXT, EVENT_TIME, Path
+from shortlist.model.fields import finite
+from shortlist.model.paths import CONTEXT, EVENT_TIME, Path, value_at
 from shortlist.model.publication import Publication
 from shortlist.model.times import Instant, parse_time_or_date
 from shortlist.model.vocabulary import Attribute, Vocabulary
@@ -48,12 +48,7 @@ class Values:
         if path in CONTEXT:
             value: str | None = getattr(publication, path[1])
             return value
-        found: Any = publication.data
-        for key in path:
-            if not isinstance(found, Mapping):
-                return None
-            found = found.get(key)
-        return self.typed(path, found)
+        return self.typed(path, value_at(publication.data, path))
 
     def typed(self, path: Path, found: object) -> Value | Many | None:
         """What was found at a path, as a value."""
@@ -101,19 +96,9 @@ class Reader:
 def _element(found: object, is_time: bool) -> Element | None:
     if isinstance(found, bool):
         return found
-    if isinstance(found, int | float):
-        return _number(found)
     if isinstance(found, str):
         return _instant(found) if is_time else found
-    return None
-
-
-def _number(found: int | float) -> float | None:
-    try:
-        number = float(found)
-    except OverflowError:
-        return None
-    return number if abs(number) < float("inf") else None
+    return finite(found)
 
 
 def _instant(found: str) -> Instant | str:
@@ -124,9 +109,5 @@ def _instant(found: str) -> Instant | str:
 
 
 def _vector(found: list[object]) -> Vector | None:
-    numbers = [
-        _number(item) if isinstance(item, int | float) and not isinstance(item, bool) else None
-        for item in found
-    ]
-    kept = tuple(number for number in numbers if number is not None)
+    kept = tuple(number for number in map(finite, found) if number is not None)
     return kept if kept and len(kept) == len(found) else None

@@ -1,4 +1,4 @@
-"""How evenly deliveries spread over what a subscriber asked for."""
+"""How evenly deliveries spread over what a subscriber asked for, and what it was spared."""
 
 from collections.abc import Sequence
 from math import log2
@@ -24,3 +24,12 @@ def fairness(counts: Sequence[int]) -> float:
     """
     squares = sum(count * count for count in counts)
     return sum(counts) ** 2 / (len(counts) * squares) if squares else 1.0
+
+
+def traffic_saved(matched: int, delivered: int) -> float:
+    """The share of matches that were not delivered; 0 where nothing matched.
+
+    >>> traffic_saved(matched=1000, delivered=200), traffic_saved(0, 0)
+    (0.8, 0.0)
+    """
+    return 1 - delivered / matched if matched else 0.0

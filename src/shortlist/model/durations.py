@@ -1,6 +1,7 @@
 """Durations: `500ms`, `30s`, `40m`, `12h`, `7d` or ISO 8601 (`PT40M`), in whole microseconds."""
 
 import re
+from dataclasses import dataclass
 from decimal import Decimal
 
 from shortlist.model.wording import shown
@@ -13,6 +14,13 @@ ISO_8601 = re.compile(
     r"(?:T(?=.)(?:(?P<h>\d+(?:\.\d+)?)H)?(?:(?P<m>\d+(?:\.\d+)?)M)?(?:(?P<s>\d+(?:\.\d+)?)S)?)?",
     re.ASCII,
 )
+
+
+@dataclass(frozen=True, slots=True)
+class Span:
+    """A length of time, kept apart from a count of publications or the name of a day."""
+
+    micros: int
 
 
 def parse_duration(text: str) -> int:

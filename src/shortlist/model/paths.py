@@ -1,6 +1,8 @@
 """Attribute names: `rent`, `address.city`, `"odd name".city`, as tuples of keys."""
 
 import re
+from collections.abc import Mapping
+from typing import Any
 
 from shortlist.model.wording import shown
 
@@ -39,6 +41,19 @@ def format_path(path: Path, reserved: frozenset[str] = frozenset()) -> str:
     'address."zip code"'
     """
     return ".".join(_quoted(key, reserved) for key in path)
+
+
+def value_at(data: object, path: Path) -> Any:
+    """What a JSON value has at a path; None where it has nothing.
+
+    >>> value_at({"address": {"city": "Oslo"}}, ("address", "city"))
+    'Oslo'
+    """
+    for key in path:
+        if not isinstance(data, Mapping):
+            return None
+        data = data.get(key)
+    return data
 
 
 def _quoted(key: str, reserved: frozenset[str]) -> str:

@@ -16,9 +16,8 @@ from pydantic import (
 from pydantic_core import CoreSchema, core_schema
 
 from shortlist.model.aspects import Aspects
-from shortlist.model.durations import format_duration, parse_duration
+from shortlist.model.durations import Span, format_duration, parse_duration
 from shortlist.model.fields import DOCUMENT, Duration, Positive, Share, Whole, expecting, unexpected
-from shortlist.model.spans import Span
 from shortlist.model.wall_clock import (
     MIDNIGHT,
     UTC,

@@ -37,6 +37,9 @@ class Limits:
         return replace(self, payload_bytes=sys.maxsize)
 
 
+UNLIMITED = Limits().for_what_was_read()
+"""For what a deployment has taken in."""
+
 TimeBasis = Literal["arrival", "event"]
 """What the time of an item is: when a log took it, or what the item itself says."""
 

@@ -121,6 +121,16 @@ class Subscription:
     def shortlist_id(self) -> str:
         return self.shortlist if self.shortlist is not None else self.id
 
+    @property
+    def asks_only_condition(self) -> bool:
+        """Whether it matches all that meets its condition: the score is a number, if any."""
+        return self.matches_plainly and not isinstance(self.score, str)
+
+    @property
+    def matches_plainly(self) -> bool:
+        """Whether its condition holds or does not, and it matches wherever its score is known."""
+        return self.norm == "min" and self.at_least == NO_THRESHOLD
+
     def own_shortlist(self) -> Shortlist | None:
         """The shortlist that lives and dies with this subscription, if it names none."""
         if self.shortlist is not None:

@@ -4,6 +4,7 @@ import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
+from time import time_ns
 from typing import Any
 
 from shortlist.model.wording import shown
@@ -89,6 +90,11 @@ def parse_time_or_date(text: str) -> int:
     True
     """
     return parse_time(f"{text}T00:00:00Z" if DATE.fullmatch(text) else text)
+
+
+def now() -> int:
+    """The present instant, in microseconds since 1970."""
+    return time_ns() // 1000
 
 
 def format_time(micros: int) -> str:

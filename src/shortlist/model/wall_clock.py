@@ -5,9 +5,8 @@ from typing import Annotated, Any, Literal, get_args
 
 from pydantic import AfterValidator, BeforeValidator, Field, PlainSerializer, ValidationInfo
 
-from shortlist.model.durations import format_duration, parse_duration
+from shortlist.model.durations import Span, format_duration, parse_duration
 from shortlist.model.fields import expecting, unexpected
-from shortlist.model.spans import Span
 from shortlist.model.wording import shown
 from shortlist.model.zones import zone_of
 

@@ -4,7 +4,7 @@ from collections.abc import Container, Iterable
 from dataclasses import replace
 from typing import NamedTuple
 
-from shortlist.intake.roster import registry_commands
+from shortlist.intake.roster import Roster, registry_commands
 from shortlist.model.command import (
     Advertise,
     Close,
@@ -141,19 +141,9 @@ def _alone(subscription: Subscription) -> Subscription:
 
 
 def _registry(whole: Registry, told: Iterable[Told]) -> Registry:
-    """What commands make, with the vocabulary of a registry that they are a part of."""
-    shortlists, subscriptions, advertisements = [], [], []
+    """What commands make of a part of a registry; split shortlists are opened elsewhere."""
+    roster = Roster(whole.vocabulary)
     for _, command, feeds in told:
-        match command:
-            case Open(shortlist=shortlist) if feeds is None:
-                shortlists.append(shortlist)
-            case Subscribe(subscription=subscription):
-                subscriptions.append(subscription)
-            case Advertise(advertisement=advertisement):
-                advertisements.append(advertisement)
-    return Registry(
-        vocabulary=whole.vocabulary,
-        shortlists=tuple(shortlists),
-        subscriptions=tuple(subscriptions),
-        advertisements=tuple(advertisements),
-    )
+        if feeds is None or not isinstance(command, Open):
+            roster.apply(command)
+    return roster.registry()

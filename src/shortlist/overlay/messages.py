@@ -11,12 +11,12 @@ from typing import Any, Literal, NamedTuple, get_args
 
 from shortlist.intake.documents import dump
 from shortlist.model.advertisement import Advertisement
+from shortlist.model.durations import Span
 from shortlist.model.items import Items
 from shortlist.model.policy import Window
 from shortlist.model.publication import Publication
 from shortlist.model.shortlist import Shortlist
-from shortlist.model.spans import Span
-from shortlist.model.subscription import NO_THRESHOLD, Subscription
+from shortlist.model.subscription import Subscription
 from shortlist.scoring.combine import ScoredMatch
 
 Kind = Literal["advertise", "subscribe", "publish", "deliver", "update", "match", "counts"]
@@ -60,17 +60,6 @@ class Proxy(NamedTuple):
             return self.subscription
         at_least = replace(self.subscription.at_least, score=score)
         return replace(self.subscription, at_least=at_least)
-
-    @property
-    def asks_only_condition(self) -> bool:
-        """Whether a condition alone decides who matches, with no threshold to change."""
-        subscription = self.subscription
-        return (
-            not self.is_thresholded
-            and subscription.norm == "min"
-            and subscription.at_least == NO_THRESHOLD
-            and not isinstance(subscription.score, str)
-        )
 
 
 def has_threshold(shortlist: Shortlist) -> bool:

@@ -97,11 +97,7 @@ def _cost(
 
 
 def _by_subscriber(registry: Registry) -> dict[str, list[Subscription]]:
-    owners = {shortlist.id: shortlist.subscriber for shortlist in registry.shortlists}
-    for subscription in registry.subscriptions:
-        own = subscription.own_shortlist()
-        if own is not None:
-            owners[own.id] = own.subscriber
+    owners = {shortlist.id: shortlist.subscriber for shortlist in registry.every_shortlist}
     found: dict[str, list[Subscription]] = defaultdict(list)
     for subscription in registry.subscriptions:
         found[owners[subscription.shortlist_id]].append(subscription)

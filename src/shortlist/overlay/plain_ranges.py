@@ -13,7 +13,7 @@ from shortlist.language.parser import parse_any_score, parse_any_where
 from shortlist.language.printer import print_where
 from shortlist.matching.computable import largest, needs, uses_degrees
 from shortlist.model.settings import Limits
-from shortlist.model.subscription import NO_THRESHOLD, Subscription
+from shortlist.model.subscription import Subscription
 from shortlist.model.vocabulary import Vocabulary
 from shortlist.overlay.kernels.uncovered import uncovered_rows
 from shortlist.overlay.messages import Proxy
@@ -51,7 +51,7 @@ def plain_ranges(
     ...     Subscription(id="s", where="x < 3 or y = 2"), Vocabulary(), Limits())
     (True, None)
     """
-    if subscription.norm != "min" or subscription.at_least != NO_THRESHOLD:
+    if not subscription.matches_plainly:
         return None
     where = parse_any_where(subscription.where, vocabulary, limits)
     ranges = ranges_of(where, vocabulary)

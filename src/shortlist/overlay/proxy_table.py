@@ -113,7 +113,7 @@ class ProxyTable:
             elsewhere = self._codes[combined.shortlists] != self._destinations.index(but)
             combined = combined.kept(elsewhere)
         reached = combined.kept(self._matching.is_chosen(items, block, combined, None))
-        ids = self._matching.shortlists.ids
+        ids = self._matching.shortlists.names
         for place, number in zip(
             reached.publications.tolist(), reached.shortlists.tolist(), strict=True
         ):

@@ -3,23 +3,32 @@
 What a publisher's k best are can be decided without a subscription that k others rank-cover.
 """
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from math import inf, isnan
 from typing import NamedTuple
 
 import numpy as np
 
-from shortlist.covering.condition_graph import Boxes, boxes
+from shortlist.covering.condition_graph import boxes
 from shortlist.covering.covers import covers
 from shortlist.covering.volume import volume
 from shortlist.language.parser import parse_any_score, parse_any_where, parse_audience_score
-from shortlist.language.tree import Arithmetic, Call, Negate, Number, OfSubscription, Score, Where
+from shortlist.language.tree import (
+    Arithmetic,
+    Call,
+    Negate,
+    Number,
+    OfSubscription,
+    Score,
+    Where,
+    parts,
+)
 from shortlist.model.advertisement import Advertisement
 from shortlist.model.rounding import rounded
 from shortlist.model.settings import Limits
 from shortlist.model.shortlist import Shortlist
-from shortlist.model.subscription import NO_THRESHOLD, Subscription
+from shortlist.model.subscription import Subscription
 from shortlist.model.vocabulary import Vocabulary
 from shortlist.overlay.orders import cover_counts
 from shortlist.scoring.expression import Scored, Subject, Uncomputable, expression, plain_number
@@ -38,6 +47,12 @@ class Ranked(NamedTuple):
         """Best first; ties go to the smaller id of the shortlist."""
         assert self.value is not None
         return -self.value, self.subscription.shortlist_id
+
+    @property
+    def asks_alone(self) -> bool:
+        """Whether its condition says all, and its shortlist is its own."""
+        asked = self.subscription
+        return self.value is not None and asked.shortlist is None and asked.asks_only_condition
 
 
 @dataclass(frozen=True, slots=True)
@@ -114,7 +129,9 @@ class Ranking:
 
     def counts(self, subscriptions: Sequence[Ranked]) -> list[CoverCount]:
         """What stands above each of these: all at once where all are ranges of numbers."""
-        ranges = self._plain_ranges(subscriptions)
+        ranges = None
+        if all(ranked.asks_alone for ranked in subscriptions):
+            ranges = boxes([ranked.where for ranked in subscriptions], self._vocabulary)
         if ranges is None:
             return [*self._pairwise(subscriptions)]
         places = np.empty(len(subscriptions), np.int64)
@@ -136,12 +153,6 @@ class Ranking:
             return None
         return None if isnan(value) else rounded(value)
 
-    def _plain_ranges(self, subscriptions: Sequence[Ranked]) -> Boxes | None:
-        """Where each is a shortlist of its own that asks for ranges and nothing else."""
-        if not all(_asks_ranges_only(ranked) for ranked in subscriptions):
-            return None
-        return boxes([ranked.where for ranked in subscriptions], self._vocabulary)
-
     def _pairwise(self, subscriptions: Sequence[Ranked]) -> Iterator[CoverCount]:
         known = [ranked for ranked in subscriptions if ranked.value is not None]
         above: dict[str, list[Ranked]] = {}
@@ -157,34 +168,10 @@ class Ranking:
             yield CoverCount(min(chains.get(name, 1), len(others) + 1), len(others))
 
 
-def _asks_ranges_only(ranked: Ranked) -> bool:
-    subscription = ranked.subscription
-    return (
-        ranked.value is not None
-        and subscription.shortlist is None
-        and subscription.norm == "min"
-        and subscription.at_least == NO_THRESHOLD
-        and not isinstance(subscription.score, str)
-    )
-
-
 def _asked(score: Score) -> Iterator[str | None]:
     """What of a subscription a score asks for; None for whatever a publication may change."""
-    match score:
-        case Number():
-            return
-        case OfSubscription(name):
-            yield name
-        case Negate(operand):
-            yield from _asked(operand)
-        case Arithmetic(_, left, right):
-            yield from _asked_by_all((left, right))
-        case Call(_, arguments):
-            yield from _asked_by_all(arguments)
-        case _:
+    for part in parts(score):
+        if isinstance(part, OfSubscription):
+            yield part.name
+        elif not isinstance(part, Number | Negate | Arithmetic | Call):
             yield None
-
-
-def _asked_by_all(scores: Iterable[Score]) -> Iterator[str | None]:
-    for score in scores:
-        yield from _asked(score)

@@ -11,11 +11,12 @@ from random import Random
 
 import numpy as np
 
-from shortlist.engine.admission import Admission, Admitted
+from shortlist.engine.admission import Admission
+from shortlist.engine.admitted import Admitted
 from shortlist.engine.steps import BLOCK, CommandReader, steps
 from shortlist.intake.lines import ItemReader
 from shortlist.intake.reading import items_of
-from shortlist.model.command import Command, Item, Open, Subscribe
+from shortlist.model.command import Command, Item
 from shortlist.model.items import Items, Wanted
 from shortlist.model.problem import Reject
 from shortlist.model.registry import Registry
@@ -26,13 +27,8 @@ from shortlist.overlay.central import admitting
 from shortlist.overlay.homes import Homes, Told
 from shortlist.overlay.messages import Send, has_threshold
 from shortlist.overlay.report import Report, Traffic
-from shortlist.overlay.strategies import (
-    Layout,
-    Strategy,
-    StrategySettings,
-    likely_axes,
-)
-from shortlist.overlay.taken import check_taken, split_shortlists
+from shortlist.overlay.strategies import Strategy, StrategySettings, likely_axes
+from shortlist.overlay.taken import check_taken, ever, split_shortlists
 from shortlist.overlay.topology import Topology
 
 MESSAGE, FLUSH, TICK, ITEM, SETTLE = range(5)
@@ -102,9 +98,9 @@ class _Simulation:
         }
         across = self._topology.diameter * network.delay
         self._patience = 4 * across + 1 if across else 0  # there and back, twice
-        withholds = (
-            strategy.has_proxies and not strategy.has_audience and _has_thresholds(registry, items)
-        )
+        knows_thresholds = strategy.has_proxies and not strategy.has_audience
+        shortlists = ever(registry, items).every_shortlist
+        withholds = knows_thresholds and any(map(has_threshold, shortlists))
         split = split_shortlists(topology, registry, items, strategy)
         exchanges = split and network.exchange is not None
         self._at_once = 1 if withholds or across or exchanges else BLOCK
@@ -230,7 +226,7 @@ class _Simulation:
         routing = network.routing
         if not routing.axes:
             routing = replace(routing, axes=likely_axes(registry))
-        make = self._strategy.brokers_of(Layout(routing, self._topology.brokers))
+        make = self._strategy.brokers_of(routing, self._topology.brokers)
         options = Options(
             limits=network.settings.limits,
             cell=network.cell,
@@ -257,16 +253,6 @@ class _Simulation:
         if not self._strategy.has_audience:
             admitted.items = admitted.items.without(["reach", "advertisement"])
         return admitted
-
-
-def _has_thresholds(registry: Registry, items: Iterable[Item]) -> bool:
-    shortlists = [*registry.shortlists]
-    shortlists += [item.shortlist for item in items if isinstance(item, Open)]
-    subscriptions = [*registry.subscriptions]
-    subscriptions += [item.subscription for item in items if isinstance(item, Subscribe)]
-    own = (subscription.own_shortlist() for subscription in subscriptions)
-    shortlists += [shortlist for shortlist in own if shortlist is not None]
-    return any(map(has_threshold, shortlists))
 
 
 def _by_source(items: Items) -> list[tuple[str, Items]]:

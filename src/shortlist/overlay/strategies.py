@@ -3,7 +3,6 @@
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from functools import partial
-from typing import NamedTuple
 
 import numpy as np
 
@@ -13,11 +12,10 @@ from shortlist.language.tree import Between, Comparison
 from shortlist.model.paths import CONTEXT, Path
 from shortlist.model.registry import Registry
 from shortlist.model.settings import Limits
-from shortlist.overlay.audience_broker import Audience
 from shortlist.overlay.broker import Broker, Options, Place
-from shortlist.overlay.covering_broker import Covering, MakeRule
+from shortlist.overlay.covering_broker import Audience, Covering, MakeRule
 from shortlist.overlay.flooding import PublicationFlooding, SubscriptionFlooding
-from shortlist.overlay.frontier import Everyone, Few, RankUncovered, Uncovered
+from shortlist.overlay.frontier import Everyone, RankUncovered, Uncovered
 from shortlist.overlay.gossip import Gossip
 from shortlist.overlay.rendezvous import Grid, GridAxis, Rendezvous
 
@@ -37,13 +35,6 @@ class StrategySettings:
     axes: tuple[GridAxis, ...] = ()
 
 
-class Layout(NamedTuple):
-    """What strategies may ask for when they make brokers."""
-
-    settings: StrategySettings
-    brokers: tuple[str, ...]
-
-
 Make = Callable[[Place, Registry, Options], Broker]
 
 
@@ -52,7 +43,8 @@ class Strategy:
     """How publications find those who want them."""
 
     name: str
-    brokers_of: Callable[[Layout], Make]
+    brokers_of: Callable[[StrategySettings, tuple[str, ...]], Make]
+    """By settings, and the names of all brokers, what makes one."""
     is_exact: bool = True
     is_advertised: bool = False
     """Whether publishers have to advertise, and subscriptions travel only towards them."""
@@ -64,56 +56,40 @@ class Strategy:
     """Whether it uses links that a tree does not need."""
 
 
-def _covering(layout: Layout) -> Make:
-    return partial(Covering, make_rule=partial(Uncovered, merges=layout.settings.merges))
-
-
-def _rendezvous(layout: Layout) -> Make:
-    return partial(Rendezvous, grid=Grid(layout.settings.axes, layout.brokers))
-
-
-def _gossip(layout: Layout, *, is_informed: bool) -> Make:
-    settings = layout.settings
-    return partial(
-        Gossip,
-        is_informed=is_informed,
-        rounds=settings.rounds,
-        fan_out=settings.fan_out,
-        seed=settings.seed,
-    )
-
-
 def _audience(name: str, rule: MakeRule) -> Strategy:
     make = partial(Audience, make_rule=rule)
-    return Strategy(name, lambda layout: make, is_advertised=True, has_audience=True)
+    return Strategy(name, lambda settings, brokers: make, is_advertised=True, has_audience=True)
+
+
+def _gossip(name: str, *, is_informed: bool) -> Strategy:
+    def make(settings: StrategySettings, _brokers: tuple[str, ...]) -> Make:
+        rounds, fan_out, seed = settings.rounds, settings.fan_out, settings.seed
+        return partial(Gossip, is_informed=is_informed, rounds=rounds, fan_out=fan_out, seed=seed)
+
+    return Strategy(name, make, is_exact=False, has_proxies=is_informed, takes_all_links=True)
 
 
 _EVERY = (
-    Strategy("publication-flooding", lambda layout: PublicationFlooding, has_proxies=False),
-    Strategy("subscription-flooding", lambda layout: SubscriptionFlooding),
-    Strategy("covering", _covering),
-    Strategy("rendezvous", _rendezvous),
+    Strategy("publication-flooding", lambda _, brokers: PublicationFlooding, has_proxies=False),
+    Strategy("subscription-flooding", lambda _, brokers: SubscriptionFlooding),
     Strategy(
-        "basic-gossip",
-        partial(_gossip, is_informed=False),
-        is_exact=False,
-        has_proxies=False,
-        takes_all_links=True,
+        "covering",
+        lambda settings, _: partial(Covering, make_rule=partial(Uncovered, merges=settings.merges)),
     ),
     Strategy(
-        "informed-gossip",
-        partial(_gossip, is_informed=True),
-        is_exact=False,
-        takes_all_links=True,
+        "rendezvous",
+        lambda settings, brokers: partial(Rendezvous, grid=Grid(settings.axes, brokers)),
     ),
+    _gossip("basic-gossip", is_informed=False),
+    _gossip("informed-gossip", is_informed=True),
     Strategy(
         "regular-cover",
-        lambda layout: partial(Covering, make_rule=partial(Uncovered, is_advertised=True)),
+        lambda settings, _: partial(Covering, make_rule=partial(Uncovered, is_advertised=True)),
         is_advertised=True,
     ),
     _audience("regular-k", Everyone),
-    _audience("rank-cover-k", partial(RankUncovered, few=Few("depth"))),
-    _audience("ancestor-cover-k", partial(RankUncovered, few=Few("ancestors"))),
+    _audience("rank-cover-k", partial(RankUncovered, by_depth=True)),
+    _audience("ancestor-cover-k", partial(RankUncovered, by_depth=False)),
 )
 STRATEGIES: Mapping[str, Strategy] = {strategy.name: strategy for strategy in _EVERY}
 

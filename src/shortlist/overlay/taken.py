@@ -1,6 +1,7 @@
 """What brokers take, and which shortlists are split among them."""
 
 from collections.abc import Sequence
+from dataclasses import replace
 
 from shortlist.model.command import Advertise, Define, Item, Open, Retract, Subscribe, Update
 from shortlist.model.policy import Novelty
@@ -34,6 +35,17 @@ def check_taken(registry: Registry, items: Sequence[Item], strategy: Strategy) -
         )
 
 
+def ever(registry: Registry, items: Sequence[Item]) -> Registry:
+    """With all shortlists and subscriptions that items will make."""
+    opened = (item.shortlist for item in items if isinstance(item, Open))
+    made = (item.subscription for item in items if isinstance(item, Subscribe))
+    return replace(
+        registry,
+        shortlists=(*registry.shortlists, *opened),
+        subscriptions=(*registry.subscriptions, *made),
+    )
+
+
 def split_shortlists(
     topology: Topology, registry: Registry, items: Sequence[Item], strategy: Strategy
 ) -> frozenset[str]:
@@ -41,11 +53,9 @@ def split_shortlists(
 
     Only those can be split that count novelty, and only where no publisher's k counts shortlists.
     """
-    subscriptions = [*registry.subscriptions]
-    subscriptions += [item.subscription for item in items if isinstance(item, Subscribe)]
-    placed = {
-        each.shortlist_id: each for each in subscriptions if each.id in topology.subscriptions
-    }
+    known = ever(registry, items)
+    shortlists, held = known.every_shortlist, topology.subscriptions
+    placed = {each.shortlist_id: each for each in known.subscriptions if each.id in held}
     if not placed:
         return frozenset()
     if strategy.has_audience:
@@ -53,10 +63,6 @@ def split_shortlists(
             f"{strategy.name}: expected subscriptions at the brokers of their shortlists, since it "
             f"keeps to a publisher's k; found {shown(next(iter(placed.values())).id)} elsewhere"
         )
-    shortlists = [*registry.shortlists]
-    shortlists += [item.shortlist for item in items if isinstance(item, Open)]
-    own = (each.own_shortlist() for each in subscriptions)
-    shortlists += [each for each in own if each is not None]
     for each in shortlists:
         if each.id in placed and not isinstance(each.policy, Novelty):
             raise NotRoutable(
@@ -64,7 +70,7 @@ def split_shortlists(
                 f"novelty, found {each.policy.kind}"
             )
     names = {each.id for each in shortlists}
-    for member in subscriptions:
+    for member in known.subscriptions:
         if member.shortlist is not None and member.shortlist in placed and member.id in names:
             raise NotRoutable(
                 f"subscriptions: {member.id}: expected a name that no shortlist has, since "

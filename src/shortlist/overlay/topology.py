@@ -1,7 +1,6 @@
 """Networks of brokers: who is linked to whom, and who is attached where."""
 
 import hashlib
-from collections import deque
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
@@ -37,16 +36,8 @@ class Topology:
     @cached_property
     def tree(self) -> "Topology":
         """The same brokers with only the links that are needed to reach everyone, breadth first."""
-        reached = {self.brokers[0]: self.brokers[0]}
-        waiting = deque(self.brokers[:1])
-        while waiting:
-            near = waiting.popleft()
-            for far in self.neighbours[near]:
-                if far not in reached:
-                    reached[far] = near
-                    waiting.append(far)
-        links = tuple((near, far) for far, near in reached.items() if far != near)
-        return replace(self, links=links)
+        reached = self._reached(self.brokers[0])
+        return replace(self, links=tuple((near, far) for far, near in reached.items()))
 
     @cached_property
     def edges(self) -> tuple[str, ...]:
@@ -57,13 +48,8 @@ class Topology:
     def next_hops(self, start: str) -> Mapping[str, str]:
         """By destination, the neighbour that is next on the shortest way."""
         hops: dict[str, str] = {}
-        waiting = deque([start])
-        while waiting:
-            near = waiting.popleft()
-            for far in self.neighbours[near]:
-                if far != start and far not in hops:
-                    hops[far] = hops.get(near, far)
-                    waiting.append(far)
+        for far, near in self._reached(start).items():
+            hops[far] = hops.get(near, far)
         return hops
 
     def depths(self, start: str) -> Mapping[str, int]:
@@ -73,13 +59,8 @@ class Topology:
         {'b1': 0, 'hub': 1, 'b2': 2}
         """
         hops = {start: 0}
-        waiting = deque([start])
-        while waiting:
-            near = waiting.popleft()
-            for far in self.neighbours[near]:
-                if far not in hops:
-                    hops[far] = hops[near] + 1
-                    waiting.append(far)
+        for far, near in self._reached(start).items():
+            hops[far] = hops[near] + 1
         return hops
 
     def path(self, start: str, end: str) -> tuple[str, ...]:
@@ -99,6 +80,17 @@ class Topology:
     def _dealt(self, name: str) -> str:
         digest = hashlib.sha256(name.encode(errors="surrogatepass")).digest()
         return self.edges[int.from_bytes(digest[:8]) % len(self.edges)]
+
+    def _reached(self, start: str) -> dict[str, str]:
+        """By broker, from which one it is reached first, breadth first."""
+        reached: dict[str, str] = {}
+        waiting = [start]
+        for near in waiting:  # it grows meanwhile
+            for far in self.neighbours[near]:
+                if far != start and far not in reached:
+                    reached[far] = near
+                    waiting.append(far)
+        return reached
 
     def _onward(self, start: str, end: str) -> Iterator[str]:
         while start != end:

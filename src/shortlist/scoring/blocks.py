@@ -5,8 +5,10 @@ from typing import NamedTuple
 
 import numpy as np
 
+from shortlist.matching.arrays import with_length
 from shortlist.matching.blocks import Block, Bools, Floats, Ints
 from shortlist.matching.index.matches import Matches
+from shortlist.matching.index.storage import Parts
 from shortlist.model.settings import Limits
 from shortlist.model.subscription import Subscription
 from shortlist.model.vocabulary import Vocabulary
@@ -36,9 +38,6 @@ class Arrivals(NamedTuple):
         is_between = (self.publications >= first) & (self.publications < end)
         some = self if is_between.all() else self.kept(is_between)
         return some._replace(publications=some.publications - np.int32(first))
-
-
-NO_ARRIVALS = Arrivals(*(np.empty(0, kind) for kind in ("i4", "i4", "f8", "f8", "f8")))
 
 
 def certain(found: Findings) -> Arrivals:
@@ -75,25 +74,32 @@ class BlockScoring:
 
     def __init__(self, vocabulary: Vocabulary, limits: Limits) -> None:
         self._scores = BulkScores(vocabulary, limits)
-        self._unconditional: dict[int, None] = {}
+        self._is_unconditional: Bools = np.zeros(8, np.bool_)
 
     def add(self, number: int, subscription: Subscription) -> None:
         self._scores.add(number, subscription)
-        if subscription.where is None:
-            self._unconditional[number] = None
+        self._is_unconditional = with_length(self._is_unconditional, number + 1)
+        self._is_unconditional[number] = subscription.where is None
 
     def remove(self, number: int) -> None:
         self._scores.remove(number)
-        self._unconditional.pop(number, None)
+        self._is_unconditional[number] = False
+
+    def saved(self) -> Parts:
+        return {"scores": self._scores.saved(), "is_unconditional": self._is_unconditional}
+
+    def load(self, saved: Parts) -> None:
+        """Takes the place of all scores."""
+        self._scores.load(saved["scores"])
+        self._is_unconditional = saved["is_unconditional"]
 
     def wants_nearest(self, number: int) -> bool:
         """Whether a subscription ranks everything by distance."""
-        return number in self._unconditional and self._scores.measures_distance(number)
+        return bool(self._is_unconditional[number]) and self._scores.measures_distance(number)
 
     def scored(self, block: Block, matches: Matches) -> Arrivals:
         """The pairs that have a score; matches are those of subscriptions with a condition."""
-        everyone = np.fromiter(self._unconditional, np.int32, len(self._unconditional))
-        return scored_pairs(self._scores, block, matches, everyone)
+        return scored_pairs(self._scores, block, matches, self._unconditional)
 
     def hopeful(
         self, block: Block, matches: Matches, hopes: Hopes, lasts: Bools
@@ -103,10 +109,13 @@ class BlockScoring:
         Hopes are of subscriptions that want the nearest; `lasts` says which publications leave no
         earlier than those before them.
         """
-        everyone = np.fromiter(self._unconditional, np.int32, len(self._unconditional))
-        others = np.setdiff1d(everyone, hopes.subscriptions, assume_unique=True)
+        others = np.setdiff1d(self._unconditional, hopes.subscriptions, assume_unique=True)
         found = scored_pairs(self._scores, block, matches, others)
         near, scored = self._scores.hopeful_in_block(block, hopes, lasts)
         if near.scores.size:
             found = Arrivals.joined([found, certain(near)])
         return found, scored - near.scores.size
+
+    @property
+    def _unconditional(self) -> Ints:
+        return np.flatnonzero(self._is_unconditional).astype(np.int32)

@@ -4,14 +4,14 @@ Scores of one shape share a template and differ in a row of parameters, so that 
 tens of bytes. Pairs are computed by a small machine that runs a template's steps on some hundreds
 of them together.
 
-What cannot reach its threshold is skipped early, where that is cheaper than the score: the
-subscription's own `at_least.score` and the caller's floor count alike. In a whole block
+What cannot reach its threshold (`at_least.score`) is skipped early, where that is cheaper than the
+score. In a whole block
 
-- `relevance` only looks at pairs that share a term (`kernels/postings.py`),
+- `relevance` only looks at pairs that share a term (`kernels/cosines.py`),
 - `-distance` and `-max_distance` only at publications within reach on one axis, each until its
-  partial sum is too large (`kernels/nearest.py`),
+  partial sum is too large (`kernels/distances.py`),
 - `cosine` is a product of matrices, and settles only pairs that are not clearly under their
-  threshold (`kernels/products.py`).
+  threshold (`kernels/cosines.py`).
 
 Every other score is computed for each pair and then compared.
 """
@@ -27,6 +27,7 @@ from numpy.typing import NDArray
 
 from shortlist.matching.arrays import Bools, Floats, Ints
 from shortlist.matching.blocks import Block
+from shortlist.matching.index.storage import Parts
 from shortlist.model.paths import Path
 from shortlist.model.settings import Limits
 from shortlist.model.subscription import Subscription
@@ -36,7 +37,8 @@ from shortlist.scoring.kernels.distances import Hopes, Ordered, hopeful_in_block
 from shortlist.scoring.kernels.layout import Findings, Kind, Operation, Published
 from shortlist.scoring.kernels.programs import Pairs, score_pairs
 from shortlist.scoring.relevance import term_weights
-from shortlist.scoring.stored import Instruction, StoredScores, Term
+from shortlist.scoring.stored import StoredScores
+from shortlist.scoring.templates import Instruction, Term
 
 
 class Readings:
@@ -153,12 +155,10 @@ AT_ONCE = 1 << 16
 """Pairs whose numbers are held at once, so that they stay in a cache."""
 
 Part = tuple[Findings, int]
-Search = Callable[[StoredScores, Readings, Ints, Floats], Iterator[Part]]
+Search = Callable[[StoredScores, Readings, Ints], Iterator[Part]]
 
 
-def compute_all(
-    scores: StoredScores, readings: Readings, subscriptions: Ints, floors: Floats
-) -> Iterator[Part]:
+def compute_all(scores: StoredScores, readings: Readings, subscriptions: Ints) -> Iterator[Part]:
     """Every pair, one piece after the other."""
     readings.read(scores.templates_of(subscriptions))
     for some in _pieces(subscriptions, readings.size):
@@ -169,7 +169,7 @@ def compute_all(
             possibility=certain,
             necessity=certain,
         )
-        found, _ = score_pairs(scores.arrays, readings.published, pairs, floors, scores.depth)
+        found, _ = score_pairs(scores.arrays, readings.published, pairs, scores.depth)
         kept = np.flatnonzero(~np.isnan(found))
         yield (
             Findings(pairs.publications[kept], pairs.subscriptions[kept], found[kept]),
@@ -177,31 +177,23 @@ def compute_all(
         )
 
 
-def search_near(
-    scores: StoredScores, readings: Readings, subscriptions: Ints, floors: Floats
-) -> Iterator[Part]:
+def search_near(scores: StoredScores, readings: Readings, subscriptions: Ints) -> Iterator[Part]:
     """Along the axes of distances."""
     readings.read(scores.templates_of(subscriptions), in_order=True)
-    yield nearest_in_block(
-        scores.arrays, readings.published, readings.ordered, subscriptions, floors
-    )
+    yield nearest_in_block(scores.arrays, readings.published, readings.ordered, subscriptions)
 
 
-def search_terms(
-    scores: StoredScores, readings: Readings, subscriptions: Ints, floors: Floats
-) -> Iterator[Part]:
+def search_terms(scores: StoredScores, readings: Readings, subscriptions: Ints) -> Iterator[Part]:
     """Through the terms that queries share with texts, one attribute after the other."""
     readings.read(scores.templates_of(subscriptions))
     for path, members in _grouped(scores, subscriptions, lambda first: first.path):
         text = scores.texts.number(path)
         yield relevant_in_block(
-            scores.arrays, readings.published, scores.postings.arrays, text, members, floors
+            scores.arrays, readings.published, scores.postings.arrays, text, members
         )
 
 
-def search_vectors(
-    scores: StoredScores, readings: Readings, subscriptions: Ints, floors: Floats
-) -> Iterator[Part]:
+def search_vectors(scores: StoredScores, readings: Readings, subscriptions: Ints) -> Iterator[Part]:
     """By matrix products, for each attribute with vectors of one size."""
     readings.read(scores.templates_of(subscriptions))
     published = readings.published
@@ -214,7 +206,7 @@ def search_vectors(
             with np.errstate(over="ignore", invalid="ignore"):
                 products = vectors_of(scores.arrays, some, size) @ columns
             yield settle_products(
-                scores.arrays, published, vector, publications, some, products, size, floors
+                scores.arrays, published, vector, publications, some, products, size
             )
 
 
@@ -248,12 +240,11 @@ def _grouped(
 
 
 DISTANCES = (Kind.NEAREST, Kind.NEAREST_AT_WORST)
-NO_FLOORS = np.empty(0)
 NOTHING = Findings(np.empty(0, np.int32), np.empty(0, np.int32), np.empty(0))
 
 
 @dataclass(slots=True)
-class Work:
+class PairCounts:
     """Pairs asked for so far."""
 
     evaluated: int = 0
@@ -265,27 +256,28 @@ class BulkScores:
     """The scores of subscriptions, each known by a small number that may be used again.
 
     A score is rounded. There is none where an attribute that it needs is absent or of another type,
-    where it is not finite, and where it is under the subscription's `at_least.score` or under the
-    caller's floor for that subscription: `floors` has one for every number, -inf for no floor.
+    where it is not finite, and where it is under the subscription's `at_least.score`.
 
     >>> from shortlist.matching.values import Values
     >>> from shortlist.model.publication import Publication
+    >>> from shortlist.model.subscription import AtLeast
     >>> flats = [Publication(id=str(rent), source="ads", time=0, position=0, data={"rent": rent})
     ...          for rent in (900, 1200)]
     >>> values = Values(Vocabulary())
     >>> block = Block.of_readers([values.of(flat) for flat in flats])
     >>> scores = BulkScores(Vocabulary())
-    >>> scores.add(0, Subscription(id="near 1000", score="-distance(rent: 1000)"))
-    >>> scores.add(1, Subscription(id="dear", score="rent / 100"))
+    >>> near, dear = AtLeast(score=-150.0), AtLeast(score=10.0)
+    >>> scores.add(0, Subscription(id="near", score="-distance(rent: 1000)", at_least=near))
+    >>> scores.add(1, Subscription(id="dear", score="rent / 100", at_least=dear))
     >>> everything = np.array([0, 1], np.int32)
-    >>> scores.of_block(block, everything, floors=np.array([-150.0, 10.0])).scores
+    >>> scores.of_block(block, everything).scores
     array([  12., -100.])
     >>> scores.work
-    Work(evaluated=3, pruned=1)
+    PairCounts(evaluated=3, pruned=1)
     """
 
     def __init__(self, vocabulary: Vocabulary, limits: Limits | None = None) -> None:
-        self.work = Work()
+        self.work = PairCounts()
         self._scores = StoredScores(vocabulary, limits or Limits())
         self._readings: Readings | None = None
 
@@ -295,6 +287,13 @@ class BulkScores:
     def remove(self, number: int) -> None:
         self._scores.remove(number)
 
+    def saved(self) -> Parts:
+        return self._scores.saved()
+
+    def load(self, saved: Parts) -> None:
+        """Takes the place of all scores."""
+        self._scores.load(saved)
+
     def of_pairs(
         self,
         block: Block,
@@ -302,7 +301,6 @@ class BulkScores:
         subscriptions: Ints,
         possibility: Floats,
         necessity: Floats,
-        floors: Floats | None = None,
     ) -> Floats:
         """The score of each pair, NaN where there is none."""
         readings = self._read(block)
@@ -315,7 +313,6 @@ class BulkScores:
             self._scores.arrays,
             readings.published,
             pairs,
-            NO_FLOORS if floors is None else floors,
             self._scores.depth,
         )
         self._count(found.size, found.size - pruned)
@@ -323,7 +320,7 @@ class BulkScores:
         scores[order] = found
         return scores
 
-    def of_block(self, block: Block, subscriptions: Ints, floors: Floats | None = None) -> Findings:
+    def of_block(self, block: Block, subscriptions: Ints) -> Findings:
         """All pairs of the block with these subscriptions that have a score, in any order.
 
         Possibility and necessity are 1, as where there is no condition.
@@ -334,9 +331,7 @@ class BulkScores:
         found, evaluated = [NOTHING], 0
         for kind in np.flatnonzero(np.bincount(kinds)).tolist():
             search, members = SEARCHES[Kind(kind)], subscriptions[kinds == kind]
-            for part, count in search(
-                self._scores, readings, members, NO_FLOORS if floors is None else floors
-            ):
+            for part, count in search(self._scores, readings, members):
                 found.append(part)
                 evaluated += count
         self._count(block.size * subscriptions.size, evaluated)

@@ -15,6 +15,7 @@ from shortlist.language.tree import Where
 from shortlist.matching.base import Match
 from shortlist.matching.values import Reader
 from shortlist.model.publication import Publication
+from shortlist.model.registry import Live
 from shortlist.model.rounding import rounded
 from shortlist.model.settings import Limits
 from shortlist.model.shortlist import Shortlist
@@ -87,19 +88,20 @@ class ScoreTooLow(Exception):
 class Scoring:
     """Scores matches and combines them per shortlist; knows what is live."""
 
-    def __init__(self, vocabulary: Vocabulary, limits: Limits | None = None) -> None:
+    def __init__(
+        self, vocabulary: Vocabulary, limits: Limits | None = None, live: Live | None = None
+    ) -> None:
         self._vocabulary = vocabulary
         self._limits = limits or Limits()
-        self.shortlists: dict[str, Shortlist] = {}
-        self.members: dict[str, set[str]] = defaultdict(set)
-        self._subscriptions: dict[str, Subscription] = {}
+        self.shortlists, self._subscriptions, self.members = live or Live.nobody()
         self._scorers: dict[str, _Scorer] = {}
         self._levels: dict[str, dict[str, int]] = {}
         self._graphs: dict[str, ConditionGraph] = {}
 
     def open(self, shortlist: Shortlist) -> None:
         self.shortlists[shortlist.id] = shortlist
-        self._refresh_levels(shortlist.id)
+        self.members.setdefault(shortlist.id, {})
+        self._levels.pop(shortlist.id, None)
 
     def close(self, shortlist: str) -> None:
         del self.shortlists[shortlist]
@@ -109,16 +111,20 @@ class Scoring:
 
     def add(self, subscription: Subscription) -> None:
         self._subscriptions[subscription.id] = subscription
-        self.members[subscription.shortlist_id].add(subscription.id)
-        self._refresh_levels(subscription.shortlist_id)
+        members = self.members[subscription.shortlist_id]
+        members[subscription.id] = None
+        self.members[subscription.shortlist_id] = members
+        self._levels.pop(subscription.shortlist_id, None)
 
     def remove(self, subscription: str) -> None:
         shortlist = self._subscriptions.pop(subscription).shortlist_id
         self._scorers.pop(subscription, None)
-        self.members[shortlist].discard(subscription)
+        members = self.members[shortlist]
+        del members[subscription]
+        self.members[shortlist] = members
         if subscription in self._graphs.get(shortlist, ()):
             self._graphs[shortlist].remove(subscription)
-        self._refresh_levels(shortlist)
+        self._levels.pop(shortlist, None)
 
     def candidates(
         self, publication: Publication, read: Reader, matches: Iterable[Match]
@@ -152,15 +158,23 @@ class Scoring:
         least = subscription.at_least.score
         if least is not None and score < least:
             raise ScoreTooLow(score, least)
-        level = self.level(subscription)
+        level = self.level(subscription.id, self.shortlists[subscription.shortlist_id])
         if level is not None:
             score = -float(level)
         weight, refresh = subscription.weight, subscription.refresh
         return ScoredMatch(subscription.id, score, *degrees, weight, refresh)
 
-    def level(self, subscription: Subscription) -> int | None:
-        """How far down its shortlist's preferences it stands, if there are any."""
-        return self._levels.get(subscription.shortlist_id, {}).get(subscription.id)
+    def subscription(self, name: str) -> Subscription:
+        """A live one."""
+        return self._subscriptions[name]
+
+    def level(self, subscription: str, shortlist: Shortlist) -> int | None:
+        """How far down its shortlist's preferences a subscription stands, if there are any."""
+        if not shortlist.prefers:
+            return None
+        if shortlist.id not in self._levels:
+            self._levels[shortlist.id] = levels(shortlist.prefers, self.members[shortlist.id])
+        return self._levels[shortlist.id].get(subscription)
 
     def most_specific(self, names: Sequence[str]) -> Container[str]:
         """Those subscriptions of one shortlist that cover no other one of them.
@@ -204,10 +218,3 @@ class Scoring:
             known = self._subscriptions[subscription]
             self._scorers[subscription] = _Scorer(known, self._vocabulary, self._limits)
         return self._scorers[subscription]
-
-    def _refresh_levels(self, shortlist: str) -> None:
-        prefers = self.shortlists[shortlist].prefers
-        if prefers:
-            self._levels[shortlist] = levels(prefers, self.members[shortlist])
-        else:
-            self._levels.pop(shortlist, None)

@@ -1,14 +1,17 @@
 """The scored matches of a block in, a row for each publication and shortlist out, as arrays."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from typing import NamedTuple
 
 import numpy as np
 
 from shortlist.matching.arrays import with_length
 from shortlist.matching.blocks import Bools, Floats, Ints, Longs
+from shortlist.matching.index.names import NameColumn
+from shortlist.matching.index.storage import Parts
 from shortlist.model.policy import Policy, policies_of
-from shortlist.model.shortlist import Combine
+from shortlist.model.remembering import Remembered
+from shortlist.model.shortlist import Combine, Shortlist
 from shortlist.model.subscription import Subscription
 from shortlist.scoring.blocks import Arrivals
 from shortlist.scoring.candidates import Scoring
@@ -82,13 +85,14 @@ class BlockCombining:
         scoring: Scoring,
         shortlists: Numbers,
         number_of: Callable[[str], int],
+        names: NameColumn,
         wants_nearest: Callable[[int], bool],
     ) -> None:
         self._scoring = scoring
         self._shortlists = shortlists
         self._number_of = number_of
+        self._names = names
         self._wants_nearest = wants_nearest
-        self.subscriptions: list[Subscription | None] = []
         self.refreshes: Longs = np.zeros(8, np.int64)
         """By subscription, `UNSET` for those without."""
         self._is_near: Bools = np.zeros(8, np.bool_)
@@ -109,21 +113,35 @@ class BlockCombining:
     def add(self, number: int, subscription: Subscription) -> None:
         """A subscription that `Scoring` knows already."""
         self._reserve(number)
-        self.subscriptions[number] = subscription
         refresh = subscription.refresh
         self.refreshes[number] = UNSET if refresh is None else min(refresh, LONGEST)
         self._members.weights[number] = subscription.weight
         self._changed[subscription.shortlist_id] = None
 
-    def remove(self, number: int) -> None:
+    def remove(self, number: int, subscription: Subscription) -> None:
         """A subscription that `Scoring` has forgotten already."""
-        self._changed[self._subscription(number).shortlist_id] = None
-        self.subscriptions[number] = None
+        self._changed[subscription.shortlist_id] = None
         self._is_near[number] = False
 
     def reopen(self, shortlist: str) -> None:
         """A shortlist has other settings, which `Scoring` knows already."""
         self._changed[shortlist] = None
+
+    def saved(self) -> Parts:
+        self._catch_up()
+        return {
+            "refreshes": self.refreshes,
+            "is_near": self._is_near,
+            "members": self._members._asdict(),
+            "demands": self._demands._asdict(),
+            "most_members": self._most_members,
+        }
+
+    def load(self, saved: Parts) -> None:
+        """Takes the place of what is known of subscriptions, which `Scoring` knows already."""
+        self.refreshes, self._is_near = saved["refreshes"], saved["is_near"]
+        self._members, self._demands = Members(**saved["members"]), Demands(**saved["demands"])
+        self._most_members = saved["most_members"]
 
     @property
     def expects(self) -> bool:
@@ -180,45 +198,51 @@ class BlockCombining:
         if matching not in known:
             if len(known) == REMEMBERED:
                 known.clear()
-            names = [self._subscription(number).id for number in matching]
+            names = [self._names[number] for number in matching]
             specific = self._scoring.most_specific(names)
             known[matching] = [at for at, name in enumerate(names) if name not in specific]
         return known[matching]
 
     def _catch_up(self) -> None:
         """Writes down the members of shortlists that have changed."""
+        if not self._changed:
+            return
+        demands: list[tuple[int, int, bool]] = []
+        rows: list[tuple[int, int, int, int, bool]] = []
+        asks = Remembered(asks_for_sets)
         for name in self._changed:
             if self._scoring.members.get(name):
-                self._write_members(name, self._shortlists.number(name))
+                known, shortlist = self._scoring.shortlists[name], self._shortlists.number(name)
+                demands.append((shortlist, HOWS[known.combine], asks(known.policy)))
+                rows += self._member_rows(known, shortlist)
+                self._general.pop(shortlist, None)
         self._changed.clear()
+        if demands:
+            shortlists, *columns = map(np.array, zip(*demands, strict=True))
+            room = int(shortlists.max()) + 1
+            self._demands = Demands._make(with_length(array, room) for array in self._demands)
+            for array, column in zip(self._demands, columns, strict=True):
+                array[shortlists] = column
+            numbers, homes, ranks, levels, is_near = map(np.array, zip(*rows, strict=True))
+            self._members.shortlists[numbers] = homes
+            self._members.ranks[numbers] = ranks
+            self._members.levels[numbers] = levels
+            self._is_near[numbers] = is_near
 
-    def _write_members(self, name: str, shortlist: int) -> None:
-        known, members = self._scoring.shortlists[name], sorted(self._scoring.members[name])
-        self._demands = Demands._make(with_length(array, shortlist + 1) for array in self._demands)
-        self._demands.hows[shortlist] = HOWS[known.combine]
-        self._demands.sets[shortlist] = asks_for_sets(known.policy)
+    def _member_rows(
+        self, known: Shortlist, shortlist: int
+    ) -> Iterator[tuple[int, int, int, int, bool]]:
+        """By subscription of a shortlist: number, the shortlist's, rank, level, is near."""
+        members = sorted(self._scoring.members[known.id])
         self._most_members = max(self._most_members, len(members))
-        self._general.pop(shortlist, None)
+        is_alone = len(members) == 1 and known.combine not in ("mean", "sum")
         for rank, member in enumerate(members):
             number = self._number_of(member)
-            level = self._scoring.level(self._subscription(number))
-            self._members.shortlists[number] = shortlist
-            self._members.ranks[number] = rank
-            self._members.levels[number] = level or 0
-            self._is_near[number] = (
-                len(members) == 1
-                and level is None
-                and known.combine not in ("mean", "sum")
-                and self._wants_nearest(number)
-            )
-
-    def _subscription(self, number: int) -> Subscription:
-        subscription = self.subscriptions[number]
-        assert subscription is not None
-        return subscription
+            level = self._scoring.level(member, known)
+            is_near = is_alone and level is None and self._wants_nearest(number)
+            yield number, shortlist, rank, level or 0, is_near
 
     def _reserve(self, number: int) -> None:
-        self.subscriptions += [None] * (number + 1 - len(self.subscriptions))
         if number < self.refreshes.size:
             return
         self.refreshes = with_length(self.refreshes, number + 1)

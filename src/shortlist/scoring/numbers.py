@@ -1,14 +1,18 @@
 """Small numbers for things in use, the letters of ids, and places for rows; all used again."""
 
 from collections import defaultdict
-from collections.abc import Hashable, Sequence
-from typing import Generic, NamedTuple, TypeVar
+from collections.abc import Callable, Hashable
+from typing import Any, Generic, NamedTuple, TypeVar
 
 import numpy as np
 import numpy.typing as npt
+import pyarrow as pa
 
-from shortlist.matching.arrays import with_length
 from shortlist.matching.blocks import Longs
+from shortlist.matching.index.names import NameColumn
+from shortlist.matching.index.numbering import NOBODY, SavedNumbers
+from shortlist.matching.index.numbering import Numbering as IdNumbering
+from shortlist.matching.index.storage import Parts
 
 Thing = TypeVar("Thing", bound=Hashable)
 
@@ -47,11 +51,11 @@ class Numbering(Generic[Thing]):
     def find(self, thing: Thing) -> int | None:
         return self._numbers.get(thing)
 
-    def take(self, thing: Thing) -> int:
+    def take(self, thing: Thing, times: int = 1) -> int:
         if thing not in self._numbers:
             self._introduce(thing)
         number = self._numbers[thing]
-        self._uses[number] += 1
+        self._uses[number] += times
         return number
 
     def release(self, number: int) -> bool:
@@ -63,6 +67,22 @@ class Numbering(Generic[Thing]):
         self.things[number] = None
         self._free.append(number)
         return True
+
+    def saved(self, described: Callable[[Thing], Any]) -> Parts:
+        """All there is, with what a file can say of things."""
+        return {
+            "things": [thing and described(thing) for thing in self.things],
+            "uses": np.array(self._uses, np.int64),
+            "free": np.array(self._free, np.int64),
+            "introduced": self.introduced,
+        }
+
+    def load(self, saved: Parts, thing_of: Callable[[Any], Thing]) -> None:
+        """Takes the place of what is there."""
+        self.things = [each and thing_of(each) for each in saved["things"]]
+        self._numbers = {thing: n for n, thing in enumerate(self.things) if thing is not None}
+        self._uses, self._free = saved["uses"].tolist(), saved["free"].tolist()
+        self.introduced = saved["introduced"]
 
     def _introduce(self, thing: Thing) -> None:
         self.introduced += 1
@@ -101,6 +121,14 @@ class Spans:
     def give_back(self, start: int, length: int) -> None:
         self._free[length].append(start)
 
+    def saved(self) -> Parts:
+        free = {length: np.array(starts, np.int64) for length, starts in self._free.items()}
+        return {"end": self.end, "free": free}
+
+    def load(self, saved: Parts) -> None:
+        self.end = saved["end"]
+        self._free.update({length: starts.tolist() for length, starts in saved["free"].items()})
+
 
 class Numbers:
     """Gives each id a number; one that was released goes to another id.
@@ -109,36 +137,35 @@ class Numbers:
     >>> numbers.number("a"), numbers.number("b"), numbers.number("a")
     (0, 1, 0)
     >>> numbers.release("a")
-    >>> numbers.find("a") is None, numbers.number("c"), numbers.ids
-    (True, 0, ['c', 'b'])
+    >>> numbers.find("a") is None, numbers.number("c"), numbers.names[0]
+    (True, 0, 'c')
     """
 
-    def __init__(self) -> None:
-        self._known: Numbering[str] = Numbering()
-        self._spelling: _Spelling | None = None
+    def __init__(self, saved: SavedNumbers | None = None) -> None:
+        self._known = IdNumbering(saved)
+        self._spelled: tuple[pa.StringArray, Spelled] | None = None
 
     @property
-    def ids(self) -> Sequence[str | None]:
-        """By number; None where one is free."""
-        return self._known.things
+    def names(self) -> NameColumn:
+        """The ids."""
+        return self._known.names
 
     def find(self, name: str) -> int | None:
-        return self._known.find(name)
+        number = self._known.find(name)
+        return None if number == NOBODY else number
 
     def number(self, name: str) -> int:
         """The number of an id, a new one if it has none yet."""
         number = self._known.find(name)
-        if number is None:
-            number = self._known.take(name)
-            if self._spelling is not None:
-                self._spelling.unwritten.add(number)
-        return number
+        return self._known.add(name) if number == NOBODY else number
 
     def release(self, name: str) -> None:
         """Takes an id's number back, if it has one."""
-        number = self._known.find(name)
-        if number is not None:
-            self._known.release(number)
+        if self._known.find(name) != NOBODY:
+            self._known.remove(name)
+
+    def saved(self) -> SavedNumbers:
+        return self._known.saved()
 
     def spelled(self) -> "Spelled":
         """The letters of all ids; nothing is kept of them before this is asked for the first time.
@@ -147,9 +174,13 @@ class Numbers:
         >>> numbers.number("Ć"), bytes(numbers.spelled().letters[:2]).decode()
         (0, 'Ć')
         """
-        if self._spelling is None:
-            self._spelling = _Spelling(self.ids)
-        return self._spelling.spelled()
+        column = self.names.column()
+        if self._spelled is None or self._spelled[0] is not column:
+            texts = self.names.saved()
+            # kernels are compiled for arrays that can be written
+            offsets, letters = texts.offsets.copy(), texts.data.copy()
+            self._spelled = column, Spelled(offsets[:-1], offsets[1:], letters)
+        return self._spelled[1]
 
 
 class Spelled(NamedTuple):
@@ -161,40 +192,3 @@ class Spelled(NamedTuple):
     starts: Longs
     ends: Longs
     letters: npt.NDArray[np.uint8]
-
-
-class _Spelling:
-    """Letters that are written when they are asked for."""
-
-    def __init__(self, ids: Sequence[str | None]) -> None:
-        self._ids = ids
-        self.unwritten = set(range(len(ids)))
-        self._spelled = Spelled(
-            np.zeros(8, np.int64), np.zeros(8, np.int64), np.zeros(64, np.uint8)
-        )
-        self._end = self._dropped = 0
-
-    def spelled(self) -> Spelled:
-        if self.unwritten:
-            starts, ends, _ = self._spelled
-            known = np.array([number for number in self.unwritten if number < ends.size], np.intp)
-            self._dropped += int((ends[known] - starts[known]).sum())
-            if 2 * self._dropped > self._end:
-                self._end = self._dropped = 0
-                self.unwritten = set(range(len(self._ids)))
-            self._write(list(self.unwritten))
-            self.unwritten.clear()
-        return self._spelled
-
-    def _write(self, numbers: list[int]) -> None:
-        texts = [(self._ids[number] or "").encode() for number in numbers]
-        bounds = self._end + np.cumsum([0, *map(len, texts)])
-        first, self._end = self._end, int(bounds[-1])
-        count = len(self._ids)
-        starts, ends, letters = self._spelled = Spelled(
-            with_length(self._spelled.starts, count),
-            with_length(self._spelled.ends, count),
-            with_length(self._spelled.letters, self._end),
-        )
-        starts[numbers], ends[numbers] = bounds[:-1], bounds[1:]
-        letters[first : self._end] = np.frombuffer(b"".join(texts), np.uint8)

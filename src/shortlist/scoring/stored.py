@@ -4,262 +4,32 @@ Scores of one shape share a template: the same steps, each score with parameters
 """
 
 import math
-from collections.abc import Iterator
-from dataclasses import dataclass
-from itertools import chain
-from typing import NamedTuple
+from collections.abc import Sequence
 
 import numpy as np
 
 from shortlist.language.parser import parse_any_score
-from shortlist.language.tree import (
-    Arithmetic,
-    AttributeValue,
-    Axis,
-    Call,
-    Cosine,
-    Degree,
-    Distance,
-    Negate,
-    Number,
-    OfSubscription,
-    Relevance,
-    Score,
-)
-from shortlist.matching.arrays import Ints, with_length
+from shortlist.matching.arrays import Ints, Longs, with_length
+from shortlist.matching.index.storage import Parts
 from shortlist.model.paths import Path
 from shortlist.model.remembering import Remembered
 from shortlist.model.settings import Limits
 from shortlist.model.subscription import Subscription
 from shortlist.model.vocabulary import Vocabulary
-from shortlist.scoring.kernels.cosines import Posted
 from shortlist.scoring.kernels.layout import Kind, Operation, Stored
 from shortlist.scoring.numbers import Numbering, Spans
-from shortlist.scoring.relevance import term_weights
+from shortlist.scoring.postings import Postings
+from shortlist.scoring.templates import (
+    Instruction,
+    Parameter,
+    ScoreRows,
+    Template,
+    Term,
+    templated,
+)
 
-ARITHMETIC = {
-    "+": Operation.ADD,
-    "-": Operation.SUBTRACT,
-    "*": Operation.MULTIPLY,
-    "/": Operation.DIVIDE,
-    "^": Operation.POWER,
-}
-FUNCTIONS = {
-    "abs": Operation.ABSOLUTE,
-    "sqrt": Operation.ROOT,
-    "log": Operation.LOGARITHM,
-    "exp": Operation.EXPONENTIAL,
-    "min": Operation.MINIMUM,
-    "max": Operation.MAXIMUM,
-}
-DEGREES = {"possibility": Operation.POSSIBILITY, "necessity": Operation.NECESSITY}
-NEAREST = {"distance": Kind.NEAREST, "max_distance": Kind.NEAREST_AT_WORST}
-
-
-class Instruction(NamedTuple):
-    operation: Operation
-    path: Path = ()
-    """The attribute, where it asks for one."""
-    size: int = 0
-    """Of a query's terms, or of a vector's coordinates."""
-
-    @property
-    def width(self) -> int:
-        """How many parameters it takes."""
-        match self.operation:
-            case Operation.CONSTANT:
-                return 1
-            case Operation.OFFSET:
-                return 2
-            case Operation.RELEVANCE:
-                return 1 + 2 * self.size
-            case Operation.COSINE:
-                return 1 + self.size
-        return 0
-
-
-class Term(NamedTuple):
-    """A word of a query, which is known by a number where scores are kept."""
-
-    path: Path
-    word: str
-
-
-Parameter = float | Term
-Step = tuple[Instruction, tuple[Parameter, ...]]
-
-
-@dataclass(frozen=True, slots=True)
-class Template:
-    kind: Kind
-    instructions: tuple[Instruction, ...]
-
-    @property
-    def width(self) -> int:
-        return sum(instruction.width for instruction in self.instructions)
-
-    @property
-    def term_places(self) -> Iterator[int]:
-        """Which parameters are the numbers of terms."""
-        start = 0
-        for instruction in self.instructions:
-            if instruction.operation is Operation.RELEVANCE:
-                yield from range(start + 1, start + instruction.width, 2)
-            start += instruction.width
-
-    @property
-    def places(self) -> Iterator[int]:
-        """Where on the stack the result of each instruction goes."""
-        top = -1
-        for instruction in self.instructions:
-            if instruction.operation < Operation.NEGATE:
-                top += 1
-            elif instruction.operation >= Operation.ADD:
-                top -= 1
-            yield top
-
-
-def templated(score: Score, vocabulary: Vocabulary) -> tuple[Template, tuple[Parameter, ...]]:
-    """What a score shares with others of its shape, and what is its own.
-
-    >>> from shortlist.language.parser import parse_score
-    >>> template, parameters = templated(parse_score("2 * rent + 5"), Vocabulary())
-    >>> template == templated(parse_score("7 * rent + 1"), Vocabulary())[0], parameters
-    (True, (2.0, 5.0))
-    """
-    match score:
-        case Negate(Distance(kind, axes)):
-            return _joined(NEAREST[kind], map(_offset, axes))
-        case Relevance():
-            return _joined(Kind.RELEVANCE, _steps(score, vocabulary))
-        case Cosine():
-            return _joined(Kind.COSINE, _steps(score, vocabulary))
-    return _joined(Kind.GENERAL, _steps(score, vocabulary))
-
-
-def _joined(kind: Kind, steps: Iterator[Step]) -> tuple[Template, tuple[Parameter, ...]]:
-    instructions, parameters = zip(*steps, strict=True)
-    return Template(kind, instructions), tuple(chain.from_iterable(parameters))
-
-
-def _steps(score: Score, vocabulary: Vocabulary) -> Iterator[Step]:
-    """Operands first, in the order in which the plain evaluation takes them."""
-    match score:
-        case Number(value):
-            yield Instruction(Operation.CONSTANT), (value,)
-        case AttributeValue(path):
-            yield Instruction(Operation.ATTRIBUTE, path), ()
-        case Degree(name):
-            yield Instruction(DEGREES[name]), ()
-        case Negate(operand):
-            yield from _steps(operand, vocabulary)
-            yield Instruction(Operation.NEGATE), ()
-        case Arithmetic(operator, left, right):
-            yield from _steps(left, vocabulary)
-            yield from _steps(right, vocabulary)
-            yield Instruction(ARITHMETIC[operator]), ()
-        case Call("min" | "max" as function, (first, *others)):
-            yield from _steps(first, vocabulary)
-            for other in others:
-                yield from _steps(other, vocabulary)
-                yield Instruction(FUNCTIONS[function]), ()
-        case Call(function, (operand,)):
-            yield from _steps(operand, vocabulary)
-            yield Instruction(FUNCTIONS[function]), ()
-        case Distance(kind, axes):
-            yield from _distance(kind, axes)
-        case Relevance(path, query):
-            weights = term_weights(query, vocabulary.of(path).idf)
-            parameters: list[Parameter] = [math.hypot(*weights.values())]
-            for word, weight in weights.items():
-                parameters += [Term(path, word), weight]
-            yield Instruction(Operation.RELEVANCE, path, len(weights)), tuple(parameters)
-        case Cosine(path, vector):
-            length = math.hypot(*vector)
-            yield Instruction(Operation.COSINE, path, len(vector)), (length, *vector)
-        case OfSubscription():
-            raise ValueError("only an advertisement's score asks about a subscription")
-
-
-def _distance(kind: str, axes: tuple[Axis, ...]) -> Iterator[Step]:
-    squared = kind == "distance"
-    for number, axis in enumerate(axes):
-        yield _offset(axis)
-        if squared:
-            yield Instruction(Operation.SQUARE), ()
-        if number:
-            yield Instruction(Operation.ADD if squared else Operation.LARGER), ()
-    if squared:
-        yield Instruction(Operation.ROOT), ()
-
-
-def _offset(axis: Axis) -> Step:
-    return Instruction(Operation.OFFSET, axis.path), (axis.value, axis.weight)
-
-
-class Postings:
-    """For each term, known by a small number, the subscriptions that have it in their query.
-
-    >>> postings = Postings()
-    >>> postings.expect(1)
-    >>> for subscription in (5, 3, 8):
-    ...     postings.add(0, subscription, 1.0)
-    >>> postings.remove(0, 5)
-    >>> postings.arrays.subscriptions[postings.arrays.starts[0]:][:postings.arrays.counts[0]]
-    array([8, 3], dtype=int32)
-    """
-
-    def __init__(self) -> None:
-        self.arrays = Posted(
-            np.zeros(1, np.int64), np.zeros(1, np.int32), np.zeros(1, np.int32), np.zeros(1)
-        )
-        self._rooms = np.zeros(1, np.int32)
-        self._spans = Spans()
-
-    def expect(self, terms: int) -> None:
-        """Numbers of terms are under this one, whether any subscription is listed there or not."""
-        if terms <= self._rooms.size:
-            return
-        self._rooms = with_length(self._rooms, terms)
-        self.arrays = self.arrays._replace(
-            starts=with_length(self.arrays.starts, terms),
-            counts=with_length(self.arrays.counts, terms),
-        )
-
-    def add(self, term: int, subscription: int, weight: float) -> None:
-        if self.arrays.counts[term] == self._rooms[term]:
-            self._move(term)
-        starts, counts, subscriptions, weights = self.arrays
-        place = starts[term] + counts[term]
-        subscriptions[place], weights[place] = subscription, weight
-        counts[term] += 1
-
-    def remove(self, term: int, subscription: int) -> None:
-        """The last one takes its place."""
-        starts, counts, subscriptions, weights = self.arrays
-        start, last = starts[term], starts[term] + counts[term] - 1
-        place = start + np.argmax(subscriptions[start : last + 1] == subscription)
-        subscriptions[place], weights[place] = subscriptions[last], weights[last]
-        counts[term] -= 1
-        if not counts[term]:
-            self._spans.give_back(int(start), int(self._rooms[term]))
-            self._rooms[term] = 0
-
-    def _move(self, term: int) -> None:
-        """To a place with twice the room, so that moving costs little in the long run."""
-        start, count = int(self.arrays.starts[term]), int(self.arrays.counts[term])
-        room = max(1, 2 * count)
-        place = self._spans.take(room)
-        self.arrays = self.arrays._replace(
-            subscriptions=with_length(self.arrays.subscriptions, self._spans.end),
-            weights=with_length(self.arrays.weights, self._spans.end),
-        )
-        for array in (self.arrays.subscriptions, self.arrays.weights):
-            array[place : place + count] = array[start : start + count]
-        self.arrays.starts[term] = place
-        if count:
-            self._spans.give_back(start, count)
-        self._rooms[term] = room
+NUMBERED = ("numbers", "texts", "vectors")
+"""Attributes that scores ask for, by the type that they ask of them."""
 
 
 class StoredScores:
@@ -324,6 +94,60 @@ class StoredScores:
             for term, weight in zip(row[1::2], row[2::2], strict=True):
                 self.postings.add(int(term), number, weight)
 
+    def reserve(self, subscriptions: int, parameters: int) -> None:
+        """Makes room for so many."""
+        self._make_room(
+            templates=subscriptions,
+            starts=subscriptions,
+            least=subscriptions,
+            parameters=parameters,
+        )
+
+    def reorder(self, order: Longs, places: Longs) -> None:
+        """Gives all subscriptions other numbers: who had each before, and the new one of each."""
+        by_number = ("templates", "starts", "least")
+        arrays = {name: getattr(self.arrays, name)[order] for name in by_number}
+        self.arrays = self.arrays._replace(**arrays)
+        self.postings.renumber(places)
+
+    def put_all(self, first: int, rows: ScoreRows) -> None:
+        """Adds the scores of subscriptions with numbers from one on."""
+        uses = np.bincount(rows.template_of, minlength=len(rows.templates)).tolist()
+        numbers = np.array(
+            [self._template(*each) for each in zip(rows.templates, uses, strict=True)], np.int32
+        )
+        block, end = self._rows.take(rows.parameters.size), first + rows.template_of.size
+        self._make_room(templates=end, starts=end, least=end, parameters=self._rows.end)
+        starts = block + rows.offsets[:-1]
+        self.arrays.templates[first:end] = numbers[rows.template_of]
+        self.arrays.starts[first:end] = starts
+        self.arrays.least[first:end] = rows.least
+        self.arrays.parameters[block : self._rows.end] = rows.parameters
+        for number, template in enumerate(rows.templates):
+            if any(template.term_places):
+                which = np.flatnonzero(rows.template_of == number)
+                self._put_terms(first + which, starts[which], template, rows.terms)
+
+    def _put_terms(
+        self, numbers: Longs, starts: Longs, template: Template, terms: Sequence[Term]
+    ) -> None:
+        """Gives the terms of scores with one template the numbers that they have here."""
+        parameters = self.arrays.parameters
+        for place in template.term_places:
+            named = parameters[starts + place].astype(np.int64)
+            found = np.bincount(named, minlength=len(terms)).tolist()
+            known = [
+                self.terms.take(each, times) if times else 0
+                for each, times in zip(terms, found, strict=True)
+            ]
+            parameters[starts + place] = np.array(known)[named]
+        self.postings.expect(len(self.terms))
+        if template.kind is Kind.RELEVANCE:
+            for number, start in zip(numbers.tolist(), starts.tolist(), strict=True):
+                for place in template.term_places:
+                    term, weight = parameters[start + place : start + place + 2].tolist()
+                    self.postings.add(int(term), number, weight)
+
     def remove(self, number: int) -> None:
         template = self.templates[self.arrays.templates[number]]
         start = int(self.arrays.starts[number])
@@ -335,12 +159,36 @@ class StoredScores:
         self._rows.give_back(start, template.width)
         self._release(int(self.arrays.templates[number]), template)
 
+    def saved(self) -> Parts:
+        return {
+            "arrays": self.arrays._asdict(),
+            "templates": self.templates.saved(Template.described),
+            **{name: getattr(self, name).saved(list) for name in NUMBERED},
+            "terms": self.terms.saved(lambda term: [list(term.path), term.word]),
+            "postings": self.postings.saved(),
+            "depth": self.depth,
+            "rows": self._rows.saved(),
+            "code": self._code.saved(),
+        }
+
+    def load(self, saved: Parts) -> None:
+        """Takes the place of what is there."""
+        self.arrays = Stored(**saved["arrays"])
+        self.templates.load(saved["templates"], Template.of_description)
+        for name in NUMBERED:
+            getattr(self, name).load(saved[name], tuple)
+        self.terms.load(saved["terms"], lambda each: Term(*each))
+        self.postings.load(saved["postings"])
+        self.depth = saved["depth"]
+        self._rows.load(saved["rows"])
+        self._code.load(saved["code"])
+
     def _read(self, score: str | float | None) -> tuple[Template, tuple[Parameter, ...]]:
         return templated(parse_any_score(score, self._limits), self.vocabulary)
 
-    def _template(self, template: Template) -> int:
+    def _template(self, template: Template, times: int = 1) -> int:
         is_new = self.templates.find(template) is None
-        number = self.templates.take(template)
+        number = self.templates.take(template, times)
         if is_new:
             code = [
                 (*self._code_of(instruction), place)

@@ -1,12 +1,14 @@
 """The protocol of policies: candidates arrive, time passes, subscriptions and candidates go."""
 
-from collections.abc import Callable
-from typing import Any, NamedTuple, Protocol
+from collections.abc import Callable, Iterable
+from typing import Any, NamedTuple, Protocol, TypeVar
 
 from shortlist.model.delivery import Cause
 from shortlist.model.publication import Publication
 from shortlist.scoring.candidates import Candidate
 from shortlist.scoring.combine import ScoredMatch
+
+T = TypeVar("T")
 
 
 class Placement(NamedTuple):
@@ -45,6 +47,11 @@ class Shown(NamedTuple):
     """The match that pushes it out of a count window."""
     waiting: bool = False
     """Whether it waits to be delivered yet; its rank is as if it were now."""
+
+
+def placed_at_once(candidate: Candidate, now: int, rank: int | None = None) -> Placement:
+    """As it arrives."""
+    return Placement(now, candidate, candidate.score, candidate.named, rank, "arrival")
 
 
 class Outcome(NamedTuple):
@@ -130,6 +137,22 @@ class Selector(Protocol):
         ...
 
 
+def undominated(ranked: Iterable[T], k: int, outlasts: Callable[[T, T], bool]) -> list[T]:
+    """Of some in order of rank, the best first, those that fewer than k better ones outlast.
+
+    Nobody else ever comes among the k best: fast policies keep no more, and plain ones count no
+    more. If one of the k is taken back later, it is gone all the same.
+
+    >>> undominated([("a", 3), ("b", 5), ("c", 4)], 1, lambda one, other: one[1] >= other[1])
+    [('a', 3), ('b', 5)]
+    """
+    kept: list[T] = []
+    for one in ranked:
+        if sum(outlasts(better, one) for better in kept) < k:
+            kept.append(one)
+    return kept
+
+
 def outranked(k: int, where: str) -> str:
     """Why an arrival was refused: the shortlist is full of better ones.
 
@@ -173,4 +196,10 @@ class ArrivalSelector:
         return []
 
     def listen(self, remark: Remark) -> None:
+        pass
+
+    def state(self) -> Any:
+        return None
+
+    def restore(self, state: Any) -> None:
         pass

@@ -11,8 +11,8 @@ from typing import NamedTuple
 import numpy as np
 
 from shortlist.matching.blocks import Longs
+from shortlist.model.durations import Span
 from shortlist.model.policy import Cap, Digest, Quiet
-from shortlist.model.spans import Span
 from shortlist.model.times import END_OF_TIME, format_time
 from shortlist.model.wall_clock import MIDNIGHT, WEEK, minutes_of
 from shortlist.model.zones import zone_of

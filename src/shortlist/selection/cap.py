@@ -4,7 +4,7 @@ from typing import Any
 
 from shortlist.model.policy import Cap
 from shortlist.scoring.candidates import Candidate
-from shortlist.selection.base import ArrivalSelector, Outcome, Placement
+from shortlist.selection.base import ArrivalSelector, Outcome, Placement, placed_at_once
 from shortlist.selection.calendars import NO_PERIOD, Period, calendar_of, period_at, wall_text
 
 
@@ -26,8 +26,7 @@ class CapSelector(ArrivalSelector):
             since = wall_text(self._calendar, self._period.begin)
             return Outcome([], f"{self._passed} since {since}")
         self._passed += 1
-        passed = Placement(now, candidate, candidate.score, candidate.named, None, "arrival")
-        return Outcome([passed])
+        return Outcome([placed_at_once(candidate, now)])
 
     def change(self, policy: Cap, time: int) -> list[Placement]:
         self._most = policy.most

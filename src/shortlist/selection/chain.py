@@ -14,6 +14,7 @@ from shortlist.selection.base import (
     Shown,
     Standing,
     nobody_listens,
+    placed_at_once,
 )
 
 
@@ -41,7 +42,7 @@ class ChainSelector:
 
     def arrive(self, candidate: Candidate, now: int) -> Outcome:
         placements, refusal = self.advance(now), None
-        flow = [Placement(now, candidate, candidate.score, candidate.named, None, "arrival")]
+        flow = [placed_at_once(candidate, now)]
         for number, policy in enumerate(self._policies, start=1):
             passed = []
             for coming in flow:

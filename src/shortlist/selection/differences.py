@@ -5,7 +5,7 @@ from typing import Any
 
 from shortlist.model.aspects import Aspect
 from shortlist.model.fields import finite
-from shortlist.model.paths import CONTEXT, Path
+from shortlist.model.paths import CONTEXT, Path, value_at
 from shortlist.model.publication import Publication
 from shortlist.model.rounding import added
 
@@ -47,15 +47,7 @@ class Differences:
 
 
 def _value(publication: Publication, path: Path) -> Any:
-    """What JSON has at a path; None where it has nothing."""
-    if path in CONTEXT:
-        return getattr(publication, path[1])
-    found: Any = publication.data
-    for key in path:
-        if not isinstance(found, Mapping):
-            return None
-        found = found.get(key)
-    return found
+    return getattr(publication, path[1]) if path in CONTEXT else value_at(publication.data, path)
 
 
 def comparable(value: object) -> Hashable:

@@ -1,10 +1,20 @@
 """Random numbers that hash a counter, so that every replay draws the same."""
 
+from collections.abc import Sequence
+from typing import Any, TypeVar
+
+import numpy as np
+import numpy.typing as npt
+
+from shortlist.matching.index.texts import Texts
+
+State = TypeVar("State", int, npt.NDArray[Any])
+
 MASK = 2**64 - 1
 GOLDEN = 0x9E3779B97F4A7C15
 
 
-def splitmix64(state: int) -> int:
+def splitmix64(state: State) -> State:
     """The output function of splitmix64.
 
     >>> hex(splitmix64(0))
@@ -30,6 +40,15 @@ def fnv1a64(text: str) -> int:
 def stream(seed: int, name: str) -> int:
     """Where a shortlist's draws start."""
     return splitmix64((seed & MASK) ^ fnv1a64(name))
+
+
+def streams(seed: int, names: Sequence[str]) -> npt.NDArray[Any]:
+    """The same for many of them.
+
+    >>> streams(7, ["a", "Ås"]).tolist() == [stream(7, "a"), stream(7, "Ås")]
+    True
+    """
+    return splitmix64(Texts.of(names).hashes ^ np.uint64(seed & MASK))
 
 
 def draw(start: int, count: int) -> float:

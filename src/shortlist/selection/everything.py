@@ -1,10 +1,8 @@
 """The policy `everything`: every match, as it arrives."""
 
-from typing import Any
-
 from shortlist.model.policy import Everything
 from shortlist.scoring.candidates import Candidate
-from shortlist.selection.base import ArrivalSelector, Outcome, Placement
+from shortlist.selection.base import ArrivalSelector, Outcome, placed_at_once
 
 
 class EverythingSelector(ArrivalSelector):
@@ -14,12 +12,4 @@ class EverythingSelector(ArrivalSelector):
         pass
 
     def arrive(self, candidate: Candidate, now: int) -> Outcome:
-        return Outcome(
-            [Placement(now, candidate, candidate.score, candidate.named, None, "arrival")]
-        )
-
-    def state(self) -> Any:
-        return None
-
-    def restore(self, state: Any) -> None:
-        pass
+        return Outcome([placed_at_once(candidate, now)])

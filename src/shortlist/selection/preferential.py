@@ -17,8 +17,9 @@ from shortlist.selection.base import (
     Shown,
     Standing,
     outranked,
+    placed_at_once,
+    undominated,
 )
-from shortlist.selection.domination import undominated
 
 
 class _Kept(NamedTuple):
@@ -56,8 +57,7 @@ class PreferentialSelector(ArrivalSelector):
         if rank > self._policy.k:
             return Outcome([], outranked(self._policy.k, "still valid"))
         self._keep(_Kept(candidate.publication, candidate.score, self._end(candidate, now)))
-        placed = Placement(now, candidate, candidate.score, candidate.named, rank, "arrival")
-        return Outcome([placed])
+        return Outcome([placed_at_once(candidate, now, rank)])
 
     def retract(self, source: str, publication: str, time: int) -> list[Placement]:
         self._expire(time)

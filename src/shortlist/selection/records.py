@@ -7,13 +7,6 @@ from shortlist.model.publication import Publication
 from shortlist.scoring.candidates import Candidate
 from shortlist.scoring.combine import ScoredMatch
 
-KEPT = ("id", "source", "time", "position", "type", "expiry", "audience", "data")
-"""What it replaces is gone when a publication is kept."""
-
-
-def recorded_publication(record: list[Any]) -> Publication:
-    return Publication(**dict(zip(KEPT, record, strict=True)))
-
 
 def candidate_record(candidate: Candidate) -> list[Any]:
     """All but the shortlist; a match that is the only one is the one that is named."""

@@ -11,6 +11,7 @@ from shortlist.selection.base import (
     Shown,
     Standing,
     nobody_listens,
+    placed_at_once,
 )
 from shortlist.selection.calendars import calendar_of, period_at, wall_text
 from shortlist.selection.records import candidate_record, recorded_candidate
@@ -41,8 +42,7 @@ class WaitingSelector:
         placements = self.settle(now)
         period = period_at(self._calendar, now)
         if period is None:
-            passed = Placement(now, candidate, candidate.score, candidate.named, None, "arrival")
-            return Outcome([*placements, passed])
+            return Outcome([*placements, placed_at_once(candidate, now)])
         self._due = period.end
         self._waiting.append(Held(candidate, now))
         if len(self._waiting) > self._most:

@@ -11,12 +11,19 @@ from typing import Any
 from sortedcontainers import SortedKeyList
 
 from shortlist.model.delivery import Cause
+from shortlist.model.durations import Span
 from shortlist.model.policy import Diverse, Fresh, Window
 from shortlist.model.publication import Publication
-from shortlist.model.spans import Span
 from shortlist.scoring.candidates import Candidate
-from shortlist.selection.base import Outcome, Placement, Remark, Shown, Standing, outranked
-from shortlist.selection.domination import undominated
+from shortlist.selection.base import (
+    Outcome,
+    Placement,
+    Remark,
+    Shown,
+    Standing,
+    outranked,
+    undominated,
+)
 from shortlist.selection.records import candidate_record, recorded_candidate
 
 

@@ -21,10 +21,9 @@ from shortlist.service import (
     registering,
     streaming,
 )
-from shortlist.service.bounds import BoundedBodies
 from shortlist.service.measuring import Measured
+from shortlist.service.middleware import BoundedBodies, Shortcut
 from shortlist.service.problems import RESPONSES, add_handlers
-from shortlist.service.shortcut import Shortcut
 from shortlist.service.state import Options, Service
 
 PAGE = Path(__file__).parent / "page"

@@ -4,14 +4,13 @@ from __future__ import annotations
 
 import asyncio
 import json
-import time
 from collections.abc import Sequence
 from contextlib import suppress
 from typing import Any, NamedTuple
 
 from shortlist.client.sending import MOST_LINES
 from shortlist.log.base import INPUT, Log, LogUnavailable
-from shortlist.model.times import format_time
+from shortlist.model.times import format_time, now
 
 
 class _Waiting(NamedTuple):
@@ -79,14 +78,13 @@ class Appender:
         return found
 
     def _write(self, together: Sequence[_Waiting]) -> int:
-        now = format_time(time.time_ns() // 1000)
-        lines = [
-            json.dumps(_stamped(document, now) if each.stamps else document, ensure_ascii=False)
+        present = format_time(now())
+        documents = (
+            document | {"time": present}
+            if each.stamps and document.get("time") is None
+            else document
             for each in together
             for document in each.documents
-        ]
-        return self._log.append(INPUT, [line.encode() for line in lines])
-
-
-def _stamped(document: dict[str, Any], now: str) -> dict[str, Any]:
-    return document if document.get("time") is not None else {**document, "time": now}
+        )
+        lines = [json.dumps(document, ensure_ascii=False).encode() for document in documents]
+        return self._log.append(INPUT, lines)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
 import json
 import time
 from typing import Annotated, Any, Literal
@@ -12,9 +11,7 @@ from fastapi.responses import Response
 from prometheus_client import CONTENT_TYPE_LATEST, generate_latest
 
 from shortlist.client.commands import Order
-from shortlist.client.network import network as network_of
-from shortlist.client.quarantine import in_quarantine
-from shortlist.client.status import live_status
+from shortlist.client.status import in_quarantine, live_status
 from shortlist.client.tracing import trace_deliveries, trace_entries
 from shortlist.client.usage import recent_deliveries
 from shortlist.client.usage import usage as usage_of
@@ -24,6 +21,7 @@ from shortlist.service.access import check_role
 from shortlist.service.paging import Most
 from shortlist.service.problems import Refused
 from shortlist.service.state import Body, Caller, Here, body_schema
+from shortlist.sites.status import NoSite, site_status
 
 router = APIRouter(tags=["operators"])
 
@@ -71,7 +69,10 @@ def network(service: Here, caller: Caller) -> dict[str, Any]:
     """The site that the deployment is, and by neighbour how the link to it is doing: its state,
     what crossed it and what did not, what waits; `site` is null where it is linked to nobody."""
     check_role(caller)
-    return network_of(service.log, time.time())
+    try:
+        return site_status(service.log, time.time())
+    except NoSite:
+        return {"site": None, "running": False, "links": {}}
 
 
 @router.get("/rejects")
@@ -131,10 +132,8 @@ async def release(
     if not isinstance(positions, list) or not all(_is_position(each) for each in positions):
         raise Refused(422, f"expected positions, which are numbers, found {shown(body)}")
     orders = [Order(f"{verb} {position}", verb, position) for position in positions]
-    if not orders:
-        return {"items": []}
-    sent = await asyncio.to_thread(service.send, orders)
-    return {"items": [each.document() for each in await service.verdicts(orders, sent)]}
+    verdicts = await service.carry_out(orders) if orders else []
+    return {"items": [each.document() for each in verdicts]}
 
 
 def _is_position(value: object) -> bool:

@@ -88,8 +88,7 @@ async def retract(
     """Take a publication back: it leaves all shortlists that hold it."""
     check_publisher(caller, source)
     order = Order(f"retract {shown(id)}", "retract", {"source": source, "id": id})
-    sent = await asyncio.to_thread(service.send, [order])
-    (verdict,) = await service.verdicts([order], sent)
+    (verdict,) = await service.carry_out([order])
     if verdict.rejected is not None:
         raise Refused(409, verdict.rejected, offset=verdict.offset)
     return verdict.document()

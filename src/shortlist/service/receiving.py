@@ -19,13 +19,13 @@ from shortlist.log.base import DELIVERIES
 from shortlist.model.registry import Registry
 from shortlist.model.shortlist import Shortlist
 from shortlist.model.subscription import Subscription
-from shortlist.model.times import format_time
+from shortlist.model.times import format_time, now
 from shortlist.model.wording import shown
 from shortlist.service.access import check_role, check_shortlist
 from shortlist.service.paging import After, Most, read_page
 from shortlist.service.problems import Refused
 from shortlist.service.registering import Name
-from shortlist.service.state import Body, Caller, Here, Service, body_schema, now, parsed
+from shortlist.service.state import Body, Caller, Here, Service, body_schema, parsed
 
 router = APIRouter(tags=["subscribers"])
 
@@ -42,10 +42,9 @@ def content(
 ) -> dict[str, Any]:
     """What a shortlist shows now, the best first; `after` is where its events go on from there."""
     service.check_seen(caller, name)
-    found = content_of(service.deployment, name, with_data=with_data)
-    manifest = found.manifest
+    found, manifest = content_of(service.deployment, name, with_data=with_data)
     after = Place(manifest.deliveries.end, manifest.departures.end)
-    return {**found.document(), "after": str(after)}
+    return {**found, "after": str(after)}
 
 
 @router.get("/shortlists/{name:path}/deliveries")

@@ -110,11 +110,10 @@ async def carry_out(
     """Sends commands, if any are needed, and waits for what becomes of them."""
     if not orders:
         return {"id": name, "effect": "it is so already"}
-    sent = await asyncio.to_thread(service.send, orders)
-    for verdict in await service.verdicts(orders, sent):
+    for verdict in await service.carry_out(orders):
         if verdict.rejected is not None:
             raise Refused(409, verdict.rejected, offset=verdict.offset)
-    answer: dict[str, Any] = {"id": name, "offset": sent.offsets[-1]}
+    answer: dict[str, Any] = {"id": name, "offset": verdict.offset}
     return answer if effect is None else {**answer, "effect": effect}
 
 

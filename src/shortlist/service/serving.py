@@ -15,7 +15,7 @@ from shortlist.model.problem import ShortlistError
 from shortlist.model.wording import shown
 from shortlist.service.access import LOOPBACK
 from shortlist.service.app import create_app
-from shortlist.service.ending import Ended
+from shortlist.service.middleware import Ended
 from shortlist.service.sockets import Socket
 from shortlist.service.state import Options, Service
 from shortlist.service.tenants import Tenants

@@ -4,17 +4,17 @@ from __future__ import annotations
 
 import asyncio
 import json
-import time
-from collections.abc import AsyncIterator, Sequence
+from collections import Counter
+from collections.abc import AsyncIterator, Callable, Sequence
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
-from typing import Annotated, Any, cast
+from typing import Annotated, Any, TypeVar, cast
 
 from fastapi import Depends, Request
 from starlette.requests import HTTPConnection
 
-from shortlist.client.commands import Order, Sent, Verdict, sent
-from shortlist.client.deployment import Deployment, rejections
+from shortlist.client.commands import Order, Verdict, sent
+from shortlist.client.deployment import Deployment
 from shortlist.client.keys import Holder
 from shortlist.client.registry import LiveRegistry
 from shortlist.client.waiting import passed
@@ -23,6 +23,7 @@ from shortlist.live.manifest import Manifest
 from shortlist.live.registers import NoDeployment
 from shortlist.log.base import Log, LogUnavailable
 from shortlist.model.settings import Limits, TimeBasis
+from shortlist.model.times import now
 from shortlist.model.vocabulary import Vocabulary
 from shortlist.model.wording import shown
 from shortlist.service.access import Access, check_shortlist
@@ -30,8 +31,34 @@ from shortlist.service.appending import Appender
 from shortlist.service.measuring import Measures
 from shortlist.service.notifying import PAUSES, Notifier
 from shortlist.service.problems import Refused
-from shortlist.service.replays import Replays
 from shortlist.service.tail import Tail
+
+Answer = TypeVar("Answer")
+MOST_WAITING = 8
+"""Of one caller."""
+
+
+class Replays:
+    """Whoever asks for many waits for their own; requests of other kinds wait for none."""
+
+    def __init__(self) -> None:
+        self._one = asyncio.Semaphore(1)
+        self._waiting: Counter[str] = Counter()
+
+    async def run(self, caller: Holder, work: Callable[[], Answer]) -> Answer:
+        """What some work answers, once it is its turn."""
+        if self._waiting[caller.name] >= MOST_WAITING:
+            expected = f"expected at most {MOST_WAITING} previews and explanations of one caller"
+            headers = {"Retry-After": "1"}
+            raise Refused(429, f"{expected} at the same time, found more", headers=headers)
+        self._waiting[caller.name] += 1
+        try:
+            async with self._one:
+                return await asyncio.to_thread(work)
+        finally:
+            self._waiting[caller.name] -= 1
+            self._waiting += Counter()  # forgets whoever waits for nothing
+
 
 LIMITS = Limits(
     expression_length=8_192, expression_depth=24, predicates=128, payload_bytes=256 * 1024
@@ -134,28 +161,12 @@ class Service:
         """Whether somebody may see a shortlist, which has to be live."""
         self.registry.ask(lambda roster: check_shortlist(caller, roster, shortlist))
 
-    def send(self, orders: Sequence[Order]) -> Sent:
-        """As late as possible: meanwhile time goes on in the deployment, too."""
-        return sent(self.log, orders, now())
-
-    async def verdicts(self, orders: Sequence[Order], sent: Sent) -> list[Verdict]:
-        """What became of orders, once the deployment has come to them."""
-        manifest = await passed(self.deployment, sent.awaited, self.options.patience)
-
-        def found() -> dict[int, str]:
-            offsets = {*sent.offsets}
-            return dict(rejections(self.log, manifest, offsets, sent.rejected_before))
-
-        reasons = await asyncio.to_thread(found)
-        return [
-            Verdict(order.place, offset, reasons.get(offset), None)
-            for order, offset in zip(orders, sent.offsets, strict=True)
-        ]
-
-
-def now() -> int:
-    """In microseconds since 1970."""
-    return time.time_ns() // 1000
+    async def carry_out(self, orders: Sequence[Order]) -> list[Verdict]:
+        """Sends orders, and says what became of them once the deployment has come to them."""
+        # as late as possible: meanwhile time goes on in the deployment, too
+        done = await asyncio.to_thread(lambda: sent(self.log, orders, now()))
+        manifest = await passed(self.deployment, done.awaited, self.options.patience)
+        return await asyncio.to_thread(done.verdicts, self.log, manifest)
 
 
 def service_of(connection: HTTPConnection) -> Service:

@@ -84,7 +84,7 @@ class Link:
         )
 
 
-class Work(NamedTuple):
+class Exchange(NamedTuple):
     """What is to be exchanged."""
 
     outgoing: Sequence[bytes]
@@ -108,7 +108,7 @@ class Exchanged(NamedTuple):
     """What the log of the link could never take."""
 
 
-def exchange(log: Log, out: str, into: str, work: Work) -> Exchanged:
+def exchange(log: Log, out: str, into: str, work: Exchange) -> Exchanged:
     """Writes behind what was written, and reads on; raises where the log cannot be reached, or
     (`Moved`) ends elsewhere than was thought."""
     found: list[Entry] = []

@@ -19,6 +19,7 @@ MEASURED = {
     "told": "Subscriptions that a neighbour was told of.",
     "held": "Subscriptions that these stand for.",
     "behind": "Subscriptions that are known behind a link.",
+    "up": "Whether the last exchange ended well.",
 }
 
 
@@ -42,20 +43,13 @@ class LinkMetrics(Collector):
         self._links = links
 
     def collect(self) -> Iterable[Metric]:
-        links = self._links
-        for name, what in COUNTED.items():
-            counter = CounterMetricFamily(f"shortlist_link_{name}", what, labels=["neighbour"])
-            for neighbour, link in links.items():
-                counter.add_metric([neighbour], link[name])
-            yield counter
-        for name, what in MEASURED.items():
-            gauge = GaugeMetricFamily(f"shortlist_link_{name}", what, labels=["neighbour"])
-            for neighbour, link in links.items():
-                gauge.add_metric([neighbour], link[name])
-            yield gauge
-        is_up = GaugeMetricFamily(
-            "shortlist_link_up", "Whether the last exchange ended well.", labels=["neighbour"]
-        )
-        for neighbour, link in links.items():
-            is_up.add_metric([neighbour], link["error"] is None)
-        yield is_up
+        links = {
+            neighbour: link | {"up": link["error"] is None}
+            for neighbour, link in self._links.items()
+        }
+        for family, names in ((CounterMetricFamily, COUNTED), (GaugeMetricFamily, MEASURED)):
+            for name, what in names.items():
+                metric = family(f"shortlist_link_{name}", what, labels=["neighbour"])
+                for neighbour, link in links.items():
+                    metric.add_metric([neighbour], link[name])
+                yield metric

@@ -3,23 +3,20 @@
 import time
 from collections.abc import Iterable
 
-from shortlist.intake.lines import ItemReader
-from shortlist.intake.roster import BEFORE_ALL_TIME, Roster, registry_commands
+from shortlist.intake.roster import BEFORE_ALL_TIME, Roster
 from shortlist.live.files import Files
 from shortlist.live.manifest import Manifest
 from shortlist.live.places import announced, files_in
 from shortlist.live.registers import NoDeployment, committed
-from shortlist.live.registry_state import carried_out, replay_registry
+from shortlist.live.registry_state import FollowedRegistry
 from shortlist.log.base import Log
 from shortlist.model.command import Command, Subscribe, Update
 from shortlist.model.problem import ShortlistError
-from shortlist.model.settings import Limits, TimeBasis
+from shortlist.model.settings import TimeBasis
 from shortlist.model.subscription import Subscription
-from shortlist.model.vocabulary import Vocabulary
 from shortlist.overlay.messages import Proxy
 from shortlist.overlay.site_broker import proxy_of
 
-UNLIMITED = Limits().for_what_was_read()
 ATTEMPTS = 5
 """At reading files that the deployment may collect meanwhile."""
 CLOCKS_APART = 5_000_000
@@ -48,14 +45,16 @@ class OwnRegistry:
         self._files = _files_of(log)
         self._pending: dict[int, tuple[int, Subscription]] = {}
         """By offset, subscriptions that commands ask for which are not carried out yet."""
-        self._known: tuple[str, int] | None = None
-        """Of the registry that was read, its snapshot and how many inputs behind it."""
+        self._registry = FollowedRegistry()
         self._proxies: dict[str, Proxy] = {}
         self.version = 0
         """Another one after every change."""
-        self._roster = Roster()
-        self.vocabulary = Vocabulary()
         self._read(self._manifest)
+        self.vocabulary = self._roster.vocabulary.now()
+
+    @property
+    def _roster(self) -> Roster:
+        return self._registry.roster
 
     @property
     def basis(self) -> TimeBasis:
@@ -94,6 +93,11 @@ class OwnRegistry:
         manifest = committed(self._log)[1]
         if manifest.number != self._manifest.number:
             self._read(manifest)
+            if self._roster.vocabulary.now() != self.vocabulary:
+                raise HasDefined(
+                    "expected the vocabulary that the sites have in common, found terms that were "
+                    "defined since: define the same at all sites, and start them again"
+                )
 
     def proxies(self) -> Iterable[Proxy]:
         """The subscriptions as other sites are to know them now."""
@@ -110,13 +114,19 @@ class OwnRegistry:
         """Files that a newer manifest does not name may be gone: then that one is read."""
         for attempt in range(ATTEMPTS):
             try:
-                self._follow(manifest)
+                is_new = self._registry.read(manifest.registry, self._files)
                 break
             except FileNotFoundError:
                 if attempt == ATTEMPTS - 1:
                     raise
                 time.sleep(0.05)
                 manifest = committed(self._log)[1]
+        if is_new:
+            made = (
+                proxy_of(self._site, subscription, BEFORE_ALL_TIME)
+                for subscription in self._roster.subscriptions.values()
+            )
+            self._proxies = {proxy.id: proxy for proxy in made}
         self._manifest = manifest
         self.version += 1
         self._pending = {at: kept for at, kept in self._pending.items() if at > self.passed}
@@ -126,39 +136,6 @@ class OwnRegistry:
                 f"advertisement {name!r}: expected none in the registry of a site, since a "
                 "publisher's k best of all sites are not chosen together"
             )
-
-    def _follow(self, manifest: Manifest) -> None:
-        chain = manifest.registry
-        known = chain.snapshot.name, len(chain.inputs)
-        if known == self._known:
-            return
-        if self._known is not None and self._known[0] == known[0] and self._known[1] <= known[1]:
-            reader = ItemReader(self.vocabulary, UNLIMITED)
-            since = [*carried_out(chain.inputs[self._known[1] :], self._files, reader)]
-            for command in since:
-                self._roster.apply(command)
-        else:
-            registry, commands = replay_registry(chain, self._files, UNLIMITED)
-            self._roster = Roster(registry.vocabulary, UNLIMITED)
-            for command in (*registry_commands(registry), *commands):
-                self._roster.apply(command)
-        self._keep_vocabulary()
-        self._known = known
-        made = (
-            proxy_of(self._site, subscription, BEFORE_ALL_TIME)
-            for subscription in self._roster.subscriptions.values()
-        )
-        self._proxies = {proxy.id: proxy for proxy in made}
-
-    def _keep_vocabulary(self) -> None:
-        """What it was when it was read first; raises `HasDefined` where it is another now."""
-        now = self._roster.vocabulary.now()
-        if self._known is not None and now != self.vocabulary:
-            raise HasDefined(
-                "expected the vocabulary that the sites have in common, found terms that were "
-                "defined since: define the same at all sites, and start them again"
-            )
-        self.vocabulary = now
 
 
 def _files_of(log: Log) -> Files:

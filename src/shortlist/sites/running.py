@@ -2,7 +2,6 @@
 
 import json
 import os
-import secrets
 import threading
 import time
 from collections.abc import Mapping
@@ -20,10 +19,11 @@ from shortlist.log.durable import make_durable
 from shortlist.log.json_register import change_json
 from shortlist.log.opening import kind_of, open_log
 from shortlist.log.private import open_private
+from shortlist.model.times import now
 from shortlist.sites.identity import join
 from shortlist.sites.link import Exchanged, exchange
 from shortlist.sites.own_registry import OwnRegistry
-from shortlist.sites.site import Joining, Site
+from shortlist.sites.site import Site
 from shortlist.sites.status import STATUS
 from shortlist.sites.wire import stream_of
 
@@ -101,10 +101,8 @@ class Running:
         with ExitStack() as stack:
             log = stack.enter_context(closing(open_log(wanted.log)))
             known = join(log, wanted.name, wanted.neighbours)
-            joining = Joining(
-                known.name, known.joined, known.token, secrets.token_hex(8), wanted.keep
-            )
-            site = Site(log, OwnRegistry(log, wanted.name), joining, read_state(folder))
+            own, state = OwnRegistry(log, wanted.name), read_state(folder)
+            site = Site(log, own, known, state, keep=wanted.keep)
             logs = {
                 name: stack.enter_context(closing(open_link(url)))
                 for name, url in wanted.neighbours.items()
@@ -181,7 +179,7 @@ class _Loop:
                 continue
             self._failures[name] = 0
             goes_on = self._site.took(name, done)
-            self._site.links[name].heard = time.time_ns() // 1000
+            self._site.links[name].heard = now()
             self._due[name] = time.monotonic() + (0.0 if goes_on else POLL_SECONDS)
 
     def _rest(self, stopping: threading.Event) -> None:
@@ -195,8 +193,8 @@ class _Loop:
         if time.monotonic() >= self._save_at:
             began = time.monotonic()
             self._save()
-            now = time.monotonic()
-            self._save_at = now + max(SAVE_SECONDS, SAVE_SHARE * (now - began))
+            ended = time.monotonic()
+            self._save_at = ended + max(SAVE_SECONDS, SAVE_SHARE * (ended - began))
 
     def _save(self) -> None:
         state = json.dumps(self._site.state()).encode()
@@ -209,7 +207,7 @@ class _Loop:
             self._status_at = time.monotonic() + STATUS_SECONDS
             links = self._site.status()
             self._observer.changed(links)
-            told = {"told": time.time_ns() // 1000, "links": links}
+            told = {"told": now(), "links": links}
             change_json(self._log, STATUS, lambda known: told)
 
 

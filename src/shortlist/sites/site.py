@@ -13,20 +13,23 @@ links; the state that is saved now and then only says from where to read them ag
 """
 
 import json
+import secrets
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from hashlib import sha256
-from typing import Any, NamedTuple
+from typing import Any
 
 from shortlist.intake.written import registry_document
 from shortlist.log.base import INPUT, Log, Moved
 from shortlist.matching.blocks import Bools
 from shortlist.model.problem import ShortlistError
 from shortlist.model.registry import Registry
+from shortlist.model.settings import UNLIMITED
 from shortlist.overlay.site_broker import NOTHING, News, SiteBroker
 from shortlist.sites.entries import Chunk, Entries, Reading, Span
-from shortlist.sites.link import Exchanged, Link, Work
-from shortlist.sites.own_registry import UNLIMITED, OwnRegistry
+from shortlist.sites.identity import Identity
+from shortlist.sites.link import Exchange, Exchanged, Link
+from shortlist.sites.own_registry import OwnRegistry
 from shortlist.sites.wire import (
     Hello,
     Line,
@@ -50,21 +53,6 @@ class Disagreement(ShortlistError):
     """Sites that cannot exchange publications."""
 
 
-class Joining(NamedTuple):
-    """Who a site is, for one process."""
-
-    name: str
-    joined: Mapping[str, int]
-    """Its neighbours, and where its log ended when each of them was named first: what came before
-    that is not sent."""
-    token: str
-    """What its marks carry, for ever."""
-    session: str
-    """Of this process."""
-    keep: int
-    """For how long what came is looked at again, in microseconds."""
-
-
 @dataclass(slots=True)
 class _Composed:
     """What an exchange is about to write, and what is so once it is written."""
@@ -85,24 +73,31 @@ class Site:
     """One site; it goes on where its state says."""
 
     def __init__(
-        self, log: Log, own: OwnRegistry, joining: Joining, state: Mapping[str, Any] | None
+        self,
+        log: Log,
+        own: OwnRegistry,
+        identity: Identity,
+        state: Mapping[str, Any] | None,
+        *,
+        keep: int,
     ) -> None:
-        self.name = joining.name
+        """For `keep` microseconds what came is looked at again."""
+        self.name = identity.name
         self._log = log
         self._own = own
-        self._joining = joining
-        reading = Reading(own.vocabulary, UNLIMITED, own.basis == "arrival", joining.token)
-        self._entries = Entries(log, reading, joining.keep)
-        self._broker = SiteBroker(joining.name, [*joining.joined], own.vocabulary, UNLIMITED)
-        self._position = min(own.passed, *joining.joined.values())
+        self._identity = identity
+        reading = Reading(own.vocabulary, UNLIMITED, own.basis == "arrival", identity.token)
+        self._entries = Entries(log, reading, keep)
+        self._broker = SiteBroker(identity.name, [*identity.joined], own.vocabulary, UNLIMITED)
+        self._position = min(own.passed, *identity.joined.values())
         """The last entry of the own log that was read."""
-        self.links = {name: Link(name, at, considered=at) for name, at in joining.joined.items()}
+        self.links = {name: Link(name, at, considered=at) for name, at in identity.joined.items()}
         self._former: Mapping[str, Any] = {}
         """Of neighbours that it has no more, how far their links were."""
         self._offered = -1
         self._composed: dict[str, _Composed] = {}
         self._received: list[tuple[Mark, str]] = []
-        self._hello = Hello(joining.name, joining.session, own.basis, _vocabulary_digest(own))
+        self._hello = Hello(self.name, secrets.token_hex(8), own.basis, _vocabulary_digest(own))
         if state is not None:
             self._restore(state)
 
@@ -126,13 +121,13 @@ class Site:
             self._offered = self._own.version
             self._broker.offer(self._own.proxies())
 
-    def work(self, name: str) -> Work:
+    def work(self, name: str) -> Exchange:
         """What is to be exchanged with a neighbour now."""
         link = self.links[name]
         composed = self._composed[name] = _Composed(considered=link.considered)
         if link.is_certain:
             self._compose(link, composed)
-        return Work(composed.contents, link.written, link.read, not link.is_certain)
+        return Exchange(composed.contents, link.written, link.read, not link.is_certain)
 
     def took(self, name: str, done: Exchanged) -> bool:
         """An exchange came to its end; whether there is more to do at once."""
@@ -170,7 +165,7 @@ class Site:
                 if mark.offset > self.links[mark.neighbour].taken
             ]
             some = self._received[:AT_ONCE]
-            contents = [marked(text, mark, self._joining.token) for mark, text in some]
+            contents = [marked(text, mark, self._identity.token) for mark, text in some]
             longest = self._log.longest
             fitting = [one for one in contents if longest is None or len(one) <= longest]
             try:
@@ -283,9 +278,9 @@ class Site:
         """Something that this site has written, perhaps in another process."""
         match told:
             case Hello(session=session):
-                if link.has_greeted and session != self._joining.session:
-                    raise Superseded(f"another process is site {self._joining.name!r}")
-                link.has_greeted |= session == self._joining.session
+                if link.has_greeted and session != self._hello.session:
+                    raise Superseded(f"another process is site {self.name!r}")
+                link.has_greeted |= session == self._hello.session
             case Sites(names):
                 link.told_sites = names
             case News():
@@ -325,7 +320,7 @@ class Site:
 
     def _check_tree(self) -> None:
         """Whatever goes round a ring of links would not come to an end."""
-        seen = {self._joining.name: "here"}
+        seen = {self.name: "here"}
         for link in self.links.values():
             for name in link.sites:
                 if name in seen:
@@ -338,7 +333,7 @@ class Site:
     def _sites_here(self, but: str) -> tuple[str, ...]:
         """The sites on this side of a link."""
         others = [name for link in self.links.values() if link.name != but for name in link.sites]
-        return tuple(sorted([self._joining.name, *others]))
+        return tuple(sorted([self.name, *others]))
 
     def _keep(self, chunk: Chunk) -> None:
         """A chunk may be looked at again, until it is too old; and so may what was sent of it."""
@@ -353,7 +348,7 @@ class Site:
     def _restore(self, state: Mapping[str, Any]) -> None:
         self._position = state["position"]
         self._entries.spans = [Span(*span) for span in state["spans"]]
-        for name, joined in self._joining.joined.items():
+        for name, joined in self._identity.joined.items():
             if name in state["links"]:
                 self.links[name] = Link.of_state(name, joined, state["links"][name])
         self._former = state

@@ -6,7 +6,6 @@ import atexit
 import json
 import shutil
 import tempfile
-from collections import Counter
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field, replace
 from functools import cached_property, reduce
@@ -15,10 +14,12 @@ from typing import TYPE_CHECKING, Any
 
 import pyarrow as pa
 
-from shortlist.engine.admission import Admission, Admitted
+from shortlist.engine.admission import Admission
+from shortlist.engine.admitted import Admitted
 from shortlist.engine.deliveries import COLUMNS
 from shortlist.engine.matching import NOMINATIONS
 from shortlist.engine.mentions import mentioned
+from shortlist.engine.merging import total_counts
 from shortlist.engine.ordering import in_order
 from shortlist.engine.stages import (
     CHOSEN,
@@ -36,17 +37,16 @@ from shortlist.engine.stages import (
 )
 from shortlist.intake.lines import VERBS
 from shortlist.intake.tables import POSITION
+from shortlist.jobs.shares import Progress, shares_of
 from shortlist.jobs.sinks import put_parts_in_order, replacing
-from shortlist.live.slots import cut_registry, shard_of
-from shortlist.model.command import Command
 from shortlist.model.items import COMMAND, PUBLICATION, REJECT, Items, Wanted
 from shortlist.model.registry import Registry
 from shortlist.model.settings import Settings
-from shortlist.spark.selected import FILES, WriteSelected
+from shortlist.spark.session import is_local
 from shortlist.spark.sinks import lines_of_rows
 from shortlist.spark.sources import Lines
 from shortlist.spark.stateless import PARTS, MatchAll, Ready, WriteAll, is_stateless
-from shortlist.spark.tasks import Progress, keep_apart, pinned, spark_schema
+from shortlist.spark.tasks import keep_apart, pinned, spark_schema
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame
@@ -129,12 +129,7 @@ class Batch:
     @cached_property
     def is_stateless(self) -> bool:
         """Whether every match is a delivery, and the machine of every task is this one."""
-        return self.is_local and not self.commands and is_stateless(self.registry)
-
-    @property
-    def is_local(self) -> bool:
-        """Whether all tasks run on this machine."""
-        return str(self._spark.sparkContext.master).startswith("local")
+        return is_local(self._spark) and not self.commands and is_stateless(self.registry)
 
     def prepare(
         self, processes: int | None = 1, progress: Callable[[int], object] = lambda done: None
@@ -158,29 +153,11 @@ class Batch:
             put_parts_in_order(folder, [part.file for part in parts], self.with_data)
         return self._total(part.note for part in parts)
 
-    def select_to_files(self, folder: str) -> tuple[dict[str, Any], list[str]]:
-        """Lets the tasks of shards write deliveries to files; the counts, and the files."""
-        told = Progress(self.progress)
-
-        def task(share: Share) -> WriteSelected:
-            select = Select(share=share, with_data=self.with_data, told=told.add)
-            return WriteSelected(select=select, folder=folder)
-
-        rows = self._by_shards(self._arriving, task, FILES).collect()
-        return self._total(row.note for row in rows), [row.file for row in rows]
-
     def _total(self, notes: Iterable[str]) -> dict[str, Any]:
-        total: Counter[str] = Counter()
-        other_type: Counter[str] = Counter()
-        for note in notes:
-            counts = json.loads(note)["counts"]
-            other_type.update(counts.pop("other_type"))
-            total.update(counts)
+        counts = total_counts(json.loads(note)["counts"] for note in notes)
         # every shard goes through the same ones, and does not count them
-        published = total.pop("publications", None)
-        if published is None:
-            published = self.publications
-        return {"publications": published, **total, "other_type": dict(other_type)}
+        published = counts.pop("publications", None)
+        return {"publications": self.publications if published is None else published, **counts}
 
     @cached_property
     def publications(self) -> int:
@@ -261,19 +238,9 @@ class Batch:
     @cached_property
     def _shares(self) -> list[Share]:
         """The registry and its changes cut by shortlist; advertisements go to every shard."""
-        commands: list[list[Command]] = [[] for _ in range(self.shards)]
-        changes = self._changes
-        if changes.commands:
-            named = changes.items.values("shortlist")
-            for command, name in zip(changes.commands.values(), named, strict=True):
-                concerned = range(self.shards) if name is None else [shard_of(name, self.shards)]
-                for shard in concerned:
-                    commands[shard].append(command)
-        parts = cut_registry(self.registry, self.shards)
-        return [
-            Share(registry=part, commands=some, limits=self.settings.limits, wanted=self._wanted)
-            for part, some in zip(parts, commands, strict=True)
-        ]
+        return shares_of(
+            self.registry, self._changes, self.shards, self.settings.limits, self._wanted
+        )
 
     @property
     def _busy_shares(self) -> list[tuple[int, Share]]:
@@ -335,7 +302,7 @@ class Batch:
         parts = []
         for shard, share in self._busy_shares:
             ordered = arriving.repartition(1).sortWithinPartitions("time", "position")
-            with pinned(self._spark, shard):
+            with pinned(self._spark.sparkContext, shard):
                 parts.append(ordered.mapInArrow(task(share), spark_schema(schema)))
         if not parts:
             return self._spark.createDataFrame([], spark_schema(schema))

@@ -2,7 +2,8 @@
 
 A worker that Spark starts anew, for another job or since the last one was killed, begins at once.
 Daemons that plan data sources import nothing: they run none of our tasks. Nor does one of a shard,
-which forks a single worker: Spark starts one daemon after the other, and workers together.
+which forks a single worker: Spark starts one daemon after the other, and workers together. Those
+run nobody's code but ours, hence leave out what that does not use.
 """
 
 import os
@@ -13,7 +14,12 @@ SHARD = "SHORTLIST_SHARD"
 """In the environment of what is pinned to a shard."""
 
 if __name__ == "__main__":
-    if sys.argv[1:] == [WORKER] and SHARD not in os.environ:
+    if SHARD in os.environ:
+        from shortlist.unused import collect_seldom, leave_out_unused
+
+        collect_seldom()
+        leave_out_unused()
+    elif sys.argv[1:] == [WORKER]:
         import shortlist.engine.stages
         import shortlist.live.tasks  # noqa: F401
     from pyspark.daemon import manager

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from contextlib import closing
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
@@ -26,12 +27,15 @@ class SparkGround:
     def shards(self) -> int:
         return int(self.spark.sparkContext.defaultParallelism)
 
-    def lanes(self) -> Lanes:
-        return Lanes(self.spark)
+    def lanes(self) -> closing[Lanes]:
+        return closing(Lanes(self.spark))
 
     def check(self, error: Exception) -> None:
         if not self._is_there():
             raise SparkEnded(f"Spark has ended: {error}; start anew") from error
+
+    def close(self) -> None:
+        """The session is whose it was."""
 
     def _is_there(self) -> bool:
         try:

@@ -8,16 +8,19 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from shortlist.intake.finite_input import FiniteInput
 from shortlist.intake.growing_files import GrowingFiles
+from shortlist.jobs.batch import run_job
 from shortlist.jobs.job import Counts, Job, Streamed
 from shortlist.jobs.streamed import run_stream
 from shortlist.live.driver import Driver
+from shortlist.live.registry_folder import CompiledRegistry
+from shortlist.model.registry import Registry
 from shortlist.spark.batch import Batch
-from shortlist.spark.session import any_session
+from shortlist.spark.session import any_session, is_local
 from shortlist.spark.sinks import (
     write_deliveries,
     write_explanations,
-    write_from_files,
     write_rejects,
 )
 from shortlist.spark.sources import read_files
@@ -27,37 +30,26 @@ from shortlist.spark.tasks import Lanes
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
 
+MOST_AT_HAND = 2**30
+"""Bytes of an input that this process reads itself where tasks run on this machine, too."""
+
 
 @dataclass(frozen=True, slots=True)
 class OnSpark:
     """A ground for jobs: a session on this machine, or of a master."""
 
     master: str | None = None
+    most_at_hand: int = MOST_AT_HAND
 
     def batch(self, job: Job) -> tuple[Counts, int]:
-        outputs, steps, spark = job.outputs, job.steps, self._session(job)
-        with steps.step("Reading"):
-            lines = read_files(spark, job.source)
-            batch = Batch(
-                lines,
-                job.registry,
-                job.settings,
-                commands=job.commands,
-                shards=job.shards or 0,
-                with_data=job.with_data,
-                keep=True,
-            )
-            passes = batch.passes
-        if batch.is_stateless:
-            with steps.told("Compiling the registry", len(job.registry.subscriptions)) as told:
-                batch.prepare(processes=None, progress=told)
-        counts = _deliver(batch, job, passes)
-        with steps.step("Writing the rest"):
-            rejected = write_rejects(batch.rejects, lines.places, outputs.rejects)
-            if outputs.explanations is not None:
-                write_explanations(batch.explanations, outputs.explanations)
-        batch.release()
-        return counts, rejected
+        spark = self._session(job)
+        if self._is_at_hand(job, spark):
+            with closing(Lanes(spark)) as lanes:
+                return run_job(job, lanes, job.shards or spark.sparkContext.defaultParallelism)
+        registry = job.registry
+        if isinstance(registry, CompiledRegistry):  # elsewhere it may not be seen
+            registry = registry.registry()
+        return _through_spark(job, registry, spark)
 
     def stream(self, job: Job, how: Streamed) -> tuple[Counts, int]:
         spark = self._session(job)
@@ -73,28 +65,50 @@ class OnSpark:
         with closing(Lanes(spark)) as lanes:
             return run_stream(job, how, lanes, cores, feed, files.places)
 
+    def _is_at_hand(self, job: Job, spark: SparkSession) -> bool:
+        """Whether items can be read once, in this process, and be mapped by all tasks."""
+        return is_local(spark) and FiniteInput.at(job.source).fits(self.most_at_hand)
+
     def _session(self, job: Job) -> SparkSession:
         with job.steps.step("Starting Spark"):
             return any_session(self.master)
 
 
+def _through_spark(job: Job, registry: Registry, spark: SparkSession) -> tuple[Counts, int]:
+    """As DataFrames: on a cluster, or where one process could not hold what is read."""
+    outputs, steps = job.outputs, job.steps
+    with steps.step("Reading"):
+        lines = read_files(spark, job.source)
+        batch = Batch(
+            lines,
+            registry,
+            job.settings,
+            commands=job.commands,
+            shards=job.shards or 0,
+            with_data=job.with_data,
+            keep=True,
+        )
+        passes = batch.passes
+    if batch.is_stateless:
+        with steps.told("Compiling the registry", len(registry.subscriptions)) as told:
+            batch.prepare(processes=None, progress=told)
+    counts = _deliver(batch, job, passes)
+    with steps.step("Writing the rest"):
+        rejected = write_rejects(batch.rejects, lines.places, outputs.rejects)
+        if outputs.explanations is not None:
+            write_explanations(batch.explanations, outputs.explanations)
+    batch.release()
+    return counts, rejected
+
+
 def _deliver(batch: Batch, job: Job, passes: int) -> Counts:
-    """Selects, and writes what is selected: as much of it in tasks as run on this machine."""
+    """Selects, and writes what is selected."""
     out, steps = job.outputs.deliveries, job.steps
-    with tempfile.TemporaryDirectory(prefix="shortlist-") as folder:
-        with steps.counted("Matching and selecting", passes) as batch.progress:
-            if batch.is_stateless and out.suffix == ".parquet":
-                return batch.write_parts(out)
-            if batch.is_local and not batch.is_stateless:
-                counts, files = batch.select_to_files(folder)
-            else:
-                counts, files = batch.counts(), None
+    with steps.counted("Matching and selecting", passes) as batch.progress:
+        if batch.is_stateless and out.suffix == ".parquet":
+            return batch.write_parts(out)
+        counts = batch.counts()
+    with steps.step("Writing"):
         delivered = counts.get("arrival", 0) + counts.get("promotion", 0)
-        with steps.step("Writing"):
-            if files is None:
-                write_deliveries(batch.deliveries, out, delivered)
-            else:
-                write_from_files(
-                    batch.lines.frame.sparkSession, files, out, job.with_data, delivered
-                )
+        write_deliveries(batch.deliveries, out, delivered)
     return counts

@@ -17,6 +17,7 @@ from typing import TYPE_CHECKING
 from urllib.parse import urlsplit
 
 from shortlist.model.problem import ShortlistError
+from shortlist.spark.class_archive import archive_in, options_to_use
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
@@ -170,13 +171,25 @@ def local_session(
 
     `cores` defaults to all of them, `memory` to $SHORTLIST_DRIVER_MEMORY or else 4g.
     """
-    if active := _active_session():
-        return active
+    return _active_session() or start_here(app_name, cores, memory)
+
+
+def start_here(
+    app_name: str = "shortlist",
+    cores: int | None = None,
+    memory: str | None = None,
+    java_options: str | None = None,
+) -> SparkSession:
+    """Start a session on this machine; its JVM may have other options than those of an archive."""
     _prepare_environment(sys.executable, is_alone=True)
     scratch = tempfile.mkdtemp(prefix="shortlist-")
     atexit.register(shutil.rmtree, scratch, ignore_errors=True)
     memory = memory or os.environ.get("SHORTLIST_DRIVER_MEMORY", DEFAULT_DRIVER_MEMORY)
-    return _start(app_name, local_settings(cores or os.cpu_count() or 1, memory, scratch))
+    settings = local_settings(cores or os.cpu_count() or 1, memory, scratch)
+    if java_options is None:
+        java_options = options_to_use(archive_in(Path(os.environ["JAVA_HOME"])))
+    settings["spark.driver.extraJavaOptions"] += f" {java_options}"
+    return _start(app_name, settings)
 
 
 def cluster_session(master: str, app_name: str = "shortlist") -> SparkSession:
@@ -256,6 +269,11 @@ def cluster_settings(master: str) -> dict[str, str]:
             "spark.ui.enabled": "false",
         }
     return settings
+
+
+def is_local(spark: SparkSession) -> bool:
+    """Whether all tasks of a session run on this machine, and see its files."""
+    return str(spark.sparkContext.master).startswith("local")
 
 
 def is_on_this_machine(master: str) -> bool:

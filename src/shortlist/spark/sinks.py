@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import shutil
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -15,10 +15,9 @@ from shortlist.engine.deliveries import ORDER, file_schema, lines, put_in_order
 from shortlist.intake.input_files import Places
 from shortlist.intake.tables import POSITION, publication_texts
 from shortlist.jobs.sinks import delivery_writer, reject_lines, replacing
-from shortlist.spark.selected import selected
 
 if TYPE_CHECKING:
-    from pyspark.sql import DataFrame, SparkSession
+    from pyspark.sql import DataFrame
 
 ONE_PART = 100_000
 """Rows up to which one task sorts and writes them faster than several."""
@@ -43,17 +42,6 @@ def write_deliveries(deliveries: DataFrame, out: str | Path, count: int | None =
         ordered.write.mode("overwrite").parquet(str(out))
     else:
         _write_lines(ordered.mapInArrow(partial(_delivery_lines, with_data), "value string"), out)
-
-
-def write_from_files(
-    spark: SparkSession, files: Sequence[str], out: Path, with_data: bool, count: int
-) -> None:
-    """The same of deliveries that tasks have written to files."""
-    if count <= MOST_AT_ONCE:
-        _write_table(selected(files), out, with_data)
-        return
-    names = [*file_schema(with_data).names, "position"]
-    write_deliveries(spark.read.parquet(*files).select(names), out)
 
 
 def _write_table(deliveries: pa.Table, out: Path, with_data: bool) -> None:

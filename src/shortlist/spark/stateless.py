@@ -25,6 +25,7 @@ from shortlist.engine.kernels.sorting import order_by
 from shortlist.engine.stages import RESULTS
 from shortlist.engine.steps import CommandReader, steps
 from shortlist.intake.lines import ItemReader
+from shortlist.jobs.shares import Progress
 from shortlist.jobs.sinks import DeliveryFile
 from shortlist.matching.blocks import Block, Ints
 from shortlist.matching.census import TypeCensus
@@ -35,9 +36,7 @@ from shortlist.model.items import Items
 from shortlist.model.policy import Everything
 from shortlist.model.registry import Registry
 from shortlist.model.settings import Limits
-from shortlist.model.subscription import Subscription
 from shortlist.scoring.blocks import Arrivals, BlockScoring
-from shortlist.spark.tasks import Progress
 
 PARTS = pa.schema(
     {"time": pa.int64(), "position": pa.int64(), "file": pa.string(), "note": pa.string()}
@@ -59,14 +58,12 @@ def is_stateless(registry: Registry) -> bool:
     False
     """
     members = Counter(subscription.shortlist_id for subscription in registry.subscriptions)
-    own = (subscription.own_shortlist() for subscription in registry.subscriptions)
-    shortlists = [*registry.shortlists, *(shortlist for shortlist in own if shortlist is not None)]
     return not registry.advertisements and all(
         isinstance(shortlist.policy, Everything)
         and members[shortlist.id] <= 1
         and shortlist.combine not in ("mean", "sum")
         and not shortlist.prefers
-        for shortlist in shortlists
+        for shortlist in registry.every_shortlist
     )
 
 
@@ -100,20 +97,20 @@ class Ready:
         subscriptions, vocabulary = registry.subscriptions, registry.vocabulary
         compiled_index(subscriptions, vocabulary, limits, processes, progress).save(folder)
         scoring, census = BlockScoring(vocabulary, limits), TypeCensus(vocabulary, limits)
-        subscribers = {shortlist.id: shortlist.subscriber for shortlist in registry.shortlists}
+        subscribers = {each.id: each.subscriber for each in registry.every_shortlist}
         # a new index numbers subscriptions as they come
         for number, subscription in enumerate(subscriptions):
             census.add(subscription)
             scoring.add(number, subscription)
-            own = subscription.own_shortlist()
-            if own is not None:
-                subscribers[own.id] = own.subscriber
         shortlists = [subscription.shortlist_id for subscription in subscriptions]
         place = {name: rank for rank, name in enumerate(sorted(shortlists))}
+        has_scores = any(
+            made.score is not None or made.at_least.score is not None for made in subscriptions
+        )
         return cls(
             folder=str(folder),
             values=Values(vocabulary),
-            scoring=scoring if any(map(_has_score, subscriptions)) else None,
+            scoring=scoring if has_scores else None,
             subscriptions=pa.array([made.id for made in subscriptions], pa.string()),
             receiving=Receiving(
                 shortlists=pa.array(shortlists, pa.string()),
@@ -138,10 +135,6 @@ class Ready:
         else:
             found = self.scoring.scored(block, matches)
         return found.kept(order_by(found.publications, self.ranks[found.subscriptions]))
-
-
-def _has_score(subscription: Subscription) -> bool:
-    return subscription.score is not None or subscription.at_least.score is not None
 
 
 @lru_cache(maxsize=1)

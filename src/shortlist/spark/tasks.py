@@ -1,15 +1,11 @@
-"""How tasks run on Spark: with which columns, in which process, and how far they are."""
+"""How tasks run on Spark: with which columns, and in which process."""
 
 from __future__ import annotations
 
-import os
 import pickle
-import uuid
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
-from functools import reduce
-from pathlib import Path
 from threading import Thread
 from typing import TYPE_CHECKING, Any
 
@@ -21,7 +17,8 @@ from shortlist.live.worker import settle
 from shortlist.spark.daemon import SHARD
 
 if TYPE_CHECKING:
-    from pyspark.sql import DataFrame, SparkSession
+    from pyspark import RDD, SparkContext
+    from pyspark.sql import SparkSession
     from pyspark.sql.types import StructType
 
 
@@ -33,10 +30,10 @@ def spark_schema(schema: pa.Schema) -> StructType:
 
 
 @contextmanager
-def pinned(spark: SparkSession, shard: int) -> Iterator[None]:
+def pinned(context: SparkContext, shard: int) -> Iterator[None]:
     """What is mapped meanwhile runs in the process of a shard, which has in memory what took long
     to make: Spark has Python workers of its own for every environment that functions ask for."""
-    environment = spark.sparkContext.environment
+    environment = context.environment
     environment[SHARD] = str(shard)
     try:
         yield
@@ -50,64 +47,58 @@ def keep_apart(spark: SparkSession) -> None:
     spark.conf.set("spark.sql.unionOutputPartitioning", "false")
 
 
-class Progress:
-    """Counts publications in a file of its own, if there is a folder to put it into."""
-
-    def __init__(self, folder: str | None) -> None:
-        self._folder = None if folder is None else Path(folder)
-        self._file: Path | None = None
-        """Each process has its own."""
-        self._count = 0
-
-    def add(self, publications: int) -> None:
-        self._count += publications
-        if self._folder is not None and self._folder.is_dir():
-            if self._file is None:
-                self._file = self._folder / f"{os.getpid()}-{uuid.uuid4()}"
-            self._file.write_text(str(self._count))
-
-
-DONE = pa.schema([("number", pa.int64()), ("done", pa.binary())])
-
-
 @dataclass(frozen=True, slots=True)
 class _Task:
-    """One shard's part, as a function of batches."""
+    """One shard's part, as a function of the rows of a partition."""
 
-    number: int
     task: Callable[[Any], Any]
     work: Any
 
-    def __call__(self, arriving: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
+    def __call__(self, arriving: Iterable[Any]) -> Iterator[bytes]:
         for _ in arriving:
             pass
         done = pickle.dumps(self.task(self.work))
         settle()
-        yield pa.record_batch([[self.number], [done]], schema=DONE)
+        yield done
 
 
 WORKER_ENDED = "Python worker exited unexpectedly"
-"""Spark's words: an item that ends its process does so again, and a kill does not."""
+"""Spark's words."""
+MOST_ATTEMPTS = 2
+"""At the same works where a worker ends: an item that ends its process does so again, and a kill
+does not."""
+
+
+class _WorkerEnded(Exception):
+    """Whatever has ended it."""
 
 
 class Lanes:
-    """A `Run` of the driver's; raises `TaskFailed` where a worker ends."""
+    """A `Run` of the driver's; raises `TaskFailed` where workers end again and again.
+
+    Tasks are RDDs, not DataFrames: nothing is planned then, which takes longer than an empty task.
+    """
 
     def __init__(self, spark: SparkSession) -> None:
-        self._spark = spark.newSession()
-        self._spark.conf.set("spark.sql.adaptive.enabled", "false")
-        keep_apart(self._spark)
-        self._starts: dict[int, DataFrame] = {}
+        self._context = spark.sparkContext
+        self._starts: dict[int, RDD[int]] = {}
         self._ahead: Thread | None = None
 
     def __call__(self, task: Callable[[W], D], works: Sequence[W]) -> list[D]:
+        if not works:
+            return []
         if self._ahead is not None:
             self._ahead.join()
             self._ahead = None
-        return self._run(task, works)
+        for _ in range(MOST_ATTEMPTS):
+            with suppress(_WorkerEnded):
+                return self._run(task, works)
+        raise TaskFailed(f"Python workers have ended {MOST_ATTEMPTS} times")
 
     def ahead(self, task: Callable[[W], object], works: Sequence[W]) -> None:
         """So that Spark's workers start while the driver recalls what it knew."""
+        if not works:
+            return
 
         def run() -> None:
             with suppress(Exception):  # whoever asks next hears of it
@@ -116,18 +107,17 @@ class Lanes:
         self._ahead = Thread(target=run, daemon=True)
         self._ahead.start()
 
+    def mend(self, task: Callable[[W], object], works: Callable[[], Sequence[W]]) -> None:
+        """Spark does so when there is a task."""
+
     def _run(self, task: Callable[[W], D], works: Sequence[W]) -> list[D]:
-        frames = [
-            self._frame(_Task(number, task, work), work.shard) for number, work in enumerate(works)
-        ]
-        together = reduce(lambda frame, more: frame.union(more), frames)
+        parts = [self._part(_Task(task, work), work.shard) for work in works]
         try:
-            rows = together.toArrow()
+            found = self._context.union(parts).collect()
         except Exception as error:
             if WORKER_ENDED in str(error):
-                raise TaskFailed("a Python worker has ended") from error
+                raise _WorkerEnded from error
             raise
-        found = rows.sort_by("number").column("done").to_pylist()
         return [pickle.loads(done) for done in found]
 
     def close(self) -> None:
@@ -135,12 +125,14 @@ class Lanes:
         while self._starts:
             self._starts.popitem()[1].unpersist()
 
-    def _frame(self, task: _Task, lane: int) -> DataFrame:
-        with pinned(self._spark, lane):
-            return self._start(lane).mapInArrow(task, "number bigint, done binary")
+    def _part(self, task: _Task, lane: int) -> RDD[bytes]:
+        with pinned(self._context, lane):
+            part = self._start(lane).mapPartitions(task)
+            _ = part._jrdd  # the environment is read now
+        return part
 
-    def _start(self, lane: int) -> DataFrame:
+    def _start(self, lane: int) -> RDD[int]:
         """One row on the executor that has the lane's engine: a task goes where it is kept."""
         if lane not in self._starts:
-            self._starts[lane] = self._spark.range(0, 1, 1, 1).persist()
+            self._starts[lane] = self._context.parallelize([lane], 1).persist()
         return self._starts[lane]

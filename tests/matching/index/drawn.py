@@ -91,7 +91,7 @@ def by_publication(index, found, count: int) -> list:
     degrees = zip(found.possibility.tolist(), found.necessity.tolist(), strict=True)
     pairs = zip(found.publications.tolist(), found.subscriptions.tolist(), strict=True)
     for (publication, number), (high, low) in zip(pairs, degrees, strict=True):
-        rows[publication].append((index.numbering.name(number), high, low))
+        rows[publication].append((index.numbering.names[number], high, low))
     return [sorted(row) for row in rows]
 
 

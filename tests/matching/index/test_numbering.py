@@ -44,16 +44,16 @@ def test_names_follow_every_change(seed):
             known[name] = numbering.add(name)
             assert len(set(known.values())) == len(known)
         if random.random() < 0.2:
-            names = numbering.names()
+            names = numbering.names.column()
             assert {name: names[number].as_py() for name, number in known.items()} == {
                 name: name for name in known
             }
-            assert numbering.names() is names
+            assert numbering.names.column() is names
         if random.random() < 0.05:
             numbering = Numbering(numbering.saved())
         assert len(numbering) == len(known)
         assert all(numbering.number(name) == number for name, number in known.items())
-        assert all(numbering.name(number) == name for name, number in known.items())
+        assert all(numbering.names[number] == name for name, number in known.items())
 
 
 def test_numbers_are_used_again():
@@ -62,7 +62,7 @@ def test_numbers_are_used_again():
         assert numbering.add(f"new {step}") in (0, 1)
         if step:
             numbering.remove(f"new {step - 1}")
-    assert len(numbering.names()) == 2
+    assert len(numbering.names.column()) == 2
 
 
 @pytest.mark.parametrize("seed", range(20))

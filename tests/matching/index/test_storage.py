@@ -79,7 +79,7 @@ def test_it_changes_as_any_other(seed):
         scan = plain(list(live.values()))
         assert matched(index, reads) == [scan.match(read) for read in reads]
         assert len(index.numbering) == len(live)
-        names = index.numbering.names()
+        names = index.numbering.names.column()
         assert all(names[index.numbering.number(name)].as_py() == name for name in live)
 
 
@@ -118,7 +118,7 @@ def test_it_knows_its_terms():
 
 def test_names_are_those_on_disk(folder):
     index = Index.open(folder)
-    names = index.numbering.names()
+    names = index.numbering.names.column()
     data = names.buffers()[2]
     saved = index.numbering.saved().names.data
     assert data.address == saved.ctypes.data
@@ -196,14 +196,14 @@ def test_without_verifying_the_document_and_the_end_are_looked_at(folder):
 def test_another_version_is_refused(folder, monkeypatch):
     saved, known = storage.VERSION, storage.VERSION + 1
     monkeypatch.setattr(storage, "VERSION", known)
-    said = f"is of version {saved}, not {known}: save the index again"
+    said = f"is of version {saved}, not {known}: another program"
     with pytest.raises(UnusableIndex, match=said):
         Index.open(folder)
 
 
 def test_another_layout_is_refused(folder, monkeypatch):
     monkeypatch.setattr(storage, "layout", lambda: 0)
-    with pytest.raises(UnusableIndex, match="is of another layout: save the index again"):
+    with pytest.raises(UnusableIndex, match="is of another layout: another program"):
         Index.open(folder)
 
 

@@ -134,7 +134,8 @@ def test_code_of_a_source_that_changed_since_it_was_imported_is_not_kept_for_the
     (tmp_path / "called.py").write_text(CALLED)
     told = [
         subprocess.run(
-            [sys.executable, "called.py", *texts],
+            # -B: Python would keep its own bytecode by the second and the size of a source
+            [sys.executable, "-B", "called.py", *texts],
             cwd=tmp_path,
             capture_output=True,
             text=True,
@@ -143,3 +144,52 @@ def test_code_of_a_source_that_changed_since_it_was_imported_is_not_kept_for_the
         for texts in ([TWICE.format(factor=7.5)], [])
     ]
     assert told == ["5.0\n", "15.0\n"]
+
+
+INNER = """
+import numpy as np
+from shortlist.matching.kernels.compiling import kernel
+
+@kernel
+def largest_first(numbers):
+    if not numbers.size:
+        raise ValueError("expected some numbers")
+    return np.sort(numbers)[::-1]
+"""
+OUTER = """
+import sys
+import numpy as np
+from numba.core.registry import cpu_target
+from inner import largest_first
+from shortlist.matching.kernels.compiling import kernel
+
+@kernel
+def best(numbers):
+    return largest_first(numbers)[0]
+
+numbers = np.array([2.0, 7.0, 5.0])
+print(largest_first(numbers).tolist())
+print(len(cpu_target.typing_context._registries) > 0)
+if "compile" in sys.argv:
+    print(best(numbers))
+try:
+    largest_first(np.empty(0))
+except ValueError as error:
+    print(error)
+"""
+
+
+def test_kept_code_runs_without_what_compiling_needs_and_others_are_compiled_with_it(tmp_path):
+    (tmp_path / "inner.py").write_text(INNER)
+    (tmp_path / "outer.py").write_text(OUTER)
+
+    def told(*arguments):
+        command = [sys.executable, "outer.py", *arguments]
+        done = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True, check=True)
+        return done.stdout.splitlines()
+
+    ordered, refused = "[7.0, 5.0, 2.0]", "expected some numbers"
+    assert told() == [ordered, "True", refused]
+    assert told() == [ordered, "False", refused]
+    assert told("compile") == [ordered, "False", "7.0", refused]
+    assert told("compile") == [ordered, "False", "7.0", refused]

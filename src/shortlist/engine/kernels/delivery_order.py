@@ -5,6 +5,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from shortlist.matching.kernels.borrowing import borrowed
 from shortlist.matching.kernels.compiling import kernel
 
 Bytes = NDArray[np.uint8]
@@ -35,7 +36,6 @@ class _Rows(NamedTuple):
     content: Bytes
 
 
-@kernel
 def order_of(keys: Keys) -> Longs:
     """The numbers of deliveries in order; nothing if they are in order already.
 
@@ -48,7 +48,12 @@ def order_of(keys: Keys) -> Longs:
     >>> order_of(Keys(np.array([1, 2]), same, content, offsets, none))
     array([], dtype=int64)
     """
-    rows = _rows(keys)
+    return _order(_rows(keys))
+
+
+@kernel(nogil=True)
+def _order(rows: _Rows) -> Longs:
+    rows = borrowed(rows)
     count = rows.times.size
     bounds = np.empty(count + 1, np.int64)
     bounds[0] = 0
@@ -70,7 +75,7 @@ def order_of(keys: Keys) -> Longs:
     return order
 
 
-@kernel
+@kernel(nogil=True)
 def _rows(keys: Keys) -> _Rows:
     count = keys.times.size
     starts, stops = np.empty(count, np.int64), np.empty(count, np.int64)
@@ -97,7 +102,7 @@ def _rows(keys: Keys) -> _Rows:
     return _Rows(keys.times, keys.positions, words, starts, stops, content)
 
 
-@kernel
+@kernel(forceinline=True)
 def _precedes(rows: _Rows, one: int, other: int) -> bool:
     if rows.times[one] != rows.times[other]:
         return bool(rows.times[one] < rows.times[other])
@@ -108,7 +113,7 @@ def _precedes(rows: _Rows, one: int, other: int) -> bool:
     return _is_lower(rows, one, other)
 
 
-@kernel
+@kernel(forceinline=True)
 def _is_lower(rows: _Rows, one: int, other: int) -> bool:
     """Whether one name is before the other."""
     start, start_of_other = rows.starts[one], rows.starts[other]

@@ -71,7 +71,7 @@ def has_escapes(content: Bytes) -> bool:
     return count > 0
 
 
-@kernel
+@kernel(nogil=True)
 def line_ends(columns: tuple[Cells, ...], end: Bytes, count: int) -> Longs:
     """Where each of so many lines begins, and where the last one ends."""
     ends = np.empty(count + 1, np.int64)
@@ -91,7 +91,7 @@ def line_ends(columns: tuple[Cells, ...], end: Bytes, count: int) -> Longs:
     return ends
 
 
-@kernel
+@kernel(nogil=True)
 def write_lines(columns: tuple[Cells, ...], end: Bytes, ends: Longs, lines: Bytes) -> None:
     """Writes the lines that begin where `line_ends` says."""
     cursors = np.empty(BLOCK, np.int64)
@@ -114,7 +114,7 @@ def write_lines(columns: tuple[Cells, ...], end: Bytes, ends: Longs, lines: Byte
             _copy(lines, cursors[at], end, 0, end.size)
 
 
-@kernel
+@kernel(nogil=True)
 def as_python_writes(
     numbers: NDArray[np.float64], content: Bytes, offsets: Longs
 ) -> tuple[Bytes, Longs]:

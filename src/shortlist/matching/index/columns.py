@@ -11,7 +11,7 @@ from typing import NamedTuple
 import numpy as np
 
 from shortlist.language.templates import Literal, Template
-from shortlist.matching.arrays import Ints
+from shortlist.matching.arrays import Floats, Ints
 from shortlist.matching.index.literals import (
     Anything,
     Attribute,
@@ -43,6 +43,9 @@ class Varying(NamedTuple):
 
 Column = Slot | Varying
 
+LiteralColumn = Floats | Sequence[str]
+"""What stands at one place of some conditions."""
+
 
 class Columns:
     """The literals of plain conjunctions, each as two columns of slots.
@@ -50,7 +53,8 @@ class Columns:
     >>> from shortlist.language.parser import parse_where
     >>> columns = Columns.of(Template(parse_where("rent < 1 and city = ''")), Vocabulary())
     >>> numbers = SlotNumbers()
-    >>> plus, minus = columns.numbered([[900.0, "Oslo"], [800.0, "Bergen"]], numbers)
+    >>> literals = [np.array([900.0, 800.0]), ["Oslo", "Bergen"]]
+    >>> plus, minus = columns.numbered(2, literals, numbers)
     >>> plus, minus
     (array([[2, 4],
            [3, 5]], dtype=int32), array([[0, 0],
@@ -76,11 +80,11 @@ class Columns:
         return cls(plus, minus) if len(known) == 2 * len(plus) else None  # type: ignore[arg-type]
 
     def numbered(
-        self, literals: Sequence[Sequence[Literal]], slots: SlotNumbers
+        self, size: int, literals: Sequence[LiteralColumn], slots: SlotNumbers
     ) -> tuple[Ints, Ints]:
-        """The numbers of slots, a row for each condition."""
+        """The numbers of slots, a row for each of so many conditions."""
         plus, minus = (
-            np.stack([_numbers(column, literals, slots) for column in columns], axis=1)
+            np.stack([_numbers(column, size, literals, slots) for column in columns], axis=1)
             for columns in (self._plus, self._minus)
         )
         return plus, minus
@@ -113,13 +117,25 @@ def _column(slot: Slot, signs: Sequence[float], marks: Sequence[Literal]) -> Col
     return slot if isinstance(found, int) else None
 
 
-def _numbers(column: Column, literals: Sequence[Sequence[Literal]], slots: SlotNumbers) -> Ints:
+def _numbers(
+    column: Column, size: int, literals: Sequence[LiteralColumn], slots: SlotNumbers
+) -> Ints:
     if not isinstance(column, Varying):
-        return np.full(len(literals), slots.number(column), np.int32)
+        return np.full(size, slots.number(column), np.int32)
     kind, attribute, place, sign, after = column
     if not sign:
-        texts = [slots.number(Equal(attribute, str(row[place]))) for row in literals]
-        return np.array(texts, np.int32)
-    values = np.fromiter((row[place] for row in literals), np.float64, len(literals))
-    keys = number_keys(sign * values) + after
+        texts = [*literals[place]]
+        known = {text: slots.number(Equal(attribute, text)) for text in dict.fromkeys(texts)}
+        return np.array([known[text] for text in texts], np.int32)
+    keys = number_keys(sign * np.asarray(literals[place])) + after
     return np.array(slots.more(kind, attribute, keys), np.int32)
+
+
+def as_columns(rows: Sequence[Sequence[Literal]]) -> list[LiteralColumn]:
+    """The literals of some conditions of one template, by place.
+
+    >>> as_columns([[900.0, "Oslo"], [800.0, "Bergen"]])
+    [array([900., 800.]), ('Oslo', 'Bergen')]
+    """
+    columns = zip(*rows, strict=True)
+    return [np.array(each) if isinstance(each[0], float) else each for each in columns]

@@ -1,15 +1,15 @@
 """From requests to segments: requests that differ only in their literals are compiled together."""
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from typing import NamedTuple
 
 import numpy as np
 
 from shortlist.fuzzy.degrees import FALSE, Degrees
 from shortlist.language.templates import Literal, Template, Templates
-from shortlist.matching.arrays import Ints
+from shortlist.matching.arrays import Ints, Longs
 from shortlist.matching.coarse import with_lowered
-from shortlist.matching.index.columns import Columns
+from shortlist.matching.index.columns import Columns, LiteralColumn, as_columns
 from shortlist.matching.index.segments import Alike, Segment
 from shortlist.matching.index.terms import Condition, Request, Terms, compiled_condition
 from shortlist.model.remembering import Remembered
@@ -25,6 +25,14 @@ class Filled(NamedTuple):
     literals: list[Literal]
 
 
+class Together(NamedTuple):
+    """Conditions of one template, by number."""
+
+    template: Template
+    numbers: Longs
+    literals: Sequence[LiteralColumn]
+
+
 Read = Condition | Filled
 """A condition that is about to become part of a segment."""
 
@@ -36,8 +44,8 @@ class Compiling:
     >>> from shortlist.model.vocabulary import Vocabulary
     >>> compiling = Compiling(Terms(Vocabulary(), Limits()))
     >>> some = [compiling.read(Request(f"rent < {rent}", "min", 0, 0)) for rent in range(900, 920)]
-    >>> some[0].literals
-    [900.0]
+    >>> some[2].literals
+    [902.0]
     >>> segment, places = compiling.segment(some)
     >>> segment.count, places.size
     (20, 20)
@@ -72,21 +80,39 @@ class Compiling:
                 groups.setdefault(read.template, {})[number] = read.literals
             else:
                 conditions[number] = read
+        together = [
+            Together(template, np.fromiter(rows, np.int64), as_columns([*rows.values()]))
+            for template, rows in groups.items()
+        ]
+        return self.segment_of(conditions, together)
+
+    def segment_of(
+        self, conditions: dict[int, Condition], together: Iterable[Together]
+    ) -> tuple[Segment, Ints]:
+        """The same of conditions by number, and of plain ones as columns; each number is there."""
         alike: list[Alike] = []
-        numbers: list[int] = []
-        for template, rows in groups.items():
-            columns = self._columns(template)
-            if columns is not None and len(rows) >= FEW:
-                numbers += rows
-                alike.append((columns, [*rows.values()]))
+        numbers: list[Ints] = []
+        for each in together:
+            columns = self._columns(each.template)
+            if columns is not None and each.numbers.size >= FEW:
+                numbers.append(each.numbers)
+                alike.append((columns, each.numbers.size, each.literals))
                 continue
-            for number, literals in rows.items():
-                where = template.filled(literals)
+            plain = [
+                column if isinstance(column, Sequence) else column.tolist()
+                for column in each.literals
+            ]
+            for place, number in enumerate(each.numbers.tolist()):
+                where = each.template.filled([column[place] for column in plain])
                 conditions[number] = compiled_condition(where, self._terms.vocabulary)
         segment, found = Segment.of(conditions.values(), alike)
         places = np.empty_like(found)
-        places[[*conditions, *numbers]] = found
+        places[np.concatenate([np.array([*conditions], np.int64), *numbers])] = found
         return segment, places
+
+    def is_plain(self, template: Template) -> bool:
+        """Whether conditions of a template are compiled as columns, where all above 0 counts."""
+        return self._columns(template) is not None
 
     def _made(self, template: Template) -> Columns | None:
         return Columns.of(template, self._terms.vocabulary)

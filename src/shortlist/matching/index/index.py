@@ -1,15 +1,19 @@
 """The compiled matcher: conditions in segments, publications in blocks."""
 
 import os
+from collections import Counter
+from collections.abc import Mapping
 from dataclasses import asdict
 from functools import lru_cache, partial
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 
 from shortlist.matching.base import Match
-from shortlist.matching.blocks import Block, Ints
+from shortlist.matching.blocks import Block, Ints, Longs
 from shortlist.matching.index.compiling import Compiling, Read
+from shortlist.matching.index.literals import Attribute
 from shortlist.matching.index.masks import MOST
 from shortlist.matching.index.matches import Matches
 from shortlist.matching.index.numbering import NOBODY, Numbering, Requests
@@ -17,6 +21,7 @@ from shortlist.matching.index.search import FuzzySearch, Search
 from shortlist.matching.index.segments import FULL, Segment, Shelf
 from shortlist.matching.index.storage import bytes_of, open_parts, save_parts
 from shortlist.matching.index.terms import Terms, document_of, vocabulary_of
+from shortlist.matching.kernels.conditions import NARROW
 from shortlist.matching.scan import reaches
 from shortlist.matching.values import Reader
 from shortlist.model.settings import Limits
@@ -25,6 +30,10 @@ from shortlist.model.vocabulary import Vocabulary
 
 FEW = 256
 """Pairs of a publication and a subscription up to which it is not worth while to make masks."""
+OFTEN = 4
+"""Where one in so many ends is one of its numbers, an attribute is asked about often."""
+SPARSE = 64
+"""Where one pair in so many matches, moving the matches back takes longer than order saves."""
 REMEMBERED = 4096
 """Conditions that are kept ready to be judged one by one."""
 
@@ -59,6 +68,8 @@ class Index:
         self._compiling = Compiling(self.terms)
         self._waiting: dict[int, Read] = {}
         self._room = 4096
+        self._is_dense = False
+        """Many pairs of the last block matched."""
         self._meets = lru_cache(REMEMBERED)(self.terms.meets)
 
     @classmethod
@@ -73,25 +84,32 @@ class Index:
         about, parts = open_parts(Path(folder), verify)
         vocabulary, limits = vocabulary_of(about["vocabulary"]), Limits(**about["limits"])
         index = cls(vocabulary, limits, few=few)
-        index.numbering = Numbering(parts["numbers"])
-        index.requests = Requests(index.terms.request, parts["requests"])
-        index._shelf = parts["shelf"]
+        index.load(parts)
         return index
 
     def save(self, folder: str | os.PathLike[str]) -> None:
         """Saves the index in a folder of its own, in the place of what was saved there before."""
-        self._flush()
         about = {
             "subscriptions": len(self.numbering),
             "vocabulary": document_of(self.terms.vocabulary),
             "limits": asdict(self.terms.limits),
         }
-        parts = {
+        save_parts(Path(folder), about, self.saved())
+
+    def saved(self) -> dict[str, Any]:
+        """All but the terms."""
+        self._flush()
+        return {
             "numbers": self.numbering.saved(),
             "requests": self.requests.saved(),
             "shelf": self._shelf,
         }
-        save_parts(Path(folder), about, parts)
+
+    def load(self, saved: Mapping[str, Any]) -> None:
+        """Takes the place of what is there."""
+        self.numbering = Numbering(saved["numbers"].copied())
+        self.requests = Requests(self.terms.request, saved["requests"])
+        self._shelf = saved["shelf"]
 
     @property
     def nbytes(self) -> int:
@@ -143,8 +161,8 @@ class Index:
     def match(self, read: Reader) -> list[Match]:
         found = self.match_block(Block.of_readers([read]))
         rows = zip(found.subscriptions, found.possibility, found.necessity, strict=True)
-        name = self.numbering.name
-        return sorted(Match(name(number), float(high), float(low)) for number, high, low in rows)
+        names = self.numbering.names
+        return sorted(Match(names[number], float(high), float(low)) for number, high, low in rows)
 
     def match_block(self, block: Block, unconditional: bool = True) -> Matches:
         """All matches of some publications, in no order that means anything.
@@ -160,16 +178,35 @@ class Index:
             return self._judged_all(block, unconditional)
         self._flush()
         self._shelf.tidy()
-        if block.size <= MOST:
+        is_ordered = block.size > 64 * NARROW and not self._is_dense
+        order = self._order(block) if is_ordered else None
+        if order is None and block.size <= MOST:
             found = [self._matches(block)]
         else:
-            pieces = np.array_split(np.arange(block.size), -(-block.size // MOST))
+            every = np.arange(block.size) if order is None else order
+            pieces = np.array_split(every, -(-block.size // MOST))
             found = [self._matches(block.taken(piece)).moved(piece) for piece in pieces]
+        count = sum(each.count for each in found)
+        self._is_dense = count * SPARSE > block.size * len(self.requests)
         if unconditional and self._shelf.unconditional != NOBODY:
             everyone = self._shelf.sharers.members(self._shelf.unconditional)
             every = np.repeat(np.arange(block.size, dtype=np.int32), everyone.size)
             found.append(Matches.sure(every, np.tile(everyone, block.size)))
         return Matches.joined(found)
+
+    def _order(self, block: Block) -> Longs | None:
+        """The publications by the numbers of one attribute, if conditions ask about it often: then
+        what lies between two of them is few words of a mask."""
+        asked: Counter[Attribute] = Counter()
+        for held in self._shelf:
+            for ends in held.segment.slots.ends:
+                asked[ends.attribute] += ends.keys.size
+        if not asked:
+            return None
+        [(attribute, count)] = asked.most_common(1)
+        if attribute.kind != "number" or count * OFTEN < asked.total():
+            return None
+        return np.argsort(block.column(attribute.path).rough_numbers)
 
     def _matches(self, block: Block) -> Matches:
         """The matches of no more publications than a mask has bits."""
@@ -181,10 +218,10 @@ class Index:
             return self._crisp_matches(block)
         fuzzy, crisp = np.flatnonzero(is_fuzzy), np.flatnonzero(~is_fuzzy)
         some = block.taken(fuzzy) if crisp.size else block
-        search = FuzzySearch(some, paths)
+        search = FuzzySearch(some, paths, self._room)
         for held in self._shelf:
             search.take(held.segment, (held.heads, self._shelf.sharers.following))
-        found = search.matches()
+        found = self._noted(search.matches())
         if not crisp.size:
             return found
         others = self._crisp_matches(block.taken(crisp))
@@ -195,8 +232,10 @@ class Index:
         search = Search(block, self._room)
         for held in self._shelf:
             search.take(held.segment, (held.heads, self._shelf.sharers.following))
-        found = search.matches()
-        self._room = 4096 + found.certain * 5 // 4  # the next block will need about as much
+        return self._noted(search.matches())
+
+    def _noted(self, found: Matches) -> Matches:
+        self._room = 4096 + found.count * 5 // 4  # the next block will need about as much
         return found
 
     def _judged_all(self, block: Block, unconditional: bool) -> Matches:

@@ -59,13 +59,13 @@ class Distinct:
 class AttributeValues:
     """An attribute's values in a block; words of a fuzzy text count as elements.
 
-    With `only_crisp`, fuzzy values are left out.
+    With `only_crisp`, fuzzy texts are left out.
     """
 
     def __init__(self, attribute: Attribute, block: Block, only_crisp: bool = False) -> None:
         column = block.column(attribute.path)
         self._words: list[str] = []
-        self._lows = self._highs = np.empty(0, np.int64)
+        self._corners = np.empty((0, 4), np.int64)
         """Of fuzzy numbers."""
         self.fuzzy = np.empty(0, np.int32)
         """Who has a fuzzy value of the type, some more than once."""
@@ -77,10 +77,9 @@ class AttributeValues:
             self.fuzzy = texts.places[is_possible]
             places = np.concatenate([places, column.element_places, self.fuzzy])
             keys = np.concatenate([keys, column.element_codes, texts.codes[is_possible]])
-        elif attribute.kind == "number" and not only_crisp:
+        elif attribute.kind == "number":
             self.fuzzy = column.fuzzy_numbers.places
-            self._lows = number_keys(column.fuzzy_numbers.corners[:, 0])
-            self._highs = number_keys(column.fuzzy_numbers.corners[:, 3])
+            self._corners = number_keys(column.fuzzy_numbers.corners)
         several = column.element_places.size + self.fuzzy.size if attribute.kind == "text" else 0
         self.is_single = not (more_places or several)
         self._places = np.append(places, np.array(more_places, np.int32))
@@ -116,24 +115,16 @@ class AttributeValues:
         """Without fuzzy numbers."""
         return Order.of(self._keys, self._places)
 
-    @cached_property
-    def lows(self) -> Order:
-        """The order of what is least possible for each."""
-        return self._with_fuzzy(self._lows)
-
-    @cached_property
-    def highs(self) -> Order:
-        """The order of what is most possible for each."""
-        return self._with_fuzzy(self._highs)
+    def corners(self, which: int) -> Order:
+        """The order in which each fuzzy number goes by one of its four corners."""
+        if not self._corners.size:
+            return self.order
+        keys = np.append(self._keys, self._corners[:, which])
+        return Order.of(keys, np.append(self._places, self.fuzzy))
 
     def text_order(self, places_among: Longs) -> Order:
         """Of texts, given the place of every word among the ends that are asked for."""
         return Order.of(places_among[self._keys], self._places)
-
-    def _with_fuzzy(self, keys: Longs) -> Order:
-        if not keys.size:
-            return self.order
-        return Order.of(np.append(self._keys, keys), np.append(self._places, self.fuzzy))
 
     def _singles(self, kind: Kind, column: Column) -> tuple[Ints, Longs]:
         match kind:
@@ -187,14 +178,24 @@ EMPTY, FULL = 0, 1
 
 
 class SlotRows(NamedTuple):
-    """The row of every slot.
+    """The row of every slot at four levels: whose value possibly has it at all, fully possibly has
+    it, has it with some certainty, and surely has it.
 
-    By `plus` those publications count that may have it, by `minus` those that surely have it: they
-    are the same unless something fuzzy was published.
+    Of possibility and necessity, `possible` has all of whom the first is above 0, `full` only those
+    of whom it is 1, `some` all of whom the second is above 0, and `sure` only those of whom it is
+    1. Of crisp values all four tell the same.
     """
 
-    plus: Rows
-    minus: Rows
+    possible: Rows
+    full: Rows
+    some: Rows
+    sure: Rows
+
+
+LEVELS = range(4)
+"""Of `SlotRows`: at level n a fuzzy number is below what its n-th corner is below."""
+POSSIBLE, SOME = 0, 2
+"""Where fuzzy values are not told apart these levels have all of them, and the others have none."""
 
 
 class _Prefixes(NamedTuple):
@@ -219,9 +220,7 @@ class _Section(NamedTuple):
 class BlockMasks:
     """The table of masks of a block; rows that segments share come before a segment's own.
 
-    With `is_fuzzy`, fuzzy values may have been published: then `plus` has all who may have a slot.
-    `minus` has those who surely have it: with a crisp value, or with any number that is possible
-    before an end. So of those who published a crisp value, both tell the same.
+    With `is_fuzzy`, fuzzy values may have been published, and slots have a row for each level.
     """
 
     def __init__(self, block: Block, is_fuzzy: bool = False) -> None:
@@ -233,8 +232,9 @@ class BlockMasks:
         set_bits(np.arange(block.size, dtype=np.int32), self.table, FULL)
         self._shared = 2
         self._values: dict[tuple[Attribute, bool], AttributeValues] = {}
-        self._prefixes: dict[tuple[Attribute, bool], tuple[_Prefixes, _Prefixes]] = {}
+        self._prefixes: dict[tuple[Attribute, int], _Prefixes] = {}
         self._rows_of: dict[Attribute | Path, int] = {}
+        self._fuzzy_rows: dict[Attribute, int] = {}
 
     def values(self, attribute: Attribute, only_crisp: bool = False) -> AttributeValues:
         key = attribute, only_crisp
@@ -245,59 +245,65 @@ class BlockMasks:
                 self._values[key] = AttributeValues(attribute, self.block, only_crisp)
         return self._values[key]
 
+    def _values_at(self, attribute: Attribute, level: int) -> AttributeValues:
+        only_crisp = attribute.kind == "text" and level not in (POSSIBLE, SOME)
+        return self.values(attribute, only_crisp)
+
     def rows(self, slots: SlotTable) -> SlotRows:
         """The rows of a segment's slots, which hold until the next segment's are asked for."""
         texts = {ends.attribute: ends for ends in slots.ends if ends.attribute.kind == "text"}
-        least = [self._orders(ends.attribute, texts, False)[0] for ends in slots.ends]
-        most = [self._sure_order(ends.attribute, texts) for ends in slots.ends if self.is_fuzzy]
+        # those of texts went by another segment's ends
+        self._prefixes = {of: rows for of, rows in self._prefixes.items() if of[0] not in texts}
+        levels = LEVELS if self.is_fuzzy else LEVELS[:1]
+        # what segments share comes before their own
+        orders = [
+            [self._order(ends.attribute, texts, level) for ends in slots.ends] for level in levels
+        ]
         typed = [self._typed_row(attribute) for attribute in slots.typed]
         present = [self._present_row(path) for path in slots.present]
-        possible = list(self._sections(slots, texts, only_crisp=False))
-        sure = list(self._sections(slots, texts, only_crisp=True)) if self.is_fuzzy else []
+        sections = [list(self._sections(slots, texts, level)) for level in levels]
         free = self._shared
-        most_rows = free + (slots.size - slots.first_mask) * (2 if self.is_fuzzy else 1)
+        most_rows = free + (slots.size - slots.first_mask) * len(levels)
         self._reserve(most_rows)
-        plus: Rows = np.zeros(slots.size, np.uint16 if most_rows < SMALL else np.uint32)
-        plus[1] = FULL
-        plus[slots.first_typed : slots.first_typed + len(typed)] = typed
-        plus[slots.first_present : slots.first_present + len(present)] = present
-        minus = plus.copy() if self.is_fuzzy else plus
-        _fill_ends(slots, least, plus)
-        for section in possible:
-            free = section.fill(free, plus)
-        any_of = slots.any_of_offsets, slots.any_of_members, slots.first_any_of
-        free = any_of_rows(*any_of, self.table, free, plus)
-        if self.is_fuzzy:
-            _fill_ends(slots, most, minus)
-            for attribute, first, size, fill in sure:
-                if self.values(attribute).fuzzy.size:
-                    free = fill(free, minus)
-                else:
-                    minus[first : first + size] = plus[first : first + size]
-            any_of_rows(*any_of, self.table, free, minus)
-        return SlotRows(plus, minus)
+        possible: Rows = np.zeros(slots.size, np.uint16 if most_rows < SMALL else np.uint32)
+        possible[1] = FULL
+        possible[slots.first_typed : slots.first_typed + len(typed)] = typed
+        possible[slots.first_present : slots.first_present + len(present)] = present
+        filled: list[Rows] = []
+        for level in levels:
+            rows = filled[POSSIBLE].copy() if filled else possible
+            _fill_ends(slots, orders[level], rows)
+            for attribute, first, size, fill in sections[level]:
+                if level == POSSIBLE or self.values(attribute).fuzzy.size:
+                    rows[first : first + size] = EMPTY
+                    free = fill(free, rows)
+            if level != SOME:  # something may be certain that is so of none of its parts
+                rows[slots.first_any_of :] = EMPTY
+                any_of = slots.any_of_offsets, slots.any_of_members, slots.first_any_of
+                free = any_of_rows(*any_of, self.table, free, rows)
+            filled.append(rows)
+        return SlotRows(*filled) if self.is_fuzzy else SlotRows(*filled * len(LEVELS))
 
     def _sections(
-        self, slots: SlotTable, texts: dict[Attribute, Ends], only_crisp: bool
+        self, slots: SlotTable, texts: dict[Attribute, Ends], level: int
     ) -> Iterator[_Section]:
         for equals in slots.equals:
             size = len(equals.texts) if equals.texts else equals.keys.size
-            fill = self._equals(equals, only_crisp)
-            yield _Section(equals.attribute, equals.first, size, fill)
+            yield _Section(equals.attribute, equals.first, size, self._equals(equals, level))
         for patterns in slots.patterns:
             attribute = Attribute(patterns.path, "text")
-            fill = partial(self._fill_found, patterns, self.values(attribute, only_crisp))
-            yield _Section(attribute, patterns.first, patterns.operators.size, fill)
+            found = partial(self._fill_found, patterns, self._values_at(attribute, level))
+            yield _Section(attribute, patterns.first, patterns.operators.size, found)
         for each in slots.betweens:
             ends = each.lows, each.highs
-            fill = self._ranges(each.attribute, *ends, each.first, texts, only_crisp)
-            yield _Section(each.attribute, each.first, each.lows.size, fill)
+            ranges = self._ranges(each.attribute, *ends, each.first, texts, level)
+            yield _Section(each.attribute, each.first, each.lows.size, ranges)
 
-    def _equals(self, equals: Equals, only_crisp: bool) -> Fill:
-        values = self.values(equals.attribute, only_crisp)
+    def _equals(self, equals: Equals, level: int) -> Fill:
+        values = self._values_at(equals.attribute, level)
         if values.fuzzy.size and equals.texts is None:
             ends = equals.keys, equals.keys + 1
-            return self._ranges(equals.attribute, *ends, equals.first, {}, only_crisp)
+            return self._ranges(equals.attribute, *ends, equals.first, {}, level)
         return partial(self._fill_equal, equals, values)
 
     def _fill_equal(self, equals: Equals, values: AttributeValues, free: int, rows: Rows) -> int:
@@ -321,12 +327,13 @@ class BlockMasks:
         highs: Longs,
         first: int,
         texts: dict[Attribute, Ends],
-        only_crisp: bool,
+        level: int,
     ) -> Fill:
         """What fills the rows of ranges."""
-        values = self.values(attribute, only_crisp)
+        values = self._values_at(attribute, level)
         if values.is_single:
-            least, most = self._orders(attribute, texts, only_crisp)
+            least = self._order(attribute, texts, level)
+            most = self._order(attribute, texts, LEVELS[-1] - level)
             return lambda free, rows: between_rows(
                 lows,
                 highs,
@@ -340,9 +347,9 @@ class BlockMasks:
                 rows,
             )
         order = self._text_order(values, texts[attribute]) if attribute in texts else values.order
-        fuzzy = (
-            self._fuzzy_row(attribute) if attribute.kind == "number" and values.fuzzy.size else 0
-        )
+        fuzzy = 0
+        if attribute.kind == "number" and level in (POSSIBLE, SOME) and values.fuzzy.size:
+            fuzzy = self._fuzzy_row(attribute)
 
         def fill(free: int, rows: Rows) -> int:
             free = element_between_rows(
@@ -353,25 +360,18 @@ class BlockMasks:
 
         return fill
 
-    def _orders(
-        self, attribute: Attribute, texts: dict[Attribute, Ends], only_crisp: bool
-    ) -> tuple[_Prefixes, _Prefixes]:
-        """What each has at least, and what each has at most, in order."""
-        values = self.values(attribute, only_crisp)
-        if attribute in texts:
-            prefixes = self._prefixes_of(self._text_order(values, texts[attribute]))
-            return prefixes, prefixes
-        key = attribute, values is not self.values(attribute)
+    def _order(self, attribute: Attribute, texts: dict[Attribute, Ends], level: int) -> _Prefixes:
+        """Who is below what, at a level."""
+        key = attribute, level if self.values(attribute).fuzzy.size else POSSIBLE
         if key not in self._prefixes:
-            least = most = self._prefixes_of(values.lows)
-            if values.fuzzy.size:
-                most = self._prefixes_of(values.highs)
-            self._prefixes[key] = least, most
+            values = self._values_at(attribute, level)
+            order = (
+                self._text_order(values, texts[attribute])
+                if attribute in texts
+                else values.corners(level)
+            )
+            self._prefixes[key] = self._prefixes_of(order)
         return self._prefixes[key]
-
-    def _sure_order(self, attribute: Attribute, texts: dict[Attribute, Ends]) -> _Prefixes:
-        """What each surely has at most; of fuzzy texts nothing is sure."""
-        return self._orders(attribute, texts, only_crisp=attribute in texts)[1]
 
     def _text_order(self, values: AttributeValues, ends: Ends) -> Order:
         """What each has at least: texts go by their places among the ends that are asked for."""
@@ -387,9 +387,10 @@ class BlockMasks:
         return _Prefixes(keys, row)
 
     def _fuzzy_row(self, attribute: Attribute) -> int:
-        row = self._share(1)
-        set_bits(self.values(attribute).fuzzy, self.table, row)
-        return row
+        if attribute not in self._fuzzy_rows:
+            row = self._fuzzy_rows[attribute] = self._share(1)
+            set_bits(self.values(attribute).fuzzy, self.table, row)
+        return self._fuzzy_rows[attribute]
 
     def _typed_row(self, attribute: Attribute) -> int:
         if attribute not in self._rows_of:

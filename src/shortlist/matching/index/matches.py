@@ -2,6 +2,7 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from itertools import chain
 from typing import Any
 
 import numpy as np
@@ -46,13 +47,17 @@ class PackedDegrees:
 class Matches:
     """Publications, by place in the block, and subscriptions, by number, side by side.
 
-    The first ones have degrees of their own, and the rest are certain.
+    Those who come first are certain: their degrees are (1, 1). Then come some that are fully
+    possible and not at all certain, with the degrees (1, 0). The last ones have degrees of their
+    own.
     """
 
     publications: Ints
     subscriptions: Ints
     possibilities: Floats | PackedDegrees
     necessities: Floats | PackedDegrees
+    uncertain: int = 0
+    """So many have the degrees (1, 0)."""
 
     @property
     def count(self) -> int:
@@ -61,17 +66,19 @@ class Matches:
     @property
     def certain(self) -> int:
         """So many have the degrees (1, 1)."""
-        return self.publications.size - self.possibilities.size
+        return self.publications.size - self.uncertain - self.possibilities.size
 
     @property
     def possibility(self) -> Floats:
         """Of every pair."""
-        return np.append(_unpacked(self.possibilities), np.ones(self.certain))
+        ones = np.ones(self.certain + self.uncertain)
+        return np.append(ones, _unpacked(self.possibilities))
 
     @property
     def necessity(self) -> Floats:
         """Of every pair."""
-        return np.append(_unpacked(self.necessities), np.ones(self.certain))
+        ones, zeros = np.ones(self.certain), np.zeros(self.uncertain)
+        return np.concatenate([ones, zeros, _unpacked(self.necessities)])
 
     @property
     def nbytes(self) -> int:
@@ -88,8 +95,9 @@ class Matches:
         """
         return replace(
             self,
-            possibilities=PackedDegrees.of(_unpacked(self.possibilities), bits),
-            necessities=PackedDegrees.of(_unpacked(self.necessities), bits),
+            possibilities=PackedDegrees.of(self.possibility[self.certain :], bits),
+            necessities=PackedDegrees.of(self.necessity[self.certain :], bits),
+            uncertain=0,
         )
 
     @classmethod
@@ -112,12 +120,14 @@ class Matches:
 
     def kept(self, which: Bools) -> "Matches":
         """Those of the pairs that are wanted."""
-        graded = which[: self.possibilities.size]
+        graded = which[self.certain + self.uncertain :]
+        uncertain = which[self.certain : self.certain + self.uncertain]
         return Matches(
             self.publications[which],
             self.subscriptions[which],
             _unpacked(self.possibilities)[graded],
             _unpacked(self.necessities)[graded],
+            int(np.count_nonzero(uncertain)),
         )
 
     def moved(self, places: Longs) -> "Matches":
@@ -126,33 +136,33 @@ class Matches:
 
     @classmethod
     def joined(cls, some: Sequence["Matches"]) -> "Matches":
-        """All of several: last what is certain.
+        """All of several: first what is certain.
 
         >>> one = Matches(np.array([0, 1]), np.array([7, 7]), np.array([0.5]), np.array([0.25]))
         >>> both = Matches.joined([one, one])
         >>> both.publications.tolist(), both.possibility.tolist()
-        ([0, 0, 1, 1], [0.5, 0.5, 1.0, 1.0])
+        ([0, 0, 1, 1], [1.0, 1.0, 0.5, 0.5])
         """
         some = [each for each in some if each.count] or list(some[:1])
         if len(some) == 1:
             return some[0]
-        graded = [each.possibilities.size for each in some]
+        ends = [(each.certain, each.certain + each.uncertain) for each in some]
 
         def ordered(arrays: list[Ints]) -> Ints:
-            heads = [array[:first] for array, first in zip(arrays, graded, strict=True)]
-            tails = [array[first:] for array, first in zip(arrays, graded, strict=True)]
-            return np.concatenate([*heads, *tails, np.empty(0, np.int32)])
+            parts = [np.split(array, end) for array, end in zip(arrays, ends, strict=True)]
+            return np.concatenate([*chain.from_iterable(zip(*parts, strict=True))])
 
-        high = np.concatenate([*(_unpacked(each.possibilities) for each in some), np.empty(0)])
+        high = np.concatenate([*(_unpacked(each.possibilities) for each in some)])
         if all(each.possibilities is each.necessities for each in some):
             low = high  # nothing fuzzy was published
         else:
-            low = np.concatenate([*(_unpacked(each.necessities) for each in some), np.empty(0)])
+            low = np.concatenate([*(_unpacked(each.necessities) for each in some)])
         return cls(
             ordered([each.publications for each in some]),
             ordered([each.subscriptions for each in some]),
             high,
             low,
+            sum(each.uncertain for each in some),
         )
 
 

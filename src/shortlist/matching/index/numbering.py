@@ -1,65 +1,19 @@
 """Subscriptions by number: their names, what they ask, and which of them share a condition."""
 
-import sys
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
 from functools import lru_cache
-from typing import Generic, TypeVar
 
 import numpy as np
+import numpy.typing as npt
 import pyarrow as pa
 
 from shortlist.matching.arrays import Ints, Longs, with_length
+from shortlist.matching.index.names import Layered, NameColumn
 from shortlist.matching.index.terms import Request
 from shortlist.matching.index.texts import Texts, stable_hash
 from shortlist.matching.kernels.numbering import EMPTY, GONE, enter_all, link_all, listed
 from shortlist.model.subscription import Subscription
-
-T = TypeVar("T")
-
-
-class Layered(Generic[T]):
-    """Those below a count are read where they were saved, as long as they have not changed.
-
-    >>> words = Layered(2, ["war", "drama"].__getitem__)
-    >>> words[1], words[2] = "love", "peace"
-    >>> words[0], words[1], len(words), list(words.changes())
-    ('war', 'love', 3, [(1, 'love'), (2, 'peace')])
-    """
-
-    def __init__(self, count: int, saved: Callable[[int], T | None]) -> None:
-        self._count = count
-        self._saved = saved
-        self._changed: dict[int, T | None] = {}
-        self._later: list[T | None] = []
-
-    def __len__(self) -> int:
-        return self._count + len(self._later)
-
-    @property
-    def nbytes(self) -> int:
-        """Without the things themselves."""
-        return sys.getsizeof(self._changed) + sys.getsizeof(self._later)
-
-    def __getitem__(self, number: int) -> T | None:
-        if number >= self._count:
-            return self._later[number - self._count]
-        return self._changed[number] if number in self._changed else self._saved(number)
-
-    def __setitem__(self, number: int, thing: T | None) -> None:
-        """Numbers come one after the other."""
-        if number < self._count:
-            self._changed[number] = thing
-        elif number == len(self):
-            self._later.append(thing)
-        else:
-            self._later[number - self._count] = thing
-
-    def changes(self) -> Iterator[tuple[int, T | None]]:
-        """What is not as it was saved."""
-        yield from self._changed.items()
-        yield from enumerate(self._later, self._count)
-
 
 NOBODY = -1
 HALF = 2**31 - 1
@@ -83,9 +37,28 @@ class NumberTable:
     count: int = 0
     used: int = 0
 
+    @classmethod
+    def of(cls, hashes: Sequence[int] | npt.NDArray[np.uint64]) -> "NumberTable":
+        """One with the numbers 0, 1, 2, … of what has these hashes."""
+        return cls.holding(entries_of(np.array(hashes, np.uint64), np.arange(len(hashes))))
+
+    @classmethod
+    def holding(cls, entries: Longs) -> "NumberTable":
+        """One with these entries."""
+        table = cls(entries, entries.size, entries.size)
+        table._make_room()
+        return table
+
     def find(self, hashed: int, is_it: Callable[[int], bool]) -> int:
         """The number with this hash that is the one, or -1."""
-        return next((number for _, number in self._alike(hashed) if is_it(number)), NOBODY)
+        # as `_alike`, for each of the many that every change asks for
+        item, last, half = self.entries.item, self.entries.size - 1, hashed & HALF
+        place = half & last
+        while (entry := item(place)) != EMPTY:
+            if entry >> 32 == half and is_it(entry & (2**32 - 1)):
+                return int(entry & (2**32 - 1))
+            place = (place + 1) & last
+        return NOBODY
 
     def put(self, number: int, hashed: int) -> None:
         if 3 * (self.used + 1) > 2 * self.entries.size:
@@ -125,6 +98,11 @@ class NumberTable:
         self.entries, self.used = larger, self.count
 
 
+def entries_of(hashes: npt.NDArray[np.uint64], numbers: Longs) -> Longs:
+    """Those of a table, for what has these hashes."""
+    return ((hashes & np.uint64(HALF)) << np.uint64(32)).astype(np.int64) | numbers
+
+
 @dataclass(frozen=True, slots=True)
 class SavedNumbers:
     """A numbering as it is saved."""
@@ -133,6 +111,24 @@ class SavedNumbers:
     table: NumberTable = field(default_factory=NumberTable)
     free: Ints = field(default_factory=lambda: np.empty(0, np.int32))
 
+    @classmethod
+    def of(cls, ids: Sequence[str]) -> "SavedNumbers":
+        """Different ids, numbered in their order.
+
+        >>> SavedNumbers.of(["a", "b"]).find("b")
+        1
+        """
+        return cls(Texts.plain(ids), NumberTable.of([*map(stable_hash, ids)]))
+
+    def find(self, name: str) -> int:
+        """The number of an id, or nobody's; only as long as nobody changes the table."""
+        return self.table.find(stable_hash(name), lambda one: self.names[one] == name)
+
+    def copied(self) -> "SavedNumbers":
+        """With a table that may be changed."""
+        table = NumberTable(self.table.entries.copy(), self.table.count, self.table.used)
+        return SavedNumbers(self.names, table, self.free)
+
 
 class Numbering:
     """Gives each id a small number, and takes it back.
@@ -140,70 +136,50 @@ class Numbering:
     >>> numbers = Numbering()
     >>> numbers.add("a"), numbers.add("b"), numbers.remove("a"), numbers.add("c")
     (0, 1, 0, 0)
-    >>> numbers.name(0), len(numbers), numbers.names().to_pylist()
+    >>> numbers.names[0], len(numbers), numbers.names.column().to_pylist()
     ('c', 2, ['c', 'b'])
     """
 
     def __init__(self, saved: SavedNumbers | None = None) -> None:
         saved = saved or SavedNumbers()
-        self._names = Layered(len(saved.names), saved.names.__getitem__)
+        self.names = NameColumn(saved.names)
+        """At free numbers anything may stand."""
         self._free: list[int] = saved.free.tolist()
         self._table = saved.table
-        self._array = saved.names.arrow()
-        self._changed: set[int] = set()
 
     def __len__(self) -> int:
-        return len(self._names) - len(self._free)
+        return len(self.names) - len(self._free)
 
     @property
     def nbytes(self) -> int:
         """Without the names themselves."""
-        return self._names.nbytes + self._table.entries.nbytes + 8 * len(self._array)
+        return self.names.nbytes + self._table.entries.nbytes
 
-    def name(self, number: int) -> str:
-        name = self._names[number]
-        assert name is not None
-        return name
-
-    def names(self) -> pa.LargeStringArray:
-        """Every number's name, made anew only after changes; at free numbers anything may stand."""
-        known, total = len(self._array), len(self._names)
-        if self._changed or known < total:
-            numbers = [*self._changed, *range(known, total)]
-            new = pa.array([self._names[number] for number in numbers], pa.large_string())
-            order = np.arange(total)
-            order[numbers] = known + np.arange(len(numbers))
-            self._array = pa.concat_arrays([self._array, new]).take(pa.array(order))
-            self._changed.clear()
-        return self._array
+    def find(self, name: str) -> int:
+        """The number of an id, or nobody's."""
+        return self._table.find(stable_hash(name), lambda one: self.names.find(one) == name)
 
     def number(self, name: str) -> int:
-        number = self._table.find(stable_hash(name), lambda one: self._names[one] == name)
-        if number < 0:
+        number = self.find(name)
+        if number == NOBODY:
             raise KeyError(name)
         return number
 
     def add(self, name: str) -> int:
-        number = self._free.pop() if self._free else len(self._names)
-        self._rename(number, name)
+        number = self._free.pop() if self._free else len(self.names)
+        self.names.put(number, name)
         self._table.put(number, stable_hash(name))
         return number
 
     def remove(self, name: str) -> int:
         number = self.number(name)
         self._table.drop(number, stable_hash(name))
-        self._rename(number, None)
+        self.names.put(number, None)
         self._free.append(number)
         return number
 
     def saved(self) -> SavedNumbers:
-        names = Texts.of_arrow(self.names())
-        return SavedNumbers(names, self._table, np.array(self._free, np.int32))
-
-    def _rename(self, number: int, name: str | None) -> None:
-        self._names[number] = name
-        if number < len(self._array):
-            self._changed.add(number)
+        return SavedNumbers(self.names.saved(), self._table, np.array(self._free, np.int32))
 
 
 @dataclass(slots=True)

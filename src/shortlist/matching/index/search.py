@@ -1,8 +1,7 @@
 """One block of publications against segments; what is fuzzy in it are facts that slots ask of."""
 
-from collections.abc import Callable, Iterable
+from collections.abc import Iterable
 from dataclasses import dataclass
-from functools import partial
 
 import numpy as np
 import numpy.typing as npt
@@ -14,13 +13,13 @@ from shortlist.matching.index.matches import Matches
 from shortlist.matching.index.segments import Conjunctions, Segment
 from shortlist.matching.index.tables import HIGHEST, LOWEST, SlotTable
 from shortlist.matching.kernels.conditions import kernels
+from shortlist.matching.kernels.grades import HUGE
 from shortlist.matching.kernels.judging import (
     judge_conjunctions,
-    judge_plain,
     judge_programs,
     share_out,
-    split,
 )
+from shortlist.matching.kernels.levels import tell_conjunctions, telling_programs
 from shortlist.matching.kernels.literals import (
     ANY_OF,
     BELOW,
@@ -33,6 +32,7 @@ from shortlist.matching.kernels.literals import (
     Fuzzy,
     Words,
 )
+from shortlist.matching.kernels.opening import judge_open
 from shortlist.model.paths import Path
 
 Lists = tuple[Ints, Ints]
@@ -43,12 +43,23 @@ class Pairs:
     """Publications and numbers side by side, growing."""
 
     def __init__(self, room: int = 4096) -> None:
-        self._pairs = np.empty(room, np.int32), np.empty(room, np.int32), 0
+        self.pairs = np.empty(room, np.int32), np.empty(room, np.int32), 0
+        """Kernels write behind as many as the last number says, or into larger arrays."""
 
     @property
     def arrays(self) -> tuple[Ints, Ints]:
-        publications, numbers, count = self._pairs
+        publications, numbers, count = self.pairs
         return publications[:count], numbers[:count]
+
+    def add(self, publications: Ints, numbers: Ints) -> None:
+        """Writes down more of them."""
+        first, theirs, count = self.pairs
+        end = count + publications.size
+        if end > first.size:
+            first, theirs = np.empty(end, np.int32), np.empty(end, np.int32)
+            first[:count], theirs[:count] = self.arrays
+        first[count:end], theirs[count:end] = publications, numbers
+        self.pairs = first, theirs, end
 
     def conjunctions(
         self,
@@ -63,10 +74,12 @@ class Pairs:
 
         To expand is to write down the subscriptions of a condition in place of its number.
         """
+        if not conjunctions.size:
+            return
         match_conjunctions, _ = kernels(masks.words)
         arrays = tuple([_index(array) for array in conjunctions])
-        self._pairs = match_conjunctions(
-            (masks.table, *rows), arrays, first, lists, expand, self._pairs
+        self.pairs = match_conjunctions(
+            (masks.table, rows.possible, rows.sure), arrays, first, lists, expand, self.pairs
         )
 
     def programs(
@@ -84,10 +97,36 @@ class Pairs:
             some = segment.programs
             code = _index(some.code_offsets), some.code
             arrays = *code, _index(some.plus), _index(some.minus), some.is_strict
-            first, table = segment.crisp.size, (masks.table, *rows)
-            self._pairs = match_programs(
-                table, arrays, some.depth, wanted, first, lists, expand, self._pairs
+            first, table = segment.crisp.size, (masks.table, rows.possible, rows.sure)
+            self.pairs = match_programs(
+                table, arrays, some.depth, wanted, first, lists, expand, self.pairs
             )
+
+
+class GradedPairs:
+    """Publications, subscriptions and degrees side by side, growing.
+
+    There are two rows of degrees, or one where possibility and necessity are the same.
+    """
+
+    def __init__(self, room: int, rows: int) -> None:
+        self._found = np.empty((2, room), np.int32), np.empty((rows, room)), 0
+
+    def add(self, pairs: tuple[Ints, Ints], degrees: Floats, lists: Lists) -> None:
+        """Notes those pairs of publications and conditions whose possibility is above 0."""
+        self._found = share_out(*pairs, degrees, lists, self._found)
+
+    def matches(self, sure: Pairs, uncertain: Pairs | None = None) -> Matches:
+        """These, and before them pairs with the degrees (1, 1) and (1, 0)."""
+        (publications, numbers), degrees, count = self._found
+        between = uncertain.arrays if uncertain else (NO_PAIRS, NO_PAIRS)
+        sure.add(*between)
+        sure.add(publications[:count], numbers[:count])
+        rows = [row[:count] for row in degrees]
+        return Matches(*sure.arrays, rows[0], rows[-1], between[0].size)
+
+
+NO_PAIRS: Ints = np.empty(0, np.int32)
 
 
 class Search:
@@ -101,11 +140,11 @@ class Search:
         self._block = block
         self._masks = BlockMasks(block)
         self._certain = Pairs(room)
-        self._graded: list[Matches] = []
+        self._graded = GradedPairs(room, 1)
 
     def matches(self) -> Matches:
         """All that was found so far."""
-        return Matches.joined([*self._graded, Matches.sure(*self._certain.arrays)])
+        return self._graded.matches(self._certain)
 
     def take(self, segment: Segment, lists: Lists) -> None:
         """Looks through a segment."""
@@ -120,17 +159,13 @@ class Search:
         pairs = Pairs()
         pairs.conjunctions(masks, rows, segment.graded, segment.crisp.size, lists)
         which = segment.of_programs(pairs.arrays)
-        self._share(pairs, judge_conjunctions(programs, graded, None, *which), lists)
+        degrees = judge_conjunctions(programs, graded, None, *which)
+        self._graded.add(pairs.arrays, degrees, lists)
         pairs = Pairs()
         pairs.programs(masks, rows, segment, others, lists)
-        asked = (masks.table, *rows), programs, programs.depth, graded, None
+        asked = (masks.table, rows.possible, rows.sure), programs, programs.depth, graded, None
         degrees = judge_programs(*asked, *segment.of_programs(pairs.arrays))
-        self._share(pairs, degrees, lists)
-
-    def _share(self, pairs: Pairs, degrees: npt.NDArray[np.float64], lists: Lists) -> None:
-        """Notes pairs with a degree above 0, one for each subscription that has the condition."""
-        publications, numbers, both, _ = share_out(*pairs.arrays, degrees, *lists)
-        self._graded.append(Matches(publications, numbers, both, both))
+        self._graded.add(pairs.arrays, degrees, lists)
 
 
 def _index(places: Ints) -> npt.NDArray[np.uint32]:
@@ -155,15 +190,15 @@ class BlockFacts:
         numbers, degrees = [np.empty(0, np.int64)], [np.empty(0)]
         words: dict[Path, list[str]] = {}
         every = np.arange(block.size + 1)
-        values, texts = 0, 0
+        fuzzy, texts = 0, 0
         for path in paths:
             column = block.column(path)
             if column.fuzzy_numbers.places.size:
                 rows[Attribute(path, "number")] = len(starts)
-                starts.append(values + np.searchsorted(column.fuzzy_numbers.places, every))
+                starts.append(fuzzy + np.searchsorted(column.fuzzy_numbers.places, every))
                 corners.append(column.fuzzy_numbers.corners)
                 shapes.append(column.fuzzy_numbers.shapes)
-                values += column.fuzzy_numbers.places.size
+                fuzzy += column.fuzzy_numbers.places.size
             if column.fuzzy_texts.places.size:
                 rows[Attribute(path, "text")] = len(starts)
                 starts.append(texts + np.searchsorted(column.fuzzy_texts.places, every))
@@ -172,12 +207,14 @@ class BlockFacts:
                 numbers.append(places)
                 degrees.append(column.fuzzy_texts.degrees)
                 texts += column.fuzzy_texts.places.size
+        values = np.concatenate(corners)
         arrays = Facts(
             np.array(starts, np.int32).reshape(-1, block.size + 1),
-            np.concatenate(corners),
+            values,
             np.concatenate(shapes),
             np.concatenate(numbers),
             np.concatenate(degrees),
+            bool((np.isinf(values) | (np.abs(values) <= HUGE)).all()),
         )
         return cls(arrays, rows, BlockMasks(Block.of_words(words)))
 
@@ -185,7 +222,7 @@ class BlockFacts:
         """What kernels are told for a segment."""
         words = Words(self.words.table, np.zeros(0, np.uint16), np.empty((0, 0)))
         if self.arrays.words.size:
-            rows, grades = self.words.rows(segment.slots).plus, segment.grades
+            rows, grades = self.words.rows(segment.slots).possible, segment.grades
             words = Words(self.words.table, rows, grades.graded(self.words.block).singles)
         rows_of = [
             self.row(Attribute(path, "number" if graded is None else "text"))
@@ -258,74 +295,99 @@ def _ranges(lows: Longs, highs: Longs) -> tuple[Floats, Floats, Bools, Bools]:
     return low, high, after_low, before_high
 
 
-Look = Callable[[SlotRows, Pairs], None]
-"""Writes down the pairs that rows of masks let pass."""
-
-
 class FuzzySearch:
     """Matches of a block in which anything was published, segment by segment.
 
-    Masks tell what is possible, and what surely is not; then the possibility and the necessity of
-    each pair are computed.
+    Of conditions that crisp values never grade, under a strict norm, masks tell most degrees. Of
+    others they tell what is possible, and then possibility and necessity of each pair are computed.
     """
 
-    def __init__(self, block: Block, paths: Iterable[Path]) -> None:
+    def __init__(self, block: Block, paths: Iterable[Path], room: int = 4096) -> None:
         self._block = block
         self._masks = BlockMasks(block, is_fuzzy=True)
         self._facts = BlockFacts.of(block, paths)
-        self._found: list[Matches] = []
+        self._graded = GradedPairs(room, 2)
+        self._sure = Pairs(room)
+        self._uncertain = Pairs(room // 2)
+        self._entries = np.empty((4, 4096), np.int32)
 
     def matches(self) -> Matches:
         """All that was found so far."""
-        return Matches.joined(self._found or [Matches.of_rows([])])
+        return self._graded.matches(self._sure, self._uncertain)
 
     def take(self, segment: Segment, lists: Lists) -> None:
         """Looks through a segment."""
         masks, programs = self._masks, segment.programs
         rows = masks.rows(segment.slots)
         fuzzy = self._facts.fuzzy(segment)
-
-        def plain(rows: SlotRows, pairs: Pairs) -> None:
-            pairs.conjunctions(masks, rows, segment.crisp, 0, lists)
-
-        def conjunctions(rows: SlotRows, pairs: Pairs) -> None:
-            pairs.conjunctions(masks, rows, segment.graded, segment.crisp.size, lists)
-
-        def others(rows: SlotRows, pairs: Pairs, which: Ints) -> None:
-            pairs.programs(masks, rows, segment, which, lists)
-
-        unsure = self._unsure(plain, rows, lists)
-        self._share(unsure, judge_plain(segment.crisp, fuzzy, *unsure), lists)
+        self._tell_conjunctions(segment, rows, fuzzy, lists)
         if not programs.size:
             return
         graded = segment.grades.graded(self._block)
-        possible = _found(conjunctions, rows)
-        which = segment.of_programs(possible)
-        self._share(possible, judge_conjunctions(programs, graded, fuzzy, *which), lists)
+        possible = Pairs()
+        possible.conjunctions(masks, rows, segment.graded, segment.crisp.size, lists)
+        which = segment.of_programs(possible.arrays)
+        degrees = judge_conjunctions(programs, graded, fuzzy, *which)
+        self._graded.add(possible.arrays, degrees, lists)
         is_crisp = programs.is_strict & ~programs.is_graded
-        asked = (masks.table, *rows), programs, programs.depth, graded, fuzzy
-        for pairs in (
-            _found(partial(others, which=segment.others(~is_crisp)), rows),
-            self._unsure(partial(others, which=segment.others(is_crisp)), rows, lists),
-        ):
-            self._share(pairs, judge_programs(*asked, *segment.of_programs(pairs)), lists)
+        undecided = self._tell_programs(segment, rows, fuzzy, segment.others(is_crisp), lists)
+        others = Pairs()
+        others.programs(masks, rows, segment, segment.others(~is_crisp), lists)
+        asked = (masks.table, rows.possible, rows.sure), programs, programs.depth, graded, fuzzy
+        for pairs in (others.arrays, undecided):
+            degrees = judge_programs(*asked, *segment.of_programs(pairs))
+            self._graded.add(pairs, degrees, lists)
 
-    def _unsure(self, look: Look, rows: SlotRows, lists: Lists) -> tuple[Ints, Ints]:
-        """Pairs that are possible and not sure; those that are sure are matches already.
+    def _tell_conjunctions(
+        self, segment: Segment, rows: SlotRows, fuzzy: Fuzzy, lists: Lists
+    ) -> None:
+        self._sure.pairs, self._uncertain.pairs, open_ones = tell_conjunctions(
+            (self._masks.table, *rows, segment.slots.first_mask),
+            tuple([_index(array) for array in segment.crisp]),
+            segment.crisp.longest,
+            lists,
+            self._sure.pairs,
+            self._uncertain.pairs,
+            (self._entries, 0),
+        )
+        self._judge_open(fuzzy, open_ones, None, 0, lists)
 
-        Of conditions that crisp values never grade, under a strict norm. It is sure what surely has
-        the one slot of a literal and cannot have the other.
-        """
-        possible, sure = _found(look, rows), _found(look, SlotRows(rows.minus, rows.plus))
-        publications, conditions, *shared = split(*possible, *sure, *lists)
-        self._found.append(Matches.sure(*shared))
-        return publications, conditions
+    def _tell_programs(
+        self, segment: Segment, rows: SlotRows, fuzzy: Fuzzy, wanted: Longs, lists: Lists
+    ) -> tuple[Ints, Ints]:
+        """The answer are pairs that are undecided; the others that match are noted."""
+        programs, undecided, first = segment.programs, Pairs(), segment.crisp.size
+        literals = programs.literal_offsets, _index(programs.plus), _index(programs.minus)
+        found = telling_programs(self._masks.words)(
+            (self._masks.table, *rows, segment.slots.first_mask),
+            (
+                *literals,
+                programs.code_offsets,
+                programs.code,
+                programs.norms,
+                programs.least,
+                first,
+            ),
+            programs.depth,
+            wanted,
+            lists,
+            self._sure.pairs,
+            self._uncertain.pairs,
+            undecided.pairs,
+            (self._entries, 0),
+        )
+        self._sure.pairs, self._uncertain.pairs, undecided.pairs, open_ones = found
+        self._judge_open(fuzzy, open_ones, programs.least, first, lists)
+        return undecided.arrays
 
-    def _share(self, pairs: tuple[Ints, Ints], degrees: Floats, lists: Lists) -> None:
-        self._found.append(Matches(*share_out(*pairs, degrees, *lists)))
-
-
-def _found(look: Look, rows: SlotRows) -> tuple[Ints, Ints]:
-    pairs = Pairs()
-    look(rows, pairs)
-    return pairs.arrays
+    def _judge_open(
+        self,
+        fuzzy: Fuzzy,
+        open_ones: tuple[Ints, int],
+        least: Floats | None,
+        first: int,
+        lists: Lists,
+    ) -> None:
+        self._entries, count = open_ones
+        publications, which, degrees = judge_open(fuzzy, self._entries, count, least, first)
+        self._graded.add((publications, which), degrees, lists)

@@ -9,10 +9,9 @@ from typing import NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from shortlist.language.templates import Literal
 from shortlist.matching.arrays import Ints, joined, offsets_of, picked, with_length
 from shortlist.matching.blocks import Bools, Floats
-from shortlist.matching.index.columns import Columns
+from shortlist.matching.index.columns import Columns, LiteralColumn
 from shortlist.matching.index.grades import Grades
 from shortlist.matching.index.literals import Grade, Slot
 from shortlist.matching.index.numbering import NOBODY, Sharers
@@ -37,6 +36,11 @@ class Conjunctions(NamedTuple):
     @property
     def size(self) -> int:
         return self.offsets.size - 1
+
+    @property
+    def longest(self) -> int:
+        """So many literals has none more than, that with which its group begins included."""
+        return 1 + int(np.diff(self.offsets).max(initial=0))
 
     @classmethod
     def arranged(
@@ -193,8 +197,8 @@ def _weights(condition: Condition) -> Sequence[float]:
     return weights
 
 
-Alike = tuple[Columns, Sequence[Sequence[Literal]]]
-"""Plain conditions of one template: what they have in common, and the literals of each."""
+Alike = tuple[Columns, int, Sequence[LiteralColumn]]
+"""So many plain conditions of one template: what they have in common, and their literals."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -242,11 +246,11 @@ class Segment:
         plus = [np.array([slots.number(literal.plus) for literal in literals], np.int32)]
         minus = [np.array([slots.number(literal.minus) for literal in literals], np.int32)]
         lengths = [len(each.literals) for each in plain]
-        for columns, rows in alike:
-            more_plus, more_minus = columns.numbered(rows, slots)
+        for columns, size, filling in alike:
+            more_plus, more_minus = columns.numbered(size, filling, slots)
             plus.append(more_plus.ravel())
             minus.append(more_minus.ravel())
-            lengths += [more_plus.shape[1]] * len(rows)
+            lengths += [more_plus.shape[1]] * size
         first = len(distinct)
         total = first + len(lengths) - len(plain)
         which += range(first, total)
@@ -351,16 +355,21 @@ class Shelf:
 
     def put(self, segment: Segment, numbers: Ints, places: Ints) -> None:
         """Adds a segment, given subscriptions and each one's condition in it."""
-        self._reserve(int(numbers.max()))
+        self.reserve(int(numbers.max()) + 1)
         heads = np.full(segment.count, NOBODY, np.int32)
         self.sharers.put_all(numbers, places, heads)
         self._hold(segment, heads)
 
     def put_unconditional(self, number: int) -> None:
         """Adds a subscription without a condition."""
-        self._reserve(number)
-        self.unconditional = self.sharers.put(number, self.unconditional)
-        self.segment_of[number] = NOBODY
+        self.put_all_unconditional(np.array([number], np.int32))
+
+    def put_all_unconditional(self, numbers: Ints) -> None:
+        self.reserve(int(numbers.max()) + 1)
+        head = np.array([self.unconditional], np.int32)
+        self.sharers.put_all(numbers, np.zeros_like(numbers), head)
+        self.unconditional = int(head[0])
+        self.segment_of[numbers] = NOBODY
 
     def join(self, number: int, sharer: int) -> None:
         """Lets a subscription share another one's condition."""
@@ -368,7 +377,7 @@ class Shelf:
         if where == NOBODY:
             self.put_unconditional(number)
             return
-        self._reserve(number)
+        self.reserve(number + 1)
         held = self.held[where]
         held.heads[condition] = self.sharers.put(number, int(held.heads[condition]))
         self.segment_of[number], self.condition_of[number] = where, condition
@@ -416,8 +425,8 @@ class Shelf:
     def _home(self, number: int) -> tuple[int, int]:
         return int(self.segment_of[number]), int(self.condition_of[number])
 
-    def _reserve(self, number: int) -> None:
-        """Makes room for a subscription."""
-        self.sharers.reserve(number + 1)
-        self.segment_of = with_length(self.segment_of, number + 1, NOBODY)
-        self.condition_of = with_length(self.condition_of, number + 1, NOBODY)
+    def reserve(self, count: int) -> None:
+        """Makes room for subscriptions with numbers below this count."""
+        self.sharers.reserve(count)
+        self.segment_of = with_length(self.segment_of, count, NOBODY)
+        self.condition_of = with_length(self.condition_of, count, NOBODY)

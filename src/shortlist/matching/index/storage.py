@@ -8,7 +8,7 @@ import mmap
 import os
 import zlib
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import fields, is_dataclass
+from dataclasses import dataclass, fields, is_dataclass
 from pathlib import Path
 from secrets import token_hex
 from struct import Struct
@@ -24,6 +24,9 @@ from shortlist.matching.index.tables import Betweens, Ends, Equals, Patterns, Sl
 from shortlist.matching.index.texts import Texts
 
 Array = np.ndarray[Any, Any]
+
+Parts = dict[str, Any]
+"""Something as arrays and what JSON can say, each by its name."""
 
 DESCRIBED: dict[str, Any] = {
     each.__name__: each
@@ -50,6 +53,34 @@ DESCRIBED: dict[str, Any] = {
 }
 
 
+@dataclass(frozen=True, slots=True)
+class Chained:
+    """Arrays that are written one after the other, and opened as one.
+
+    >>> Chained.of([np.array([1, 2]), np.array([3])], np.int64).whole()
+    array([1, 2, 3])
+    """
+
+    arrays: Sequence[Array]
+    """Contiguous ones of one kind, each with one dimension."""
+    dtype: np.dtype[Any]
+
+    @classmethod
+    def of(cls, arrays: Sequence[Array], kind: Any) -> "Chained":
+        return cls(arrays, np.dtype(kind))
+
+    @property
+    def shape(self) -> tuple[int]:
+        return (sum(array.size for array in self.arrays),)
+
+    @property
+    def nbytes(self) -> int:
+        return self.shape[0] * self.dtype.itemsize
+
+    def whole(self) -> Array:
+        return np.concatenate([np.empty(0, self.dtype), *self.arrays])
+
+
 def layout() -> int:
     """A number that changes whenever the fields of what is described do.
 
@@ -60,18 +91,30 @@ def layout() -> int:
     return zlib.crc32(repr(names).encode())
 
 
-def described(value: Any, arrays: list[Array]) -> Any:
+class Arrays:
+    """Arrays in order, each once."""
+
+    def __init__(self) -> None:
+        self._known: dict[int, tuple[int, Array | Chained]] = {}
+
+    def __iter__(self) -> Iterator[Array | Chained]:
+        return (array for _, array in self._known.values())
+
+    def place(self, array: Array | Chained) -> int:
+        return self._known.setdefault(id(array), (len(self._known), array))[0]
+
+
+def described(value: Any, arrays: Arrays) -> Any:
     """What JSON can say about a value; its arrays are put with the others.
 
-    >>> arrays = []
+    >>> arrays = Arrays()
     >>> described(Texts.plain(["war"]), arrays)
     {'Texts': [{'array': 0}, {'array': 1}, {'array': 2}]}
-    >>> restored({"Texts": [{"array": 0}, {"array": 1}, {"array": 2}]}, arrays)[0]
+    >>> restored({"Texts": [{"array": 0}, {"array": 1}, {"array": 2}]}, [*arrays])[0]
     'war'
     """
-    if isinstance(value, np.ndarray):
-        arrays.append(value)
-        return {"array": len(arrays) - 1}
+    if isinstance(value, np.ndarray | Chained):
+        return {"array": arrays.place(value)}
     if isinstance(value, dict):
         return {"dict": [described(item, arrays) for item in value.items()]}
     name = type(value).__name__
@@ -80,6 +123,18 @@ def described(value: Any, arrays: list[Array]) -> Any:
     if isinstance(value, tuple):
         return [described(part, arrays) for part in value]
     return value
+
+
+def in_memory(parts: Parts) -> Parts:
+    """The same with arrays only, as if it had been saved and opened.
+
+    >>> in_memory({"n": Chained.of([np.array([1]), np.array([2])], np.int64)})
+    {'n': array([1, 2])}
+    """
+    arrays = Arrays()
+    description = described(parts, arrays)
+    found = [each.whole() if isinstance(each, Chained) else each for each in arrays]
+    return restored(description, found)  # type: ignore[no-any-return]
 
 
 def restored(description: Any, arrays: Sequence[Array]) -> Any:
@@ -102,7 +157,7 @@ def bytes_of(value: Any) -> int:
     >>> bytes_of(Texts.plain(["war", "love"]))
     31
     """
-    arrays: list[Array] = []
+    arrays = Arrays()
     described(value, arrays)
     return sum(array.nbytes for array in arrays)
 
@@ -125,17 +180,17 @@ LINE = 64
 END = Struct("<QI16s")
 """Where the document starts, its checksum, and what tells that an index ends here."""
 MARK = b"shortlist index\n"
-AGAIN = "save the index again"
 
 
 class UnusableIndex(Exception):
     """A folder holds no index that this program can open: what is wrong, where, what to do."""
 
 
-def save_parts(folder: Path, about: Any, parts: Mapping[str, Any]) -> None:
+def save_parts(folder: Path, about: Any, parts: Mapping[str, Any], *, durable: bool = True) -> None:
     """Saves parts, each a dataclass of arrays; what was saved in the folder before is replaced.
 
-    Until the last moment, and if anything fails, the folder holds what it held.
+    Until the last moment, and if anything fails, the folder holds what it held. What is not
+    durable may be gone after a power cut.
 
     >>> from shortlist.matching.index.texts import Texts
     >>> from tempfile import TemporaryDirectory
@@ -146,15 +201,17 @@ def save_parts(folder: Path, about: Any, parts: Mapping[str, Any]) -> None:
     ('two words', ['war', 'love'])
     """
     folder.mkdir(parents=True, exist_ok=True)
-    arrays: list[Array] = []
+    arrays = Arrays()
     descriptions = {name: described(value, arrays) for name, value in parts.items()}
     document = {"version": VERSION, "layout": layout(), "about": about, "parts": descriptions}
     new = folder / f"{token_hex(8)}.arrays"
     try:
-        _write(new, document, arrays)
+        _write(new, document, arrays, durable)
         os.replace(new, folder / FILE)
     finally:
         new.unlink(missing_ok=True)
+    if not durable:
+        return
     opened = os.open(folder, os.O_RDONLY)
     try:
         os.fsync(opened)  # the folder's own entry is safe on disk, too
@@ -177,36 +234,43 @@ def open_parts(folder: Path, verify: bool = True) -> tuple[Any, dict[str, Any]]:
         message = f"{folder} holds no index: {FILE} is missing; save one there first"
         raise UnusableIndex(message) from None
     if size < END.size or mapped[-len(MARK) :] != MARK:
-        message = f"{file} is damaged, or not that of an index: its end is missing; {AGAIN}"
+        message = f"{file} is damaged, or not that of an index: its end is missing"
         raise UnusableIndex(message)
     start, checksum, _ = END.unpack(mapped[-END.size :])
     written = mapped[start : -END.size]
     if zlib.crc32(written) != checksum:
-        raise UnusableIndex(f"{file} is damaged: its document has another checksum; {AGAIN}")
+        raise UnusableIndex(f"{file} is damaged: its document has another checksum")
     document = json.loads(written)
     if document["version"] != VERSION:
         found = f"version {document['version']}, not {VERSION}"
-        raise UnusableIndex(f"{file} is of {found}: {AGAIN} with this program")
+        raise UnusableIndex(f"{file} is of {found}: another program has saved it")
     if document["layout"] != layout():
-        raise UnusableIndex(f"{file} is of another layout: {AGAIN} with this program")
+        raise UnusableIndex(f"{file} is of another layout: another program has saved it")
     if verify and zlib.crc32(memoryview(mapped)[:start]) != document["checksum"]:
-        raise UnusableIndex(f"{file} is damaged: its arrays have another checksum; {AGAIN}")
+        raise UnusableIndex(f"{file} is damaged: its arrays have another checksum")
     arrays = [np.ndarray(shape, kind, mapped, at) for kind, shape, at in document["arrays"]]
     parts = {name: restored(part, arrays) for name, part in document["parts"].items()}
     return document["about"], parts
 
 
-def _write(file: Path, document: dict[str, Any], arrays: Iterable[Array]) -> None:
-    """Writes a new file, until it is safe on disk."""
+def _write(
+    file: Path, document: dict[str, Any], arrays: Iterable[Array | Chained], durable: bool
+) -> None:
+    """Writes a new file; a durable one, until it is safe on disk."""
     places, size, checksum = [], 0, 0
     with file.open("xb") as out:
         for array in arrays:
             places.append((array.dtype.str, array.shape, size))
-            content = np.ascontiguousarray(array).reshape(-1).view(np.uint8)
-            for piece in (content.data, bytes(-content.size % LINE)):
-                checksum = zlib.crc32(piece, checksum)
-                size += out.write(piece)
+            links = array.arrays if isinstance(array, Chained) else [array]
+            for link in links:
+                content = np.ascontiguousarray(link).reshape(-1).view(np.uint8).data
+                checksum = zlib.crc32(content, checksum)
+                size += out.write(content)
+            filling = bytes(-size % LINE)
+            checksum = zlib.crc32(filling, checksum)
+            size += out.write(filling)
         written = json.dumps({**document, "arrays": places, "checksum": checksum}).encode()
         out.write(written + END.pack(size, zlib.crc32(written), MARK))
         out.flush()
-        os.fsync(out.fileno())
+        if durable:
+            os.fsync(out.fileno())

@@ -1,7 +1,7 @@
 """What subscriptions ask of a matcher, what it is read under, and what it is compiled to."""
 
 import json
-from collections.abc import Iterator
+from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 from typing import Any, NamedTuple
@@ -64,13 +64,14 @@ def compiled_condition(
     ((0, 1, 2, -5, -4), False, False)
     """
     literals: list[Literal] = []
-    code = tuple(_postfix(where, vocabulary, literals))
+    code: list[int] = []
+    _compile(where, vocabulary, literals, code)
     strict = norm in STRICT
     graded = not strict or any(literal.grade is not None for literal in literals)
     is_flat = graded or norm != "min"
     return Condition(
         literals=tuple(literals),
-        code=code,
+        code=tuple(code),
         norm=WEIGHTED if isinstance(norm, Weights) else NORMS.index(norm),
         is_strict=strict,
         is_conjunction=strict and _is_conjunction(code, is_flat),
@@ -80,19 +81,22 @@ def compiled_condition(
     )
 
 
-def _is_conjunction(code: tuple[int, ...], is_flat: bool) -> bool:
+def _is_conjunction(code: Sequence[int], is_flat: bool) -> bool:
     """Whether nothing is joined by `or` and, for degrees' sake, no level lies within another."""
     levels = [step for step in code if step < 0]
     return not any(step % 2 for step in levels) and not (is_flat and len(levels) > 1)
 
 
-def _postfix(where: Where, vocabulary: Vocabulary, literals: list[Literal]) -> Iterator[int]:
+def _compile(
+    where: Where, vocabulary: Vocabulary, literals: list[Literal], code: list[int]
+) -> None:
+    """Adds the literals of a tree, and the postfix program over them."""
     if isinstance(where, And | Or):
         for operand in where.operands:
-            yield from _postfix(operand, vocabulary, literals)
-        yield -(2 * len(where.operands) + isinstance(where, Or))
+            _compile(operand, vocabulary, literals, code)
+        code.append(-(2 * len(where.operands) + isinstance(where, Or)))
     else:
-        yield len(literals)
+        code.append(len(literals))
         literals.append(compiled(where, vocabulary))
 
 

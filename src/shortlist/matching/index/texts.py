@@ -1,7 +1,8 @@
 """Texts side by side, as one run of bytes."""
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
+from functools import lru_cache
 from hashlib import blake2b
 from itertools import pairwise
 
@@ -51,6 +52,16 @@ class Texts:
         return cls(data, np.cumsum([0, *map(len, pieces)], dtype=np.int64))
 
     @classmethod
+    def joined(cls, some: Sequence["Texts"]) -> "Texts":
+        """All texts, one list after the other, as `plain` has them.
+
+        >>> [*Texts.joined([Texts.plain(["war"]), Texts.plain(["drama", ""])])]
+        ['war', 'drama', '']
+        """
+        data = np.concatenate([np.empty(0, np.uint8), *(each.letters for each in some)])
+        return cls(data, joined_offsets(some))
+
+    @classmethod
     def of_arrow(cls, texts: pa.LargeStringArray) -> "Texts":
         """As `plain`, in the same memory; null is empty."""
         _, offsets, data = texts.buffers()
@@ -63,6 +74,11 @@ class Texts:
         """The texts in the same memory."""
         buffers = pa.py_buffer(self.offsets), pa.py_buffer(self.data)
         return pa.LargeStringArray.from_buffers(len(self), *buffers)
+
+    @property
+    def letters(self) -> npt.NDArray[np.uint8]:
+        """Of these texts, without what else may lie beside them."""
+        return self.data[int(self.offsets[0]) : int(self.offsets[-1])]
 
     def __len__(self) -> int:
         return self.offsets.size - 1
@@ -83,11 +99,18 @@ class Texts:
         )
 
 
+def joined_offsets(some: Sequence[Texts]) -> Longs:
+    """Where all texts start, one list after the other, and where the last one ends."""
+    lengths = [np.diff(each.offsets) for each in some]
+    return np.cumsum(np.concatenate([np.zeros(1, np.int64), *lengths]))
+
+
 def encoded(text: str) -> bytes:
     """UTF-8, in which bytes order as code points do; JSON may bring half characters."""
     return text.encode("utf-8", "surrogatepass")
 
 
+@lru_cache(4096)
 def stable_hash(text: str) -> int:
     """64 bits that are the same in every process; nobody can choose texts that share many.
 

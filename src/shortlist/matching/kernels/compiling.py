@@ -14,11 +14,14 @@ from itertools import count
 from pathlib import Path
 from typing import Any, TypeVar, overload
 
+from llvmlite.binding import parse_bitcode
 from numba.core import types
 from numba.core.bytecode import FunctionIdentity
-from numba.core.caching import FunctionCache, IndexDataCacheFile
+from numba.core.caching import CompileResultCacheImpl, FunctionCache, IndexDataCacheFile
+from numba.core.codegen import JITCodeLibrary
 from numba.core.dispatcher import Dispatcher
 from numba.core.registry import CPUDispatcher
+from numba.core.runtime.nrt import rtsys
 
 Function = TypeVar("Function", bound=Callable[..., Any])
 FORMAT = 3
@@ -66,13 +69,65 @@ class KeptCode(IndexDataCacheFile):
         return self._index_name.replace(".nbi", f".{digest[:16]}.nbc")
 
 
+class KeptLibrary(JITCodeLibrary):
+    """Code that runs as it was kept. What others need to be compiled with it is read when somebody
+    is: numba reads that first, which takes most of what it takes to load a kernel."""
+
+    _unread: bytes | None = None
+    _read: Any = None
+
+    @property
+    def _shared_module(self) -> Any:
+        if self._unread is not None:
+            self._read, self._unread = parse_bitcode(self._unread), None
+            self._codegen._engine._load_defined_symbols(self._read)
+        return self._read
+
+    @_shared_module.setter
+    def _shared_module(self, module: Any) -> None:
+        self._read = module
+
+    @classmethod
+    def _unserialize(cls, codegen: Any, state: Any) -> "KeptLibrary":
+        name, _, (code, unread) = state
+        self = cls(codegen, name)
+        self.enable_object_caching()
+        self._set_compiled_object(code)
+        self._finalize_final_module()
+        self._unread = unread
+        return self
+
+
+class KeptResults(CompileResultCacheImpl):
+    """Makes functions of what was kept."""
+
+    def rebuild(self, target_context: Any, payload: Any) -> Any:
+        codegen, (_, described, *_) = target_context.codegen(), payload
+        codegen._engine._defined_symbols.add(described.llvm_cpython_wrapper_name)
+        before = codegen._library_class
+        codegen._library_class = KeptLibrary  # whoever loads holds numba's lock
+        try:
+            return super().rebuild(target_context, payload)
+        finally:
+            codegen._library_class = before
+
+
 class KernelCache(FunctionCache):
     """Keeps what is compiled of one function, whose source has a stamp."""
+
+    _impl_class = KeptResults
 
     def __init__(self, function: Any, stamp: str) -> None:
         super().__init__(function)
         base = self._impl.filename_base
         self._cache_file = KeptCode(self.cache_path, base, (FORMAT, stamp))
+
+    def load_overload(self, sig: Any, target_context: Any) -> Any:
+        """Without what numba knows of Python's and numpy's functions: only who compiles asks for
+        it, and looks it up then."""
+        rtsys.initialize(target_context)
+        with self._guard_against_spurious_io_errors():
+            return self._load_overload(sig, target_context)
 
 
 class Kernel(CPUDispatcher):

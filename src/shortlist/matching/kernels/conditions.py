@@ -40,8 +40,8 @@ def _typed_bits(_context: Any, _word: Any) -> Any:
     return types.int64(types.uint64), generate
 
 
-_lowest_bit: Any = intrinsic(_typed_lowest_bit)
-_bits: Any = intrinsic(_typed_bits)
+lowest_bit: Any = intrinsic(_typed_lowest_bit)
+count_bits: Any = intrinsic(_typed_bits)
 
 
 @kernel
@@ -54,28 +54,38 @@ def _grown(publications: Ints, numbers: Ints, least: int) -> tuple[Ints, Ints]:
     return more_publications, more_numbers
 
 
+@kernel
+def with_room(rows, needed):  # type: ignore[no-untyped-def]
+    """The same with room for so many columns."""
+    if needed <= rows.shape[1]:
+        return rows
+    larger = np.empty((rows.shape[0], max(needed, 2 * rows.shape[1])), rows.dtype)
+    larger[:, : rows.shape[1]] = rows
+    return larger
+
+
 _AT_ONCE = 4
 """So many bits of a word are written without asking whether they are there."""
 
 
 @kernel
-def _written(words, firsts, whose, held, publications, numbers, count):  # type: ignore[no-untyped-def]
+def write_held(words, firsts, whose, held, publications, numbers, count):  # type: ignore[no-untyped-def]
     """Writes the pairs of some words of masks, none of them 0."""
     needed = count + _AT_ONCE
     for at in range(held):
-        needed += _bits(words[at])
+        needed += count_bits(words[at])
     if needed > publications.size:
         publications, numbers = _grown(publications, numbers, needed)
     for at in range(held):
         word, first, number = words[at], firsts[at], whose[at]
-        bits = _bits(word)
+        bits = count_bits(word)
         for n in range(_AT_ONCE):
-            publications[count + n] = first + _lowest_bit(word)
+            publications[count + n] = first + lowest_bit(word)
             numbers[count + n] = number
             word &= word - uint64(1)
         place = count + _AT_ONCE
         while word != 0:
-            publications[place] = first + _lowest_bit(word)
+            publications[place] = first + lowest_bit(word)
             numbers[place] = number
             place += 1
             word &= word - uint64(1)
@@ -83,16 +93,35 @@ def _written(words, firsts, whose, held, publications, numbers, count):  # type:
     return publications, numbers, count
 
 
-_HELD = 2048
+HELD = 2048
 """Words of masks that are held back and then written together, which spares many a branch."""
 
 
 @kernel
-def _hold(words, mask, number, some, firsts, whose, held):  # type: ignore[no-untyped-def]
-    for word in range(words):
+def hold(low, high, mask, number, some, firsts, whose, held):  # type: ignore[no-untyped-def]
+    for word in range(low, high):
         some[held], firsts[held], whose[held] = mask[word], word * 64, number
         held += 1 if mask[word] != 0 else 0
     return held
+
+
+NARROW = 8
+"""Masks of more words than these are looked at between bounds."""
+
+
+@kernel
+def bounds_of(table):  # type: ignore[no-untyped-def]
+    """How many words at the beginning of each row are full, and behind how many it is empty."""
+    rows, words = table.shape
+    full, used = np.empty(rows, np.int32), np.empty(rows, np.int32)
+    for row in range(rows):
+        low, high = 0, words
+        while low < words and ~table[row, low] == 0:
+            low += 1
+        while high > 0 and table[row, high - 1] == 0:
+            high -= 1
+        full[row], used[row] = low, high
+    return full, used
 
 
 @cache
@@ -111,8 +140,9 @@ def kernels(words: int) -> tuple[Callable[..., Pairs], Callable[..., Pairs]]:
         heads, following = lists
         publications, numbers, count = pairs
         mask = np.empty(words, np.uint64)
-        some, held = np.empty(_HELD + words, np.uint64), 0
+        some, held = np.empty(HELD + words, np.uint64), 0
         firsts, whose = np.empty(some.size, np.int32), np.empty(some.size, np.int32)
+        full, used = bounds_of(table if words > NARROW else table[:0])
         for group in range(group_slots.size):
             start = plus_rows[group_slots[group]]
             if start == 0:
@@ -121,28 +151,43 @@ def kernels(words: int) -> tuple[Callable[..., Pairs], Callable[..., Pairs]]:
                 number = heads[first + at]
                 if number < 0:
                     continue
-                for word in range(words):
-                    mask[word] = table[start, word]
-                for literal in range(offsets[at], offsets[at + 1]):
-                    in_row, out_row = plus_rows[plus[literal]], minus_rows[minus[literal]]
+                low, high, found = 0, words, uint64(0)
+                if words > NARROW:
+                    high = used[start]
+                    for literal in range(offsets[at], offsets[at + 1]):
+                        low = max(low, full[minus_rows[minus[literal]]])
+                        high = min(high, used[plus_rows[plus[literal]]])
+                if words > NARROW and high <= low + NARROW:
+                    for word in range(low, high):
+                        rest = table[start, word]
+                        for literal in range(offsets[at], offsets[at + 1]):
+                            in_row, out_row = plus_rows[plus[literal]], minus_rows[minus[literal]]
+                            rest &= table[in_row, word] & ~table[out_row, word]
+                        mask[word] = rest
+                        found |= rest
+                else:
+                    low, high = 0, words
                     for word in range(words):
-                        mask[word] &= table[in_row, word]
-                    if out_row != 0:
+                        mask[word] = table[start, word]
+                    for literal in range(offsets[at], offsets[at + 1]):
+                        in_row, out_row = plus_rows[plus[literal]], minus_rows[minus[literal]]
                         for word in range(words):
-                            mask[word] &= ~table[out_row, word]
-                found = uint64(0)
-                for word in range(words):
-                    found |= mask[word]
+                            mask[word] &= table[in_row, word]
+                        if out_row != 0:
+                            for word in range(words):
+                                mask[word] &= ~table[out_row, word]
+                    for word in range(words):
+                        found |= mask[word]
                 while found != 0 and number >= 0:
                     whom = number if expand else first + at
-                    held = _hold(words, mask, whom, some, firsts, whose, held)
-                    if held >= _HELD:
-                        publications, numbers, count = _written(
+                    held = hold(low, high, mask, whom, some, firsts, whose, held)
+                    if held >= HELD:
+                        publications, numbers, count = write_held(
                             some, firsts, whose, held, publications, numbers, count
                         )
                         held = 0
                     number = following[number] if expand else -1
-        return _written(some, firsts, whose, held, publications, numbers, count)
+        return write_held(some, firsts, whose, held, publications, numbers, count)
 
     @kernel
     def match_programs(masks, programs, depth, wanted, first, lists, expand, pairs):  # type: ignore[no-untyped-def]
@@ -151,7 +196,7 @@ def kernels(words: int) -> tuple[Callable[..., Pairs], Callable[..., Pairs]]:
         heads, following = lists
         publications, numbers, count = pairs
         stack = np.empty((depth, words), np.uint64)
-        some, held = np.empty(_HELD + words, np.uint64), 0
+        some, held = np.empty(HELD + words, np.uint64), 0
         firsts, whose = np.empty(some.size, np.int32), np.empty(some.size, np.int32)
         for program in wanted:
             number = heads[first + program]
@@ -182,14 +227,14 @@ def kernels(words: int) -> tuple[Callable[..., Pairs], Callable[..., Pairs]]:
                 found |= stack[0, word]
             while found != 0 and number >= 0:
                 written = number if expand else first + program
-                held = _hold(words, stack[0], written, some, firsts, whose, held)
-                if held >= _HELD:
-                    publications, numbers, count = _written(
+                held = hold(0, words, stack[0], written, some, firsts, whose, held)
+                if held >= HELD:
+                    publications, numbers, count = write_held(
                         some, firsts, whose, held, publications, numbers, count
                     )
                     held = 0
                 number = following[number] if expand else -1
-        return _written(some, firsts, whose, held, publications, numbers, count)
+        return write_held(some, firsts, whose, held, publications, numbers, count)
 
     return match_conjunctions, match_programs
 

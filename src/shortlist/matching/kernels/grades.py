@@ -15,6 +15,7 @@ from shortlist.matching.kernels.compiling import kernel
 LINEAR, SMOOTH, GAUSS = range(3)
 LEFT, RIGHT, POWER, NEGATED, POSSIBILITY, NECESSITY = range(4, 10)
 """What follows the four corners among a grade's parameters."""
+HUGE = 2.0**1000
 MIN, PRODUCT, LUKASIEWICZ, AVERAGE, MAX, WEIGHTED = range(6)
 
 
@@ -117,13 +118,27 @@ def widths(m1, m2, m3, m4, left, right):  # type: ignore[no-untyped-def]
     """Of both edges, where `linear` may be used; otherwise not a number."""
     left_width = m2 - m1 if m1 > -math.inf else 0.0
     right_width = m4 - m3 if m4 < math.inf else 0.0
-    if left != LINEAR or right != LINEAR or math.isinf(left_width) or math.isinf(right_width):
+    if left != LINEAR or right != LINEAR or max(left_width, right_width) > HUGE:
         return math.nan, math.nan
     return left_width, right_width
 
 
+@kernel
+def straight_edges(parameters, grade):  # type: ignore[no-untyped-def]
+    """The corners of a grade and the widths of its edges.
+
+    The widths are not numbers if an edge is not straight, or if it is changed by a hedge, by `not`
+    or by a threshold.
+    """
+    m1, m2, m3, m4, left, right, power, negated = read(parameters, grade)
+    left_width, right_width = widths(m1, m2, m3, m4, left, right)
+    has_floor = parameters[grade, POSSIBILITY] > 0.0 or parameters[grade, NECESSITY] > 0.0
+    if power != 1.0 or negated or has_floor:
+        left_width, right_width = math.nan, math.nan
+    return m1, m2, m3, m4, left_width, right_width
+
+
 GAUSS_FOOT = math.exp(-4.5)
-HUGE = 2.0**1000
 BISECTIONS = 53
 STEP = 2.0**-BISECTIONS
 GUESSES = 12
@@ -269,6 +284,29 @@ def over_range(low, high, low_open, high_open, m1, m2, m3, m4, left, right):  # 
     if low >= m3:
         return meeting(m3, m4, right, 1.0, False, low, low, LINEAR)
     return meeting(high, high, LINEAR, 1.0, False, m2, m1, left)
+
+
+@kernel(error_model="numpy")
+def beside_range(low, high, m1, m2, m3, m4, left, right):  # type: ignore[no-untyped-def]
+    """The highest membership on an interval, and outside it, where one of its ends lies on an edge
+    and the core is on one side of it.
+
+    Not numbers in all other cases, and where a formula does not tell.
+    """
+    is_left = high < m2 or m1 < low < m2
+    is_right = m3 < low or m3 < high < m4
+    in_core = m2 <= low <= m3 or m2 <= high <= m3
+    if low >= high or is_left == is_right or in_core:
+        return math.nan, math.nan
+    is_inside = low <= m3 and m2 <= high
+    if is_left:
+        gap, width, shape = m2 - (low if is_inside else high), m2 - m1, left
+    else:
+        gap, width, shape = (high if is_inside else low) - m3, m4 - m3, right
+    height = _on_grid(edge_degree(shape, 1 - gap / width)) if gap < width else 0.0
+    if not is_clear(height, height) or math.isinf(width) or math.isinf(gap):
+        return math.nan, math.nan
+    return (1.0, height) if is_inside else (height, 1.0)
 
 
 @kernel(error_model="numpy")

@@ -6,16 +6,29 @@ import numpy as np
 from numba import uint64
 
 from shortlist.matching.kernels.compiling import kernel
-from shortlist.matching.kernels.grades import LUKASIEWICZ, MIN, WEIGHTED, combined
+from shortlist.matching.kernels.conditions import with_room
+from shortlist.matching.kernels.grades import (
+    LUKASIEWICZ,
+    MIN,
+    WEIGHTED,
+    combined,
+    degree,
+    read,
+    straight_edges,
+)
 from shortlist.matching.kernels.literals import (
     TEXT,
     graded_degrees,
     lower_by,
     lower_by_grade,
+    lower_by_singles,
     number_degrees,
+    put_off_grade,
     set_of,
+    settle_grades,
     text_degrees,
 )
+from shortlist.matching.kernels.meetings import FULL, no_meetings
 from shortlist.matching.kernels.rounding import round9
 
 
@@ -38,37 +51,10 @@ def finish(fuzzy, degrees, first, last, least):  # type: ignore[no-untyped-def]
             degrees[0, pair] = one if one >= floor else 0.0
         return
     for pair in range(first, last):
-        possibility, necessity = degrees[0, pair], degrees[1, pair]
-        if possibility != 1.0:
-            possibility = round9(possibility)
-        if necessity != 0.0:
-            necessity = round9(necessity)
+        possibility, necessity = round9(degrees[0, pair]), round9(degrees[1, pair])
         if possibility == 0.0 or possibility < least[0] or necessity < least[1]:
             possibility, necessity = 0.0, 0.0
         degrees[0, pair], degrees[1, pair] = possibility, necessity
-
-
-@kernel(error_model="numpy")
-def judge_plain(conjunctions, fuzzy, publications, conditions):  # type: ignore[no-untyped-def]
-    """The degrees of pairs of publications and plain conjunctions, which come ascending."""
-    degrees = np.ones((2, publications.size))
-    group_slots, group_starts, offsets, plus, minus = conjunctions
-    rows = fuzzy.asked.rows
-    first, group = 0, 0
-    while first < publications.size:
-        condition, last = conditions[first], run_end(conditions, first)
-        while group_starts[group + 1] <= condition:
-            group += 1
-        # the slot that a group begins with is a literal, too
-        for literal in range(offsets[condition] - 1, offsets[condition + 1]):
-            is_first = literal < offsets[condition]
-            slot = group_slots[group] if is_first else plus[literal]
-            if rows[slot] >= 0:
-                other = 0 if is_first else minus[literal]
-                lower_by(fuzzy, slot, other, MIN, first, last, publications, degrees)
-        finish(fuzzy, degrees, first, last, (0.0, 0.0))
-        first = last
-    return degrees
 
 
 @kernel
@@ -80,18 +66,73 @@ def judge_conjunctions(programs, graded, fuzzy, publications, which):  # type: i
     degrees = np.ones((1 if fuzzy is None else 2, publications.size))
     offsets, plus, minus = programs.literal_offsets, programs.plus, programs.minus
     grades, norms, least = programs.grades, programs.norms, programs.least
-    first = 0
+    if fuzzy is not None:
+        # a tuple's arrays are counted every time that they are taken out of it
+        attributes, is_text, parameters = graded.attributes, graded.is_text, graded.parameters
+        singles, element_starts, elements = graded.singles, graded.starts, graded.elements
+        starts, corners, shapes = fuzzy.facts.starts, fuzzy.facts.corners, fuzzy.facts.shapes
+        is_usual, rows, asked_rows = fuzzy.facts.is_usual, fuzzy.rows, fuzzy.asked.rows
+        numbers, whose, counts = meetings = no_meetings(3 * starts.shape[1])
+        some = np.empty(starts.shape[1], np.int32)
+        high, low = degrees[0], degrees[1]
+    first, done = 0, 0
     while first < publications.size:
         program, last = which[first], run_end(which, first)
+        norm = norms[program]
         for literal in range(offsets[program], offsets[program + 1]):
-            norm, grade = norms[program], grades[literal]
-            if grade >= 0:
+            grade = grades[literal]
+            if fuzzy is None:
+                if grade >= 0:
+                    lower_by_grade(graded, grade, fuzzy, norm, first, last, publications, degrees)
+                continue
+            if grade < 0:
+                if asked_rows[plus[literal]] >= 0:
+                    slots = plus[literal], minus[literal]
+                    lower_by(fuzzy, slots[0], slots[1], norm, first, last, publications, degrees)
+                continue
+            attribute = attributes[grade]
+            straight = straight_edges(parameters, grade)
+            if norm != MIN or is_text[attribute] or not is_usual or np.isnan(straight[4]):
                 lower_by_grade(graded, grade, fuzzy, norm, first, last, publications, degrees)
-            elif fuzzy is not None and fuzzy.asked.rows[plus[literal]] >= 0:
-                slots = plus[literal], minus[literal]
-                lower_by(fuzzy, slots[0], slots[1], norm, first, last, publications, degrees)
-        finish(fuzzy, degrees, first, last, (least[program, 0], least[program, 1]))
+                continue
+            left = lower_by_singles(
+                straight, singles, attribute, first, last, publications, high, low, some
+            )
+            row = rows[attribute]
+            if row >= 0:
+                left = put_off_grade(
+                    straight,
+                    grade,
+                    row,
+                    starts,
+                    corners,
+                    shapes,
+                    some,
+                    left,
+                    publications,
+                    high,
+                    low,
+                    numbers,
+                    whose,
+                    counts,
+                )
+                if max(counts[0], counts[1], counts[2]) > FULL:
+                    settle_grades(graded, fuzzy, meetings, publications, degrees)
+            for at in range(left):
+                pair = some[at]
+                start = element_starts[attribute, publications[pair]]
+                stop = element_starts[attribute, publications[pair] + 1]
+                one = degree(start, stop, elements, False, *read(parameters, grade))
+                high[pair], low[pair] = min(high[pair], one), min(low[pair], one)
         first = last
+        if fuzzy is not None:
+            if last < publications.size and last - done < FULL:
+                continue
+            settle_grades(graded, fuzzy, meetings, publications, degrees)
+        while done < last:
+            program, end = which[done], run_end(which, done)
+            finish(fuzzy, degrees, done, end, (least[program, 0], least[program, 1]))
+            done = end
     return degrees
 
 
@@ -113,8 +154,15 @@ def judge_programs(masks, programs, depth, graded, fuzzy, publications, which): 
     )
     grades, weights, least = programs.grades, programs.weights, programs.least
     if fuzzy is not None:
-        asked, slot_rows, kinds = fuzzy.asked, fuzzy.asked.rows, fuzzy.asked.kinds
-        lows, members, starts = fuzzy.asked.lows, fuzzy.asked.members, fuzzy.facts.starts
+        kinds, slot_rows, lows, highs = (
+            fuzzy.asked.kinds,
+            fuzzy.asked.rows,
+            fuzzy.asked.lows,
+            fuzzy.asked.highs,
+        )
+        low_open, high_open = fuzzy.asked.low_open, fuzzy.asked.high_open
+        first_any_of, offsets = fuzzy.asked.first_any_of, fuzzy.asked.offsets
+        members, starts = fuzzy.asked.members, fuzzy.facts.starts
         corners, shapes = fuzzy.facts.corners, fuzzy.facts.shapes
         text_words, possible = fuzzy.facts.words, fuzzy.facts.degrees
         word_table, word_rows = fuzzy.words.table, fuzzy.words.slots
@@ -135,9 +183,14 @@ def judge_programs(masks, programs, depth, graded, fuzzy, publications, which): 
                     mask = table[plus_rows[plus[step]], word]
                     mask &= ~table[minus_rows[minus[step]], word]
                     holds[top] = (mask >> bit) & uint64(1) != 0
-                    stack[top, :] = 1.0 if holds[top] else 0.0
+                    stack[top, 0] = stack[top, columns - 1] = 1.0 if holds[top] else 0.0
                     if fuzzy is not None and holds[top] and slot_rows[plus[step]] >= 0:
+                        surely = table[minus_rows[plus[step]], word]
+                        surely &= ~table[plus_rows[minus[step]], word]
                         row = slot_rows[plus[step]]
+                        if (surely >> bit) & uint64(1) != 0:
+                            top += 1
+                            continue
                         start, stop = starts[row, publication], starts[row, publication + 1]
                         if start < stop:
                             if kinds[plus[step]] == TEXT:
@@ -146,7 +199,18 @@ def judge_programs(masks, programs, depth, graded, fuzzy, publications, which): 
                                     word_table, in_row, out_row, text_words, possible, start, stop
                                 )
                             else:
-                                what = set_of(asked, plus[step], minus[step])
+                                what = set_of(
+                                    kinds,
+                                    lows,
+                                    highs,
+                                    low_open,
+                                    high_open,
+                                    first_any_of,
+                                    offsets,
+                                    members,
+                                    plus[step],
+                                    minus[step],
+                                )
                                 both = number_degrees(members, lows, what, corners, shapes, start)
                             holds[top] = False
                             stack[top, 0], stack[top, 1] = round9(both[0]), round9(both[1])
@@ -155,6 +219,19 @@ def judge_programs(masks, programs, depth, graded, fuzzy, publications, which): 
             operands = -step >> 1
             under = top - operands
             is_or = -step & 1 == 1
+            if norm == MIN:
+                is_lost = False
+                for operand in range(under, top):
+                    is_lost |= fails[operand] and not is_or
+                for column in range(columns):
+                    one = stack[under, column]
+                    for operand in range(under + 1, top):
+                        other = stack[operand, column]
+                        one = max(one, other) if is_or else min(one, other)
+                    stack[under, column] = 0.0 if is_lost else one
+                fails[under] = False
+                top = under + 1
+                continue
             count, is_lost = 0, False
             for operand in range(under, top):
                 if not is_or and (fails[operand] or (strict and stack[operand, 0] == 0.0)):
@@ -181,62 +258,22 @@ def judge_programs(masks, programs, depth, graded, fuzzy, publications, which): 
 
 
 @kernel
-def split(publications, conditions, sure_publications, sure_conditions, heads, following):  # type: ignore[no-untyped-def]
-    """Pairs that are not among those that are sure, which come in the same order; and these.
-
-    Of those that are sure there is one pair for each subscription that shares the condition.
-    """
-    count = publications.size - sure_publications.size
-    others, theirs = np.empty(count, np.int32), np.empty(count, np.int32)
-    room = 0
-    for condition in sure_conditions:
-        number = heads[condition]
+def share_out(publications, conditions, degrees, lists, found):  # type: ignore[no-untyped-def]
+    """Adds pairs that are possible to those found, one for each who shares the condition."""
+    heads, following = lists
+    pairs, shared, count = found
+    first = 0
+    while first < publications.size:
+        last, number = run_end(conditions, first), heads[conditions[first]]
         while number >= 0:
-            room += 1
+            needed = count + last - first
+            pairs, shared = with_room(pairs, needed), with_room(shared, needed)
+            for pair in range(first, last):
+                pairs[0, count], pairs[1, count] = publications[pair], number
+                shared[0, count] = degrees[0, pair]
+                if degrees.shape[0] == 2:
+                    shared[1, count] = degrees[1, pair]
+                count += 1 if degrees[0, pair] > 0.0 else 0
             number = following[number]
-    whose, numbers = np.empty(room, np.int32), np.empty(room, np.int32)
-    at, sure, written = 0, 0, 0
-    for pair in range(publications.size):
-        publication, condition = publications[pair], conditions[pair]
-        if (
-            sure < sure_publications.size
-            and publication == sure_publications[sure]
-            and condition == sure_conditions[sure]
-        ):
-            sure += 1
-            number = heads[condition]
-            while number >= 0:
-                whose[written], numbers[written] = publication, number
-                written += 1
-                number = following[number]
-        else:
-            others[at], theirs[at] = publication, condition
-            at += 1
-    return others, theirs, whose, numbers
-
-
-@kernel
-def share_out(publications, conditions, degrees, heads, following):  # type: ignore[no-untyped-def]
-    """Pairs that are possible, one for each subscription that shares the condition."""
-    rows, count, condition, length = degrees.shape[0], 0, -1, 0
-    for pair in range(publications.size):
-        if conditions[pair] != condition:  # the pairs of a condition come together
-            condition, length = conditions[pair], 0
-            number = heads[condition]
-            while number >= 0:
-                length += 1
-                number = following[number]
-        count += length if degrees[0, pair] > 0.0 else 0
-    whose, numbers = np.empty(count, np.int32), np.empty(count, np.int32)
-    shared, at = np.empty((rows, count)), 0
-    for pair in range(publications.size):
-        if degrees[0, pair] > 0.0:
-            number = heads[conditions[pair]]
-            while number >= 0:
-                whose[at], numbers[at] = publications[pair], number
-                shared[0, at] = degrees[0, pair]
-                if rows == 2:
-                    shared[1, at] = degrees[1, pair]
-                at += 1
-                number = following[number]
-    return whose, numbers, shared[0], shared[-1]
+        first = last
+    return pairs, shared, count

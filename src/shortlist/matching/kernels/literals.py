@@ -16,6 +16,7 @@ from shortlist.matching.kernels.grades import (
     NECESSITY,
     POSSIBILITY,
     PRODUCT,
+    beside_range,
     degree,
     linear,
     over_range,
@@ -24,6 +25,7 @@ from shortlist.matching.kernels.grades import (
     read,
     widths,
 )
+from shortlist.matching.kernels.meetings import SHAPES, put_off, settle
 from shortlist.matching.kernels.rounding import round9
 
 Array = npt.NDArray[Any]
@@ -62,6 +64,8 @@ class Facts(NamedTuple):
     shapes: Array
     words: Array
     degrees: Array
+    is_usual: bool
+    """No corner is so far away that differences might overflow."""
 
 
 class Words(NamedTuple):
@@ -99,9 +103,8 @@ class Graded(NamedTuple):
 
 
 @kernel(error_model="numpy", inline="always")
-def set_of(asked, plus, minus):  # type: ignore[no-untyped-def]
+def set_of(kinds, lows, highs, low_open, high_open, first_any_of, offsets, members, plus, minus):  # type: ignore[no-untyped-def]
     """The numbers of which a crisp literal holds: a range, or points, or all but these."""
-    kinds, _, lows, highs, low_open, high_open, first_any_of, offsets, members = asked
     first, last, inverted = 0, 0, False
     low, high, without_low, without_high = -math.inf, math.inf, False, False
     slot = plus
@@ -150,12 +153,18 @@ def number_degrees(members, lows, what, corners, shapes, at):  # type: ignore[no
     else:
         inside, outside = 1.0, 0.0
         if not (low < m1 and m4 < high):
-            inside = over_range(low, high, low_open, high_open, m1, m2, m3, m4, left, right)
-            outside = 1.0
-        if outside == 1.0 and inside == 1.0:  # otherwise the core has no part in it
-            before = over_range(-math.inf, low, False, not low_open, m1, m2, m3, m4, left, right)
-            after = over_range(high, math.inf, not high_open, False, m1, m2, m3, m4, left, right)
-            outside = max(before, after)
+            inside, outside = beside_range(low, high, m1, m2, m3, m4, left, right)
+            if math.isnan(inside):
+                inside = over_range(low, high, low_open, high_open, m1, m2, m3, m4, left, right)
+                outside = 1.0
+                if inside == 1.0:  # otherwise the core has no part in it
+                    before = over_range(
+                        -math.inf, low, False, not low_open, m1, m2, m3, m4, left, right
+                    )
+                    after = over_range(
+                        high, math.inf, not high_open, False, m1, m2, m3, m4, left, right
+                    )
+                    outside = max(before, after)
     if inverted:
         inside, outside = outside, inside
     return inside, 1 - outside
@@ -291,6 +300,93 @@ def lower_by_grade(graded, grade, fuzzy, norm, first, last, publications, degree
             lower(norm, low, pair, necessity if possibility > 0.0 else 0.0)
 
 
+@kernel(error_model="numpy", inline="always")
+def lower_by_singles(what, singles, attribute, first, last, publications, high, low, some):  # type: ignore[no-untyped-def]
+    """Lowers degrees by a grade with straight edges of those who have one crisp number.
+
+    The answer is how many are left, which are `some`.
+    """
+    t1, t2, t3, t4, left_width, right_width = what
+    count = 0
+    for pair in range(first, last):
+        single = singles[attribute, publications[pair]]
+        is_known = not math.isnan(single)
+        # of others, where it is 1: this spares a branch
+        number = single if is_known else t2
+        one = linear(number, t1, t2, t3, t4, left_width, right_width)
+        high[pair], low[pair] = min(high[pair], one), min(low[pair], one)
+        some[count] = pair
+        count += 0 if is_known else 1
+    return count
+
+
+@kernel(error_model="numpy", inline="always")
+def put_off_grade(  # type: ignore[no-untyped-def]
+    what,
+    grade,
+    row,
+    starts,
+    corners,
+    shapes,
+    some,
+    count,
+    publications,
+    high,
+    low,
+    numbers,
+    whose,
+    counts,
+):
+    """Puts off what a grade with straight edges adds to some pairs; others may be among them.
+
+    The answer is how many these are, which stay among `some`.
+    """
+    t1, t2, t3, t4, left_width, right_width = what
+    others = 0
+    for at in range(count):
+        pair = some[at]
+        publication = publications[pair]
+        fact = starts[row, publication]
+        if fact == starts[row, publication + 1]:
+            some[others] = pair
+            others += 1
+            continue
+        m1, m2, m3, m4 = corners[fact, 0], corners[fact, 1], corners[fact, 2], corners[fact, 3]
+        left, right = shapes[fact, 0], shapes[fact, 1]
+        below, above = m2 - t3, t2 - m3
+        is_below = below > above
+        gap = max(below, above)
+        straight = right_width if is_below else left_width
+        published = m2 - m1 if is_below else m4 - m3
+        shape = left if is_below else right
+        if gap > 0.0:
+            put_off(numbers, whose, counts, shape, gap, straight, published, 2 * pair, grade)
+            high[pair] = 0.0 if gap >= straight + published else high[pair]
+        inner, outer = m2 - t1, t4 - m3
+        if inner < 0.0 or outer < 0.0:
+            low[pair] = 0.0
+        elif low[pair] > 0.0:
+            whom = 2 * pair + 1
+            put_off(numbers, whose, counts, left, inner, left_width, m2 - m1, whom, grade)
+            put_off(numbers, whose, counts, right, outer, right_width, m4 - m3, whom, grade)
+    return others
+
+
+@kernel(error_model="numpy")
+def settle_grades(graded, fuzzy, meetings, publications, degrees):  # type: ignore[no-untyped-def]
+    """Settles all that `put_off_grade` has put off."""
+    numbers, whose, counts = meetings
+    for shape in range(SHAPES):
+        for at in range(settle(numbers, whose, counts, shape, degrees)):
+            pair, grade = whose[shape, 0, at] >> 1, whose[shape, 1, at]
+            row = fuzzy.rows[graded.attributes[grade]]
+            fact = fuzzy.facts.starts[row, publications[pair]]
+            rest = read(graded.parameters, grade)
+            both = graded_number(rest, fuzzy.facts.corners, fuzzy.facts.shapes, fact, True)
+            for column in range(2):
+                degrees[column, pair] = min(degrees[column, pair], both[column])
+
+
 @kernel(error_model="numpy")
 def lower_by(fuzzy, plus, minus, norm, first, last, publications, degrees):  # type: ignore[no-untyped-def]
     """Adds a crisp literal, which looks where something fuzzy was published, to a conjunction.
@@ -299,7 +395,21 @@ def lower_by(fuzzy, plus, minus, norm, first, last, publications, degrees):  # t
     """
     asked, facts, words = fuzzy.asked, fuzzy.facts, fuzzy.words
     row, lows, members, starts = asked.rows[plus], asked.lows, asked.members, facts.starts
-    on_text, what = asked.kinds[plus] == TEXT, set_of(asked, plus, minus)
+    on_text, what = (
+        asked.kinds[plus] == TEXT,
+        set_of(
+            asked.kinds,
+            asked.lows,
+            asked.highs,
+            asked.low_open,
+            asked.high_open,
+            asked.first_any_of,
+            asked.offsets,
+            asked.members,
+            plus,
+            minus,
+        ),
+    )
     table, text_words, possible = words.table, facts.words, facts.degrees
     corners, shapes = facts.corners, facts.shapes
     high, low, in_row, out_row = degrees[0], degrees[1], 0, 0

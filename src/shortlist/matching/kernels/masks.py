@@ -98,6 +98,8 @@ def between_rows(
     the first rows of their prefixes.
     """
     for n in range(lows.size):
+        if lows[n] >= highs[n]:
+            continue
         start, stop = np.searchsorted(most, lows[n]), np.searchsorted(least, highs[n])
         found = uint64(0)
         for word in range(table.shape[1]):

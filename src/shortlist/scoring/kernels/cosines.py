@@ -20,7 +20,6 @@ from shortlist.scoring.kernels.layout import (
     Stored,
     add,
     findings_of,
-    limit_of,
     pile_for,
     settled,
     with_room,
@@ -165,11 +164,10 @@ def relevant_in_block(
     posted: Posted,
     text: int,
     subscriptions: Ints,
-    floors: Floats,
 ) -> tuple[Findings, int]:
     """The findings, and how many pairs were looked at."""
     pile, evaluated = pile_for(subscriptions.size), 0
-    lenient = _with_limit_of_zero_or_less(stored, floors, subscriptions)
+    lenient = subscriptions[stored.least[subscriptions] <= 0.0]
     known = stored.templates.size
     is_asked = np.zeros(known, np.bool_)
     is_asked[subscriptions] = True
@@ -208,19 +206,9 @@ def relevant_in_block(
                     np.empty(terms),
                 )
                 cosine = cosine_of(dot, lengths)
-            score = settled(cosine, limit_of(stored, floors, subscription))
+            score = settled(cosine, stored.least[subscription])
             add(pile, publication, subscription, score)
     return findings_of(pile), evaluated
-
-
-@kernel
-def _with_limit_of_zero_or_less(stored: Stored, floors: Floats, subscriptions: Ints) -> Ints:
-    found = np.empty(subscriptions.size, np.int32)
-    used = 0
-    for subscription in subscriptions:
-        found[used] = subscription
-        used += limit_of(stored, floors, subscription) <= 0.0
-    return found[:used]
 
 
 @kernel
@@ -270,7 +258,6 @@ def settle_products(
     subscriptions: Ints,
     products: Floats,
     size: int,
-    floors: Floats,
 ) -> tuple[Findings, int]:
     """The findings, and how many pairs were not clearly under their limit.
 
@@ -281,7 +268,7 @@ def settle_products(
     lengths = published.vector_lengths[vector][publications]
     slack = 1e-9 + (size + 16) * 2.0**-52
     for row, subscription in enumerate(subscriptions):
-        limit = limit_of(stored, floors, subscription)
+        limit = stored.least[subscription]
         start = stored.starts[subscription]
         length = stored.parameters[start]
         for column, publication in enumerate(publications):

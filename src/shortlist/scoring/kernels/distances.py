@@ -23,7 +23,6 @@ from shortlist.scoring.kernels.layout import (
     Stored,
     add,
     findings_of,
-    limit_of,
     pile_for,
     settled,
     with_room,
@@ -74,12 +73,12 @@ class Ordered(NamedTuple):
 
 @kernel
 def nearest_in_block(
-    stored: Stored, published: Published, ordered: Ordered, subscriptions: Ints, floors: Floats
+    stored: Stored, published: Published, ordered: Ordered, subscriptions: Ints
 ) -> tuple[Findings, int]:
     """The findings, and for how many pairs the distance was computed to its end."""
     pile, evaluated = pile_for(subscriptions.size), 0
     for subscription in subscriptions:
-        limit = limit_of(stored, floors, subscription)
+        limit = stored.least[subscription]
         reach = reach_of(limit)
         axis, first, end = _narrowest(stored, ordered, subscription, reach)
         pile = with_room(pile, end - first)

@@ -93,16 +93,6 @@ class Published(NamedTuple):
 
 
 @kernel
-def limit_of(stored: Stored, floors: Floats, subscription: int) -> float:
-    """What a score must reach: the subscription's own threshold, and the caller's if there is any.
-
-    `floors` has one for every subscription, or none at all.
-    """
-    limit: float = stored.least[subscription]
-    return max(limit, floors[subscription]) if floors.size else limit
-
-
-@kernel
 def settled(value: float, limit: float) -> float:
     """The rounded score; NaN where it is not finite or under the limit.
 

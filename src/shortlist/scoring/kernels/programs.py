@@ -13,7 +13,7 @@ from shortlist.matching.arrays import Bools, Floats, Ints, Longs
 from shortlist.matching.kernels.compiling import kernel
 from shortlist.scoring.kernels.cosines import cosine_of, term_product, vector_product
 from shortlist.scoring.kernels.distances import distance_within, reach_of
-from shortlist.scoring.kernels.layout import Kind, Operation, Published, Stored, limit_of, settled
+from shortlist.scoring.kernels.layout import Kind, Operation, Published, Stored, settled
 
 
 @kernel
@@ -189,7 +189,7 @@ class Pairs(NamedTuple):
 
 @kernel
 def score_pairs(
-    stored: Stored, published: Published, pairs: Pairs, floors: Floats, depth: int
+    stored: Stored, published: Published, pairs: Pairs, depth: int
 ) -> tuple[Floats, int]:
     """The rounded scores, NaN where there is none, and how many pairs were given up early."""
     scores = np.empty(pairs.subscriptions.size)
@@ -200,19 +200,59 @@ def score_pairs(
         np.empty((depth, LONGEST)),
     )
     bounds = _bounds(stored, pairs.subscriptions)
-    pruned = 0
+    alike, values, pruned = -1, np.empty(0), 0
     for number in range(bounds.size - 1):
         first, end = bounds[number], bounds[number + 1]
         template = stored.templates[pairs.subscriptions[first]]
-        if stored.kinds[template] in (Kind.NEAREST, Kind.NEAREST_AT_WORST):
-            pruned += _measure(stored, published, pairs, first, end, floors, scores)
+        if template != alike and _pays(stored, published, pairs, bounds, number):
+            alike, values = template, _values(stored, published, pairs.subscriptions[first], piece)
+        if template == alike:
+            for at in range(first, end):
+                value = values[pairs.publications[at]]
+                is_enough = value >= stored.least[pairs.subscriptions[at]]
+                scores[at] = value if is_enough else np.nan
+        elif stored.kinds[template] in (Kind.NEAREST, Kind.NEAREST_AT_WORST):
+            pruned += _measure(stored, published, pairs, first, end, scores)
         else:
             _compute(stored, published, pairs, first, end, piece)
             for at in range(first, end):
-                limit = limit_of(stored, floors, pairs.subscriptions[at])
+                limit = stored.least[pairs.subscriptions[at]]
                 value = np.nan if piece.lacks[at - first] else piece.stack[0, at - first]
                 scores[at] = settled(value, limit)
     return scores, pruned
+
+
+@kernel
+def _pays(stored: Stored, published: Published, pairs: Pairs, bounds: Longs, number: int) -> bool:
+    """Whether the score of a piece is the same for all who have it, and so many pairs follow that
+    it is worth while to compute it for each publication once."""
+    template = stored.templates[pairs.subscriptions[bounds[number]]]
+    for step in range(stored.code_starts[template], stored.code_ends[template]):
+        operation = stored.code[step, 0]
+        if operation != Operation.ATTRIBUTE and operation < Operation.NEGATE:
+            return False
+    last = number
+    while (
+        last < bounds.size - 1 and stored.templates[pairs.subscriptions[bounds[last]]] == template
+    ):
+        last += 1
+    return bool(bounds[last] - bounds[number] > 2 * published.numbers.shape[1])
+
+
+@kernel
+def _values(stored: Stored, published: Published, subscription: int, piece: Piece) -> Floats:
+    """The rounded score of each publication, for all whose score is that of a subscription."""
+    values = np.empty(published.numbers.shape[1])
+    none = np.empty(0)
+    for first in range(0, values.size, LONGEST):
+        count = min(LONGEST, values.size - first)
+        some = np.arange(first, first + count).astype(np.int32)
+        pairs = Pairs(some, np.full(count, subscription, np.int32), none, none)
+        _compute(stored, published, pairs, 0, count, piece)
+        for at in range(count):
+            value = np.nan if piece.lacks[at] else piece.stack[0, at]
+            values[first + at] = settled(value, -np.inf)
+    return values
 
 
 @kernel
@@ -240,14 +280,13 @@ def _measure(
     pairs: Pairs,
     first: int,
     end: int,
-    floors: Floats,
     scores: Floats,
 ) -> int:
     """Scores that are negative distances; says how many were found to be too far."""
     pruned = 0
     for at in range(first, end):
         subscription = pairs.subscriptions[at]
-        limit = limit_of(stored, floors, subscription)
+        limit = stored.least[subscription]
         distance = distance_within(
             stored, published, subscription, pairs.publications[at], reach_of(limit)
         )

@@ -6,8 +6,19 @@ from typing import Any
 import numpy as np
 
 from shortlist.matching.arrays import with_length
-from shortlist.matching.blocks import Ints, Longs
-from shortlist.selection.kernels.arena import HEAD, OWNED, TAKEN, Records, with_room
+from shortlist.matching.blocks import Bools, Ints, Longs
+from shortlist.selection.kernels.arena import (
+    HEAD,
+    OWNED,
+    TAKEN,
+    Records,
+    mark,
+    renumber,
+    with_room,
+)
+
+SPARE = 16
+"""A place that is loaded has room for so small a part more than it holds."""
 
 Fields = Sequence[tuple[str, str]]
 
@@ -48,7 +59,6 @@ class Arena:
         end = self._opened + count - len(used_again)
         places = np.array([*used_again, *range(self._opened, end)], np.int64)
         self.reserve(end - 1)
-        self.heads[places] = 0
         for name, value in settings.items():
             self.heads[name][places] = value
         self.heads["is_open"][places] = 1
@@ -84,10 +94,15 @@ class Arena:
         self, places: Longs, heads: Mapping[str, Records], rows: Mapping[str, Records]
     ) -> None:
         """Replaces what many places hold by columns of heads, `length` among them, and of rows."""
-        for place, length in zip(places.tolist(), heads["length"].tolist(), strict=True):
-            self.heads["length"][place] = 0
-            self.rows = with_room(self.rows, self.heads, self.tail, place, length)
-            self.heads["length"][place] = length  # or the room would go with the next one's
+        self.tail[OWNED] -= self.heads["capacity"][places].sum()
+        lengths = heads["length"].astype(np.int64)
+        capacities = np.where(lengths > 0, lengths + lengths // SPARE + 1, 0)
+        ends = np.cumsum(capacities)
+        total = int(capacities.sum())
+        self.rows = with_length(self.rows, int(self.tail[TAKEN]) + total)
+        self.heads["start"][places] = self.tail[TAKEN] + ends - capacities
+        self.heads["capacity"][places] = capacities
+        self.tail += total
         self.heads["is_restored"][places] = 1
         for name, column in heads.items():
             self.heads[name][places] = column
@@ -127,16 +142,21 @@ class Arena:
 
     def held(self, name: str) -> Longs:
         """The numbers in a field of all rows, but for -1."""
-        numbers: Longs = self.rows[name][self._in_use()]
+        places = np.flatnonzero(self.heads["length"])
+        numbers: Longs = self.rows[name][self.rows_of_all(places)]
         return numbers[numbers >= 0]
 
     def renumber(self, name: str, numbers: Longs) -> None:
         """Puts numbers[n] for every number n in a field of all rows."""
-        rows = self._in_use()
-        self.rows[name][rows] = translated(self.rows[name][rows], numbers)
+        renumber(*self._field(name), numbers)
 
-    def _in_use(self) -> Longs:
-        return self.rows_of_all(np.flatnonzero(self.heads["length"]))
+    def mark(self, name: str, is_held: Bools) -> None:
+        """Notes the numbers in a field of all rows, but for -1."""
+        mark(*self._field(name), is_held)
+
+    def _field(self, name: str) -> tuple[Longs, Longs, Longs]:
+        """A field of all rows, and where those of each place stand."""
+        return self.rows[name], self.heads["start"], self.heads["length"]
 
     @property
     def nbytes(self) -> int:
@@ -163,7 +183,8 @@ def sweep(arenas: Iterable[Arena], name: str, count: int) -> Longs:
     holding = [arena for arena in arenas if arena.holds(name)]
     is_held = np.zeros(count, np.bool_)
     for arena in holding:
-        is_held[arena.held(name)] = True
+        arena.mark(name, is_held)
+    numbers = np.cumsum(is_held) - 1
     for arena in holding:
-        arena.renumber(name, np.cumsum(is_held) - 1)
+        arena.renumber(name, numbers)
     return np.flatnonzero(is_held)

@@ -1,18 +1,132 @@
 """The publisher's audience out of columns: the k best of very many candidates."""
 
+from collections import defaultdict
 from collections.abc import Callable
+from functools import partial, reduce
+from math import nan
 
 import numpy as np
 
-from shortlist.matching.blocks import Floats, Ints, Longs
+from shortlist.language.tree import Arithmetic, Call, Negate, OfSubscription, Score
+from shortlist.matching.arrays import with_length
+from shortlist.matching.blocks import Bools, Floats, Ints, Longs
 from shortlist.matching.values import Read
 from shortlist.model.subscription import Subscription
+from shortlist.model.vocabulary import Vocabulary
 from shortlist.scoring.candidates import Scoring
+from shortlist.scoring.expression import Subject, Uncomputable, expression
+from shortlist.scoring.kernels.programs import change, combine
 from shortlist.scoring.numbers import Numbers
+from shortlist.scoring.templates import ARITHMETIC, FUNCTIONS
 from shortlist.selection.audience import Advertisements, Inducement
-from shortlist.selection.bank.rankings import Ranking
-from shortlist.selection.bank.traits import Traits
-from shortlist.selection.kernels.audience import around_border, with_smallest_ids
+from shortlist.selection.kernels.audience import around_border, round_all, with_smallest_ids
+
+
+class _Column:
+    """One trait, by the number of a subscription."""
+
+    def __init__(self) -> None:
+        self.values: Floats = np.zeros(8)
+        self.is_known: Bools = np.zeros(8, np.bool_)
+
+    def reserve(self, count: int) -> None:
+        self.values = with_length(self.values, count)
+        self.is_known = with_length(self.is_known, count)
+
+
+class Traits:
+    """Volumes and the numbers of profiles; each is found out when it is first asked for.
+
+    >>> from shortlist.model.vocabulary import Vocabulary
+    >>> known = {7: Subscription(id="s", profile={"age": 30})}
+    >>> traits = Traits(Scoring(Vocabulary()), known.__getitem__)
+    >>> traits.of(OfSubscription("profile", "age"), np.array([7, 7]))
+    array([30., 30.])
+    """
+
+    def __init__(self, scoring: Scoring, subscription: Callable[[int], Subscription]) -> None:
+        self._scoring = scoring
+        self._subscription = subscription
+        self._columns: defaultdict[OfSubscription, _Column] = defaultdict(_Column)
+
+    def of(self, trait: OfSubscription, numbers: Ints) -> Floats:
+        """The trait of each of these subscriptions; NaN where a profile does not have it."""
+        column = self._columns[trait]
+        column.reserve(int(numbers.max(initial=0)) + 1)
+        new = np.unique(numbers[~column.is_known[numbers]])
+        if new.size:
+            column.values[new] = [self._looked_up(trait, number) for number in new.tolist()]
+            column.is_known[new] = True
+        return column.values[numbers]
+
+    def forget(self, number: int) -> None:
+        for column in self._columns.values():
+            column.is_known[number : number + 1] = False
+
+    def _looked_up(self, trait: OfSubscription, number: int) -> float:
+        subscription = self._subscription(number)
+        if trait.key is None:
+            return self._scoring.volume(subscription.id)
+        return subscription.profile.get(trait.key, nan)
+
+
+class AudienceScores:
+    """Evaluates scores for the candidates of one publication: their scores, whom they name."""
+
+    def __init__(
+        self, vocabulary: Vocabulary, traits: Traits, read: Read, scores: Floats, named: Ints
+    ) -> None:
+        self._vocabulary = vocabulary
+        self._traits = traits
+        self._subject = Subject(read)
+        self._scores = scores
+        self._named = named
+        self._lacks = np.zeros(scores.size, np.bool_)
+
+    def rounded(self, score: Score) -> Floats:
+        """The rounded values, NaN where there is none."""
+        values = np.empty(self._scores.size)
+        try:
+            values[:] = self._values(score)
+        except Uncomputable:
+            values[:] = np.nan
+        values[self._lacks] = np.nan  # whatever became of it: nan ^ 0 is 1
+        round_all(values)
+        return values
+
+    def _values(self, score: Score) -> Floats:
+        """One for each candidate, also where it is the same for all."""
+        match score:
+            case OfSubscription("score"):
+                return self._scores
+            case OfSubscription():
+                return self._traits_of(score)
+            case Negate(operand):
+                return -self._values(operand)
+            case Arithmetic(operator, left, right):
+                return self._combined(ARITHMETIC[operator], self._values(left), self._values(right))
+            case Call("min" | "max" as function, arguments):
+                return reduce(
+                    partial(self._combined, FUNCTIONS[function]), map(self._values, arguments)
+                )
+            case Call(function, (argument,)):
+                stack = self._values(argument).copy().reshape(1, -1)
+                change(FUNCTIONS[function], stack, 0, self._scores.size)
+                return stack.ravel()
+        return np.full(self._scores.size, expression(score, self._vocabulary)(self._subject))
+
+    def _traits_of(self, trait: OfSubscription) -> Floats:
+        values = self._traits.of(trait, self._named)
+        if trait.name == "profile":
+            self._lacks |= np.isnan(values)
+        return values
+
+    def _combined(self, operation: int, left: Floats, right: Floats) -> Floats:
+        stack = np.empty((2, self._scores.size))
+        stack[0], stack[1] = left, right
+        combine(operation, stack, 0, self._scores.size)
+        result: Floats = stack[0]
+        return result
 
 
 class BulkAudience:
@@ -41,7 +155,7 @@ class BulkAudience:
         A score that cannot be computed is NaN.
         """
         vocabulary = self._advertisements.vocabulary
-        ranking = Ranking(vocabulary, self._traits, read, scores, named)
+        ranking = AudienceScores(vocabulary, self._traits, read, scores, named)
         ranked = ranking.rounded(self._advertisements.score(inducement.advertisement))
         best = self._best(inducement.k, shortlists, ranked)
         return best, ranked[best]
@@ -55,7 +169,7 @@ class BulkAudience:
                 spelled = self._shortlists.spelled()
                 tied = tied[with_smallest_ids(spelled, numbers, k - better.size)]
             best = np.append(better, tied)
-        lacks, ids = np.isnan(scores[best]), self._shortlists.ids
+        lacks, ids = np.isnan(scores[best]), self._shortlists.names
         costs = np.where(lacks, 0.0, -scores[best])
         names = [ids[number] for number in shortlists[best].tolist()]
         rows = zip(lacks.tolist(), costs.tolist(), names, best.tolist(), strict=True)

@@ -14,6 +14,7 @@ from shortlist.selection.bank.waiting import WaitingBank
 from shortlist.selection.bank.window import CountWindowBank, WindowBank
 from shortlist.selection.bank.world import World
 
+COUNTED = "counted "
 BANKS: dict[str, Callable[[World], Bank]] = {
     "top-k": lambda world: PreferentialBank(),
     "window": lambda world: WindowBank(),
@@ -37,9 +38,18 @@ def bank_kind(policy: SinglePolicy) -> str:
     >>> bank_kind(Window(k=9, window=1000))
     'counted window'
     """
-    counted = f"counted {policy.kind}"
+    counted = f"{COUNTED}{policy.kind}"
     is_counted = isinstance(getattr(policy, "window", None), int)
     return counted if is_counted and counted in BANKS else policy.kind
+
+
+def policy_kind(kind: str) -> str:
+    """The kind of the policies that a bank carries out.
+
+    >>> policy_kind("counted window")
+    'window'
+    """
+    return kind.removeprefix(COUNTED)
 
 
 def bank_of_kind(kind: str, world: World) -> Bank:

@@ -87,8 +87,15 @@ class Bank(Protocol):
         ...
 
 
-class OpeningBank(ABC):
-    """What banks share: one shortlist is opened as many are."""
+class ArenaBank(ABC):
+    """What banks share: one arena, unless they say otherwise; one shortlist is opened as many are,
+    and has what is due before it goes."""
+
+    _arena: Arena
+
+    @property
+    def arenas(self) -> Sequence[Arena]:
+        return [self._arena]
 
     @abstractmethod
     def open_all(self, shortlists: Sequence[str], policy: Any) -> Longs: ...
@@ -97,8 +104,16 @@ class OpeningBank(ABC):
         """The place of a shortlist that has seen nothing yet."""
         return int(self.open_all([shortlist], policy)[0])
 
+    @abstractmethod
+    def settle(self, place: int, time: int) -> Placements: ...
 
-class ArrivalBank(OpeningBank):
+    def close(self, place: int, time: int) -> Placements:
+        placements = self.settle(place, time)
+        self.arenas[0].close(place)
+        return placements
+
+
+class ArrivalBank(ArenaBank):
     """What banks share that place a publication at its arrival or never."""
 
     def advance(self, before: int) -> Placements:

@@ -24,10 +24,6 @@ class CapBank(ArrivalBank):
         self._calendars = Table([("calendar", "i4")])
         self._timetables = Timetables()
 
-    @property
-    def arenas(self) -> Sequence[Arena]:
-        return [self._arena]
-
     def open_all(self, shortlists: Sequence[str], policy: Cap) -> Longs:
         most = min(policy.most, NEVER)
         places = self._arena.open_all(len(shortlists), most=most, end=-NEVER)
@@ -45,8 +41,4 @@ class CapBank(ArrivalBank):
 
     def change(self, place: int, policy: Cap, time: int) -> Placements:
         self._arena.heads["most"][place] = min(policy.most, NEVER)
-        return NO_PLACEMENTS
-
-    def close(self, place: int, time: int) -> Placements:
-        self._arena.close(place)
         return NO_PLACEMENTS

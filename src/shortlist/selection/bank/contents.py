@@ -16,7 +16,7 @@ def shortlist_contents(
     """What shortlists show; their numbers are the places."""
     places = defaultdict(list)
     for number in numbers:
-        for depth, stage in showing(selecting.stages[number]):
+        for depth, stage in showing(selecting.stages(number)):
             if with_waiting or not stage.policy.waits:
                 places[depth, stage.kind].append(stage.place)
     found = [NO_CONTENTS]

@@ -81,7 +81,11 @@ class Placements(NamedTuple):
 
     @classmethod
     def joined(cls, some: Sequence["Placements"]) -> "Placements":
-        return cls._make(np.concatenate(columns) for columns in zip(*some, strict=True))
+        """At least one."""
+        full = [each for each in some if each.places.size]
+        if len(full) <= 1:  # most commands place nothing
+            return full[0] if full else some[0]
+        return cls._make(np.concatenate(columns) for columns in zip(*full, strict=True))
 
 
 def _empty(kinds: str) -> list[Any]:

@@ -24,10 +24,6 @@ class PreferentialBank(ArrivalBank):
     def __init__(self) -> None:
         self._arena = Arena(HEAD, ROW)
 
-    @property
-    def arenas(self) -> Sequence[Arena]:
-        return [self._arena]
-
     def open_all(self, shortlists: Sequence[str], policy: TopK) -> Longs:
         settings = _settings(policy)
         return self._arena.open_all(len(shortlists), **settings, floor=-np.inf, until=NEVER)
@@ -66,10 +62,6 @@ class PreferentialBank(ArrivalBank):
 
     def shown(self, places: Longs, now: int) -> Contents:
         return valid_rows(self._arena, places, now)
-
-    def close(self, place: int, time: int) -> Placements:
-        self._arena.close(place)
-        return NO_PLACEMENTS
 
 
 def _settings(policy: TopK) -> dict[str, Any]:

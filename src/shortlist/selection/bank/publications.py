@@ -2,7 +2,7 @@
 
 import json
 from collections import defaultdict
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable
 from typing import Any
 
 import numpy as np
@@ -14,12 +14,22 @@ from shortlist.model.items import Items
 from shortlist.model.publication import Publication
 from shortlist.selection.bank.arena import Arena, sweep
 from shortlist.selection.bank.offers import NEVER
+from shortlist.selection.bank.pieces import Pieces
 from shortlist.selection.kernels.arena import Records
 
 FACTS = np.dtype(
     [("time", "i8"), ("expiry", "i8"), ("position", "i8"), ("serial", "i8"), ("is_restored", "?")]
 )
-TEXTS = ("id", "source", "type", "data")
+ROW = pa.schema(
+    {
+        "audience": pa.int64(),
+        "id": pa.string(),
+        "source": pa.string(),
+        "type": pa.string(),
+        "data": pa.string(),
+    }
+)
+"""What is told of publications, and never asked by policies."""
 LEAST = 8192
 """So many may be held by nobody before that is looked into."""
 PUBLICATION = pa.schema(
@@ -28,8 +38,7 @@ PUBLICATION = pa.schema(
         "time": pa.int64(),
         "expiry": pa.int64(),
         "position": pa.int64(),
-        "audience": pa.int64(),
-        **{name: pa.string() for name in TEXTS},
+        **{field.name: field.type for field in ROW},
     }
 )
 """Publications as they are saved."""
@@ -52,30 +61,27 @@ class Publications:
 
     def __init__(self) -> None:
         self._facts: Records = np.zeros(64, FACTS)
-        self._texts: dict[str, list[str | None]] = {name: [] for name in TEXTS}
-        self._audiences: list[int | None] = []
+        self._rows = Pieces(ROW)
         self._serials = 0
         self._most = LEAST
         self._names: defaultdict[tuple[str, str], list[int]] | None = None
 
     def __len__(self) -> int:
-        return len(self._audiences)
+        return len(self._rows)
 
     def __getitem__(self, number: int) -> Publication:
         """As an object; without its data, where that did not travel."""
         facts = self._facts[number]
-        name, source, kind, data = (self._texts[each][number] for each in TEXTS)
-        assert name is not None
-        assert source is not None
+        row = {name: self._rows.value(name, number) for name in ROW.names}
         return Publication(
-            id=name,
-            source=source,
+            id=row["id"],
+            source=row["source"],
             time=int(facts["time"]),
             position=int(facts["position"]),
-            type=kind,
+            type=row["type"],
             expiry=None if facts["expiry"] == NEVER else int(facts["expiry"]),
-            audience=self._audiences[number],
-            data={} if data is None else json.loads(data),
+            audience=row["audience"],
+            data={} if row["data"] is None else json.loads(row["data"]),
         )
 
     @property
@@ -83,10 +89,9 @@ class Publications:
         """What policies ask of publications, by number: a view."""
         return self._facts[: len(self)]
 
-    def text(self, name: str, numbers: Sequence[int]) -> pa.StringArray:
-        """One of the texts of some publications."""
-        texts = self._texts[name]
-        return pa.array([texts[number] for number in numbers], pa.string())
+    def text(self, name: str, numbers: Longs) -> pa.StringArray:
+        """One of the texts of some publications, in order of their numbers."""
+        return self._rows.taken(name, numbers)
 
     def add(self, items: Items) -> int:
         """Takes publications in that appear after all others; the number of the first."""
@@ -112,17 +117,16 @@ class Publications:
         return np.searchsorted(self.facts["serial"], serials)
 
     def saved(self, serials: Longs) -> pa.RecordBatch:
-        """Some of them as rows of PUBLICATION."""
+        """Some of them as rows of PUBLICATION; the serial numbers ascend."""
         numbers = self.numbers(serials)
-        facts, places = self._facts[numbers], numbers.tolist()
+        facts = self._facts[numbers]
         expiries = facts["expiry"]
         columns = [
             facts["serial"],
             facts["time"],
             pa.array(expiries, mask=expiries == NEVER),
             facts["position"],
-            pa.array([self._audiences[place] for place in places], pa.int64()),
-            *(self.text(name, places) for name in TEXTS),
+            *(self._rows.taken(name, numbers) for name in ROW.names),
         ]
         return pa.record_batch([*columns], schema=PUBLICATION)
 
@@ -140,13 +144,7 @@ class Publications:
 
     def _add(self, batch: pa.RecordBatch, facts: dict[str, Any]) -> int:
         first, end = len(self), len(self) + batch.num_rows
-        for name in TEXTS:
-            column = batch.column(name)
-            is_null = column.null_count == len(column)
-            self._texts[name] += [None] * len(column) if is_null else column.to_pylist()
-        audiences = batch.column("audience")
-        is_null = audiences.null_count == len(audiences)
-        self._audiences += [None] * len(audiences) if is_null else audiences.to_pylist()
+        self._rows.add(batch)
         if self._names is not None:
             self._name(first)
         self._facts = with_length(self._facts, end)
@@ -157,10 +155,9 @@ class Publications:
     def _name(self, first: int) -> None:
         """Writes down who publications are, from one on."""
         assert self._names is not None
-        names = zip(self._texts["source"][first:], self._texts["id"][first:], strict=True)
-        for number, (source, name) in enumerate(names, start=first):
-            assert source is not None
-            assert name is not None
+        numbers = np.arange(first, len(self))
+        sources, ids = (self.text(name, numbers).to_pylist() for name in ("source", "id"))
+        for number, source, name in zip(numbers.tolist(), sources, ids, strict=True):
             self._names[source, name].append(number)
 
     @property
@@ -175,9 +172,7 @@ class Publications:
     def sweep(self, arenas: Iterable[Arena]) -> None:
         """Forgets those that no arena holds, and renumbers the rest in all of them."""
         kept = sweep(arenas, "publication", len(self))
-        places: list[int] = kept.tolist()
-        self._texts = {name: [texts[at] for at in places] for name, texts in self._texts.items()}
-        self._audiences = [self._audiences[place] for place in places]
+        self._rows.keep(kept)
         self._facts[: kept.size] = self._facts[kept]
         self._names = None
         self._most = max(LEAST, 2 * kept.size)

@@ -12,19 +12,19 @@ import numpy as np
 
 from shortlist.matching.blocks import Floats, Ints, Longs
 from shortlist.model.items import Items
-from shortlist.model.policy import Everything, Policy, SinglePolicy, policies_of
+from shortlist.model.policy import POLICIES, Everything, Policy, SinglePolicy, policies_of
 from shortlist.model.shortlist import Shortlist
 from shortlist.scoring.combined import Combined
 from shortlist.scoring.match_sets import MatchSets
 from shortlist.selection.bank.arena import Arena
-from shortlist.selection.bank.banks import bank_kind, bank_of_kind
+from shortlist.selection.bank.banks import bank_kind, bank_of_kind, policy_kind
 from shortlist.selection.bank.base import Bank, Expectant
 from shortlist.selection.bank.kept_sets import KeptSets
 from shortlist.selection.bank.offers import NEVER, NO_PLACEMENTS, Offers, Placements
 from shortlist.selection.bank.publications import Publications
 from shortlist.selection.bank.tables import Table
 from shortlist.selection.bank.world import Subscriptions, World
-from shortlist.selection.kernels.parting import parted
+from shortlist.selection.kernels.parting import moved, parted, taken
 
 
 class Stage(NamedTuple):
@@ -33,7 +33,10 @@ class Stage(NamedTuple):
     kind: str
     """Of the bank."""
     place: int
-    policy: type[SinglePolicy]
+
+    @property
+    def policy(self) -> type[SinglePolicy]:
+        return POLICIES[policy_kind(self.kind)]
 
 
 class Level:
@@ -45,10 +48,8 @@ class Level:
         self._owners: dict[str, Table] = {}
         self._stages = Table([("bank", "i1"), ("place", "i4")])
 
-    def open_all(
-        self, numbers: Longs, shortlists: Sequence[str], policy: SinglePolicy
-    ) -> list[Stage]:
-        """Where each of some shortlists is from now on."""
+    def open_all(self, numbers: Longs, shortlists: Sequence[str], policy: SinglePolicy) -> None:
+        """Gives each of some shortlists a place here."""
         kind = bank_kind(policy)
         if kind not in self.banks:
             self.banks[kind] = bank_of_kind(kind, self.world)
@@ -56,13 +57,24 @@ class Level:
         places = self.banks[kind].open_all(shortlists, policy)
         self._owners[kind].put_all(places, shortlist=numbers)
         self._stages.put_all(numbers, bank=[*self.banks].index(kind), place=places)
-        return [Stage(kind, place, type(policy)) for place in places.tolist()]
+
+    def stage(self, number: int) -> Stage:
+        """Where a shortlist is that has a policy here."""
+        bank, place = self._stages.records[number].tolist()
+        return Stage([*self.banks][bank], place)
+
+    def places(self, numbers: Longs) -> Longs:
+        """Where shortlists are that have policies of one kind here."""
+        places: Longs = self._stages["place"][numbers].astype(np.int64)
+        return places
 
     def arrive(self, offers: Offers, sets: MatchSets) -> Placements:
         """Offers to shortlists by number, all of which have a policy here."""
         ends = np.empty(len(self.banks), np.int64)
-        banks, places = (self._stages[name][offers.places] for name in ("bank", "place"))
-        offers = parted(offers.aligned(), banks, places, ends)
+        banks, places = (taken(self._stages[name], offers.places) for name in ("bank", "place"))
+        to = parted(banks, ends)
+        columns = offers._replace(places=places).aligned()
+        offers = Offers._make(moved(column, to) for column in columns)
         placed, first = [NO_PLACEMENTS], 0
         for (kind, bank), end in zip(self.banks.items(), ends.tolist(), strict=True):
             if first < end:
@@ -94,7 +106,6 @@ class BankSelecting:
         self.sets = KeptSets()
         self.world = World(self.publications, subscriptions, self.sets)
         self.levels: list[Level] = []
-        self.stages: dict[int, list[Stage]] = {}
         self._shortlists = Table([("depth", "i4"), ("is_unranked", "?")])
 
     def open_all(self, shortlists: Mapping[int, Shortlist]) -> None:
@@ -103,26 +114,26 @@ class BankSelecting:
         for number, shortlist in shortlists.items():
             alike.setdefault(shortlist.policy, []).append(number)
         for policy, numbers in alike.items():
-            self._open(policy, np.array(numbers), [shortlists[number].id for number in numbers])
+            names = [shortlists[number].id for number in numbers]
+            self.open_alike(policy, np.array(numbers), names)
 
-    def _open(self, policy: Policy, numbers: Longs, shortlists: Sequence[str]) -> None:
+    def open_alike(self, policy: Policy, numbers: Longs, shortlists: Sequence[str]) -> None:
+        """Shortlists of one policy begin, with their numbers and names."""
         choosy = _choosy(policy)
         while len(self.levels) < len(choosy):
             self.levels.append(Level(self.world))
-        opened = [
+        for level, each in zip(self.levels, choosy, strict=False):
             level.open_all(numbers, shortlists, each)
-            for level, each in zip(self.levels, choosy, strict=False)
-        ]
-        for at, number in enumerate(numbers.tolist()):
-            self.stages[number] = [stages[at] for stages in opened]
         is_unranked = isinstance(policies_of(policy)[-1], Everything)
         self._shortlists.put_all(numbers, depth=len(choosy), is_unranked=is_unranked)
 
+    def stages(self, number: int) -> list[Stage]:
+        """Where the policies of a live shortlist are carried out, one behind the other."""
+        return [level.stage(number) for level in self.levels[: self._shortlists["depth"][number]]]
+
     def close(self, number: int, time: int) -> Placements:
         """A shortlist goes; only what is due at or before `time` still happens."""
-        placed = self._told(number, lambda bank, place: bank.close(place, time))
-        del self.stages[number]
-        return placed
+        return self._told(number, lambda bank, place: bank.close(place, time))
 
     def settle(self, number: int, time: int) -> Placements:
         """Everything that is due at or before an instant happens, in one shortlist."""
@@ -133,10 +144,10 @@ class BankSelecting:
 
         The last one first, so that what is released for that goes by the new policies.
         """
-        found, stages = [NO_PLACEMENTS], self.stages[number]
+        found, stages = [NO_PLACEMENTS], self.stages(number)
         policies = _choosy(shortlist.policy)
         for depth in reversed(range(len(stages))):
-            level, (kind, place, _) = self.levels[depth], stages[depth]
+            level, (kind, place) = self.levels[depth], stages[depth]
             changed = level.banks[kind].change(place, policies[depth], time)
             appeared = self.publications.facts["time"][changed.publications]
             changed = changed._replace(promoted=changed.promoted & (appeared < time))
@@ -148,7 +159,7 @@ class BankSelecting:
 
     def cancel(self, number: int, subscription: int, time: int) -> Placements:
         """A subscription of a shortlist goes."""
-        if len(self.stages[number]) <= 1:
+        if self._shortlists["depth"][number] <= 1:
             return self._told(number, lambda bank, place: bank.cancel(place, subscription, time))
 
         def cancel(bank: Bank, place: int) -> Placements:
@@ -162,26 +173,24 @@ class BankSelecting:
 
         return self._told(number, cancel)
 
-    def publish(self, publications: Items, combined: Combined, sets: MatchSets) -> Placements:
-        """Publications appear, in order, with the shortlists that match them."""
-        first = self.publications.add(publications)
-        times = publications.times[combined.publications]
+    def publish(
+        self, publications: Items, first: int, combined: Combined, sets: MatchSets
+    ) -> Placements:
+        """Publications appear, in order, with the shortlists that match them; `first` is the
+        number of the first of them."""
+        times = taken(publications.times, combined.publications)
         offers = self._offers(
-            combined.publications + np.int32(first),
-            times,
-            times,
-            publications.numbers("expiry", NEVER)[combined.publications],
+            combined,
             places=combined.shortlists,
-            scores=combined.scores,
-            named=combined.named,
-            possibilities=combined.possibilities,
-            necessities=combined.necessities,
-            matched=combined.matched,
+            publications=combined.publications + np.int32(first),
+            times=times,
+            appeared=times,
+            expiries=taken(publications.numbers("expiry", NEVER), combined.publications),
         )
         return self._ranked(self._arrived(offers, sets))
 
     def _arrived(self, offers: Offers, sets: MatchSets) -> Placements:
-        is_chained = self._shortlists["depth"][offers.places] > 1
+        is_chained = taken(self._shortlists["depth"], offers.places) > 1
         if not is_chained.any():
             return self._chosen(offers, sets)
         chained = offers.kept(is_chained)
@@ -248,7 +257,7 @@ class BankSelecting:
     def _told(self, number: int, tell: Callable[[Bank, int], Placements]) -> Placements:
         """What a shortlist places when its policies are told something, one after the other."""
         flow = NO_PLACEMENTS
-        for depth, (kind, place, _) in enumerate(self.stages[number]):
+        for depth, (kind, place) in enumerate(self.stages(number)):
             level = self.levels[depth]
             _, flow = self._passed_on(depth, NO_PLACEMENTS, flow)
             placed = level.owned(kind, tell(level.banks[kind], place))
@@ -259,6 +268,8 @@ class BankSelecting:
         self, depth: int, delivered: Placements, flow: Placements
     ) -> tuple[Placements, Placements]:
         """Parts what the level above placed: deliveries, and what this level makes of the rest."""
+        if not flow.places.size:
+            return delivered, flow
         goes_on = self._shortlists["depth"][flow.places] > depth
         delivered = Placements.joined([delivered, flow.kept(~goes_on)])
         flow = flow.kept(goes_on)
@@ -274,34 +285,29 @@ class BankSelecting:
         """What one level placed, as the next one takes it."""
         facts = self.publications.facts[placed.publications]
         return self._offers(
-            placed.publications,
-            placed.times,
-            facts["time"],
-            facts["expiry"],
+            placed,
             places=placed.places,
-            scores=placed.scores,
-            named=placed.named,
-            possibilities=placed.possibilities,
-            necessities=placed.necessities,
-            matched=placed.matched,
+            publications=placed.publications,
+            times=placed.times,
+            appeared=facts["time"],
+            expiries=facts["expiry"],
         )
 
-    def _offers(
-        self, publications: Ints, times: Longs, appeared: Longs, expiries: Longs, **columns: Any
-    ) -> Offers:
-        """Offers, with what is known of subscriptions."""
+    def _offers(self, found: Combined | Placements, **columns: Any) -> Offers:
+        """What was found, with what is known of publications and subscriptions, as offers."""
         return Offers(
-            publications=publications,
-            times=times,
-            appeared=appeared,
-            expiries=expiries,
-            refreshes=self.world.subscriptions.refreshes()[columns["named"]],
+            scores=found.scores,
+            named=found.named,
+            possibilities=found.possibilities,
+            necessities=found.necessities,
+            matched=found.matched,
+            refreshes=taken(self.world.subscriptions.refreshes(), found.named),
             **columns,
         )
 
     def _chosen(self, offers: Offers, sets: MatchSets) -> Placements:
         """What shortlists with one policy, or with none that chooses, place."""
-        is_choosy = self._shortlists["depth"][offers.places] > 0
+        is_choosy = taken(self._shortlists["depth"], offers.places) > 0
         if is_choosy.all():
             return self.levels[0].arrive(offers, sets) if offers.places.size else NO_PLACEMENTS
         every = offers.placed(~is_choosy)
@@ -311,6 +317,8 @@ class BankSelecting:
 
     def _ranked(self, placed: Placements) -> Placements:
         """The same without ranks where the last policy of a chain has none."""
+        if not placed.places.size:
+            return placed
         is_unranked = self._shortlists["is_unranked"][placed.places]
         return placed._replace(ranks=np.where(is_unranked, np.int32(0), placed.ranks))
 

@@ -8,13 +8,13 @@ import numpy as np
 
 from shortlist.matching.blocks import Longs
 from shortlist.selection.bank.arena import Arena, Fields
-from shortlist.selection.bank.base import OpeningBank
+from shortlist.selection.bank.base import ArenaBank
 from shortlist.selection.bank.offers import Placements
 from shortlist.selection.bank.shown import Contents, window_rows
 from shortlist.selection.kernels.outbox import Outbox
 
 
-class SlidingBank(OpeningBank):
+class SlidingBank(ArenaBank):
     """Heads say when one of the best leaves next; rows that never were delivered wait for that."""
 
     head: ClassVar[Fields]
@@ -24,10 +24,6 @@ class SlidingBank(OpeningBank):
 
     def __init__(self) -> None:
         self._arena = Arena(self.head, self.row)
-
-    @property
-    def arenas(self) -> Sequence[Arena]:
-        return [self._arena]
 
     def advance(self, before: int) -> Placements:
         heads = self._arena.heads
@@ -44,11 +40,6 @@ class SlidingBank(OpeningBank):
 
     def shown(self, places: Longs, now: int) -> Contents:
         return window_rows(self._arena, places, self.limits, now)
-
-    def close(self, place: int, time: int) -> Placements:
-        placements = self.settle(place, time)
-        self._arena.close(place)
-        return placements
 
     @abstractmethod
     def _advance(self, places: Longs, befores: Longs) -> Placements:

@@ -6,8 +6,8 @@ from typing import Any, ClassVar
 import numpy as np
 
 from shortlist.matching.blocks import Floats, Longs
+from shortlist.model.durations import Span
 from shortlist.model.policy import Fresh, Window
-from shortlist.model.spans import Span
 from shortlist.scoring.match_sets import MatchSets
 from shortlist.selection.bank.arena import Fields
 from shortlist.selection.bank.base import Expectations

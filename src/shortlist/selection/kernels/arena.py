@@ -20,7 +20,9 @@ __all__ = [
     "Longs",
     "Records",
     "insert",
+    "mark",
     "padded",
+    "renumber",
     "repacked",
     "with_room",
 ]
@@ -96,3 +98,21 @@ def insert(rows: Records, heads: Records, place: int, at: int, new: Any) -> None
         rows[row] = rows[row - 1]
     rows[start + at] = new
     heads[place].length = length + 1
+
+
+@kernel
+def mark(numbers: Longs, starts: Longs, lengths: Longs, is_held: npt.NDArray[np.bool_]) -> None:
+    """Notes which numbers the rows of all places have in a field, but for -1."""
+    for place in range(starts.size):
+        for row in range(starts[place], starts[place] + lengths[place]):
+            if numbers[row] >= 0:
+                is_held[numbers[row]] = True
+
+
+@kernel
+def renumber(numbers: Longs, starts: Longs, lengths: Longs, new: Longs) -> None:
+    """Puts new[n] for every number n that the rows of all places have in a field, but for -1."""
+    for place in range(starts.size):
+        for row in range(starts[place], starts[place] + lengths[place]):
+            if numbers[row] >= 0:
+                numbers[row] = new[numbers[row]]

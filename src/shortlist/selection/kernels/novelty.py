@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 
 from shortlist.matching.arrays import Floats, Ints, Longs
+from shortlist.matching.kernels.borrowing import borrowed
 from shortlist.matching.kernels.compiling import kernel
 from shortlist.matching.kernels.rounding import round9
 from shortlist.selection.draws import GOLDEN
@@ -53,6 +54,7 @@ REFUSED = -1
 def named_members(memory: Memory, arrivals: Arrivals) -> tuple[Longs, Floats]:
     """For each offer whom a delivery names, a place in the subscriptions, or `REFUSED`; and the
     novelty. There are rows for all that has to be remembered."""
+    memory, arrivals = borrowed(memory), borrowed(arrivals)
     heads, rows, subscriptions = memory.counts.heads, memory.counts.rows, arrivals.subscriptions
     highest, highest_rows = memory.highest.heads, memory.highest.rows
     recent, recent_rows = memory.recent.heads, memory.recent.rows

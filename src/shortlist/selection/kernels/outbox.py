@@ -12,27 +12,28 @@ from shortlist.selection.kernels.window_rows import DEGREES, DELIVERED
 
 NOBODY: Any = np.int64(-1)
 """No literal: what is called with one is compiled once more."""
+PLACEMENT = np.dtype([(name, column.dtype) for name, column in NO_PLACEMENTS._asdict().items()])
 
 
 class Outbox(NamedTuple):
     """Where placements go."""
 
-    room: Placements
-    """For all that may be placed."""
+    room: Records
+    """For all that may be placed, as records: one array is handed on faster than ten."""
     made: Longs
     """How many there are, as an array of one."""
 
     @classmethod
     def with_room(cls, most: int) -> "Outbox":
         """For at most so many."""
-        room = Placements._make(np.empty(most, column.dtype) for column in NO_PLACEMENTS)
-        return cls(room, np.zeros(1, np.int64))
+        return cls(np.empty(most, PLACEMENT), np.zeros(1, np.int64))
 
     def placements(self) -> Placements:
-        return self.room.kept(slice(self.made[0]))
+        placed = self.room[: self.made[0]]
+        return Placements._make(placed[name].copy() for name in Placements._fields)
 
 
-@kernel
+@kernel(forceinline=True)
 def put_down(
     outbox: Outbox,
     place: int,
@@ -47,21 +48,21 @@ def put_down(
     matched: int,
 ) -> None:
     """Makes the next placement."""
-    room, new = outbox.room, outbox.made[0]
+    new = outbox.room[outbox.made[0]]
     outbox.made[0] += 1
-    room.places[new] = place
-    room.times[new] = now
-    room.publications[new] = publication
-    room.scores[new] = score
-    room.named[new] = named
-    room.possibilities[new] = possibility
-    room.necessities[new] = necessity
-    room.ranks[new] = rank
-    room.promoted[new] = promoted
-    room.matched[new] = matched
+    new.places = place
+    new.times = now
+    new.publications = publication
+    new.scores = score
+    new.named = named
+    new.possibilities = possibility
+    new.necessities = necessity
+    new.ranks = rank
+    new.promoted = promoted
+    new.matched = matched
 
 
-@kernel
+@kernel(forceinline=True)
 def put_out(
     outbox: Outbox,
     rows: Records,

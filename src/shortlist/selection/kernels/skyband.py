@@ -16,6 +16,8 @@ from shortlist.selection.kernels.arena import Records
 from shortlist.selection.kernels.largest import keep_largest
 from shortlist.selection.kernels.window_rows import full_life_of, in_order, is_there, push_of
 
+FEW = 32
+"""So many rows are compared with each other, which takes no room."""
 SLOTS = 64
 """The subscriptions that a sweep tells apart; a power of two."""
 
@@ -28,10 +30,12 @@ def undominated(
 
     In a count window only what never expires dominates: it leaves when it is pushed out.
     """
-    if _several_subscriptions(rows, start, length):
+    several = _several_subscriptions(rows, start, length)
+    if length <= FEW and not several:
+        return _few_undominated(rows, start, length, k, counted, now, matches)
+    order: Longs = np.arange(start, start + length)
+    if several:
         order = in_order(rows, start, length, True)
-    else:
-        order = np.arange(start, start + length)
     stays = np.zeros(length, np.bool_)
     last_ends, size, subscription = np.empty(min(k, length), np.int64), 0, -1
     for row in order:
@@ -44,6 +48,28 @@ def undominated(
         if stays[row - start] and (not counted or rows[row].end == NEVER):
             size = keep_largest(last_ends, size, end)
     return packed(rows, start, stays)
+
+
+@kernel
+def _few_undominated(
+    rows: Records, start: int, length: int, k: int, counted: bool, now: int, matches: int
+) -> int:
+    """The same of few rows that name one subscription, each compared with those kept before it."""
+    kept = start
+    for row in range(start, start + length):
+        if not is_there(rows, row, now, matches):
+            continue
+        end, dominators = push_of(rows, row) if counted else rows[row].end, 0
+        for better in range(start, kept):
+            if not counted:
+                dominators += rows[better].end >= end
+            elif rows[better].end == NEVER:
+                dominators += push_of(rows, better) >= end
+        if dominators < k:
+            if kept < row:
+                rows[kept] = rows[row]
+            kept += 1
+    return kept - start
 
 
 @kernel

@@ -92,13 +92,13 @@ write_push = _chosen_by("push", _write_push, lambda rows, row, push: None)
 write_score = _chosen_by("score", _write_score, lambda rows, row, score, appeared: None)
 
 
-@kernel
+@kernel(forceinline=True)
 def full_life_of(came: int, span: int) -> int:
     """When the window ends the stay of what came at an instant."""
     return NEVER if span == NEVER else came + span
 
 
-@kernel
+@kernel(forceinline=True)
 def write_offer(
     rows: Records, row: int, offers: Offers, offer: int, key: float, full_life: int
 ) -> None:
@@ -114,7 +114,7 @@ def write_offer(
     new.marks = LASTING if offers.expiries[offer] >= full_life else 0
 
 
-@kernel
+@kernel(forceinline=True)
 def write_row(
     head: Any, rows: Records, row: int, offers: Offers, keys: Floats, offer: int, earlier: int
 ) -> None:
@@ -125,14 +125,14 @@ def write_row(
     write_score(rows, row, offers.scores[offer], offers.appeared[offer])
 
 
-@kernel
+@kernel(forceinline=True)
 def outranks(rows: Records, row: int, key: float, publication: int) -> bool:
     """Whether a row is better than a publication with a key."""
     held = rows[row]
     return bool(held.key > key or (held.key == key and held.publication > publication))
 
 
-@kernel
+@kernel(forceinline=True)
 def enter(
     heads: Records,
     rows: Records,
@@ -144,8 +144,9 @@ def enter(
 ) -> tuple[Records, int]:
     """Makes an offer a row of its place, by rank; the rows, as of `with_room`, and which it is."""
     place, publication = offers.places[offer], offers.publications[offer]
-    rows = with_room(rows, heads, tail, place, heads[place].length + 1, SPARE)
     head = heads[place]
+    if head.length == head.capacity:
+        rows = with_room(rows, heads, tail, place, head.length + 1, SPARE)
     row = head.start + head.length
     while row > head.start and not outranks(rows, row - 1, keys[offer], publication):
         rows[row] = rows[row - 1]
@@ -155,7 +156,7 @@ def enter(
     return rows, row
 
 
-@kernel
+@kernel(forceinline=True)
 def is_there(rows: Records, row: int, now: int, matches: int) -> bool:
     """Whether a row is still in the window at an instant, after so many matches."""
     return bool(rows[row].end > now and push_of(rows, row) > matches)

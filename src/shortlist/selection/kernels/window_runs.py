@@ -4,11 +4,12 @@ A short run is played offer by offer. A longer one is cut into pieces, and of a 
 offers go through their instants one by one that may be among the k best meanwhile.
 """
 
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
 from shortlist.matching.arrays import Floats, Longs
+from shortlist.matching.kernels.borrowing import borrowed
 from shortlist.matching.kernels.compiling import kernel
 from shortlist.selection.bank.offers import Offers
 from shortlist.selection.kernels.arena import Records, padded, with_room
@@ -52,18 +53,49 @@ def arrive(
     reports: Reports,
 ) -> Records:
     """Lets offers come; the answer is the rows, as of `with_room`."""
-    longest, first = 0, 0
-    while first < keys.size:
-        stop = run_end(offers.places, first)
-        longest = max(longest, stop - first)
-        first = stop
+    heads, tail, offers = borrowed(heads), borrowed(tail), borrowed(offers)
+    keys, reports = borrowed(keys), borrowed(reports)
+    places, times, size = offers.places, offers.times, keys.size
+    longest = longest_run(places)
     arrivals = Arrivals(offers, keys, sweep_for(longest), np.empty(longest, np.int64))
     first = 0
-    while first < keys.size:
-        stop = run_end(offers.places, first)
-        rows = play_run(heads, rows, tail, arrivals, first, stop, piece, reports)
-        first = stop
+    while first < size:
+        place, now = places[first], times[first]
+        head = heads[place]
+        has_few = first + FEW >= size or places[first + FEW] != place
+        if not has_few or something_else_happens(head, now):
+            stop = run_end(places, first)
+            rows = play_run(heads, rows, tail, arrivals, first, stop, piece, reports)
+            first = stop
+            continue
+        if head.length == head.capacity:
+            prune(heads, rows, place, now, head.matches)
+            rows = with_room(rows, heads, tail, place, padded(head.length, SLACK), SPARE)
+        rows, row = enter(heads, rows, tail, offers, keys, first, head.matches - first)
+        if head.count > 0:
+            head.matches += 1
+        if row < head.start + head.k:
+            fill(heads, rows, place, now, offers.publications[first], reports)
+        prune_if_grown(heads, rows, place, now, head.matches)
+        first += 1
     return rows
+
+
+@kernel
+def longest_run(places: Longs) -> int:
+    """How many offers come to a place at most."""
+    longest, first = 0, 0
+    for at in range(places.size):
+        if places[at] != places[first]:
+            first = at
+        longest = max(longest, at + 1 - first)
+    return longest
+
+
+@kernel(forceinline=True)
+def something_else_happens(head: Any, now: int) -> bool:
+    """Whether an offer does not come alone: something leaves, or is judged."""
+    return bool(head.next_due <= now or head.next_push <= head.matches + 1 or head.allowed != 0.0)
 
 
 @kernel
@@ -99,10 +131,6 @@ def play_run(
     place = arrivals.offers.places[first]
     head = heads[place]
     while first < stop:
-        if stop - first <= FEW:
-            rows, first = play_few(heads, rows, tail, arrivals, first, stop, reports)
-            if first == stop:
-                break
         advance_place(heads, rows, place, times[first], reports)
         judge_until(heads, rows, place, times[first])
         end = min(stop, _until_judgement(heads, place, times, first, stop))
@@ -115,37 +143,6 @@ def play_run(
             judge(heads, rows, place, head.matches, times[end - 1])
         first = end
     return rows
-
-
-@kernel
-def play_few(
-    heads: Records,
-    rows: Records,
-    tail: Longs,
-    arrivals: Arrivals,
-    first: int,
-    stop: int,
-    reports: Reports,
-) -> tuple[Records, int]:
-    """Offers of a place one by one, up to the first at which something else happens, too."""
-    offers, keys = arrivals.offers, arrivals.keys
-    place = offers.places[first]
-    head = heads[place]
-    while first < stop and head.allowed == 0.0:
-        now, publication = offers.times[first], offers.publications[first]
-        if head.next_due <= now or head.next_push <= head.matches + 1:
-            break
-        if head.length == head.capacity:
-            prune(heads, rows, place, now, head.matches)
-            rows = with_room(rows, heads, tail, place, padded(head.length, SLACK), SPARE)
-        rows, row = enter(heads, rows, tail, offers, keys, first, head.matches - first)
-        if head.count > 0:
-            head.matches += 1
-        if row < head.start + head.k:
-            fill(heads, rows, place, now, publication, reports)
-        prune_if_grown(heads, rows, place, now, head.matches)
-        first += 1
-    return rows, first
 
 
 @kernel
@@ -268,7 +265,7 @@ def _matches_at(heads: Records, place: int, times: Longs, first: int, stop: int,
     return int(heads[place].matches + offer - first)
 
 
-@kernel
+@kernel(forceinline=True)
 def prune_if_grown(heads: Records, rows: Records, place: int, now: int, matches: int) -> None:
     head = heads[place]
     if head.length > head.pruned + head.pruned // SLACK + SLACK:

@@ -1,0 +1,111 @@
+"""The command `compile`, and who opens what it has made."""
+
+from __future__ import annotations
+
+import json
+import os
+import time
+from collections.abc import Iterator
+from contextlib import closing, contextmanager
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from shortlist.cli.app import (
+    FINITE,
+    AsJson,
+    LimitFlags,
+    On,
+    Place,
+    app,
+    check_place,
+    errors,
+    limits_of,
+    notes,
+    warn,
+)
+from shortlist.cli.program import without_spark
+from shortlist.model.settings import Limits
+from shortlist.progress import Steps
+
+if TYPE_CHECKING:
+    from shortlist.live.registry_folder import CompiledRegistry
+    from shortlist.live.tasks import Run
+
+
+@app.command("compile", rich_help_panel=FINITE)
+def compile_command(
+    registry: Annotated[Path, typer.Argument(help="A file or a folder.")],
+    *,
+    shards: Annotated[
+        int | None,
+        typer.Option(min=1, max=256, help="How many tasks will select; else one per core."),
+    ] = None,
+    limit: LimitFlags = None,
+    master: Annotated[str | None, typer.Option(help="A Spark master; else this machine.")] = None,
+    on: On = "spark",
+    quiet: Annotated[bool, typer.Option(help="Show no progress.")] = False,
+    as_json: AsJson = False,
+) -> None:
+    """Read, check and compile a large registry beside its files, for `run` and `up` to open."""
+    check_place(on, master)
+    if on == "process":
+        without_spark()
+    began, steps = time.monotonic(), Steps(notes, quiet or as_json)
+    with errors(), _lanes(on, master, steps) as (run, lanes):
+        from shortlist.jobs.compiling import compile_registry
+
+        limits = limits_of(limit)
+        made = compile_registry(
+            registry, limits, shards=shards or lanes, run=run, lanes=lanes, steps=steps
+        )
+    seconds = round(time.monotonic() - began, 3)
+    if as_json:
+        counts = {"subscriptions": made.subscriptions, "shortlists": made.shortlists}
+        print(json.dumps({**counts, "shards": made.shards, "seconds": seconds}))
+    else:
+        print(
+            f"{made.subscriptions:,} subscriptions, {made.shortlists:,} shortlists,"
+            f" {made.shards} shards in {seconds:.1f} s: {made.folder.parent.name}"
+        )
+
+
+def cores() -> int:
+    return len(os.sched_getaffinity(0))
+
+
+@contextmanager
+def _lanes(on: Place, master: str | None, steps: Steps) -> Iterator[tuple[Run, int]]:
+    """Who does tasks, and how many at a time."""
+    if on == "process":
+        from shortlist.live.lanes import Workers
+
+        with closing(Workers(cores())) as workers:
+            yield workers, cores()
+        return
+    from shortlist.spark.session import any_session
+    from shortlist.spark.tasks import Lanes
+
+    with steps.step("Starting Spark"):
+        spark = any_session(master)
+    with closing(Lanes(spark)) as lanes:
+        yield lanes, spark.sparkContext.defaultParallelism
+
+
+def compiled_beside(path: Path, limits: Limits, shards: int | None) -> CompiledRegistry | None:
+    """The compiled registry of some files, if there is one, for so many shards if anybody says how
+    many; a person hears why one that is there is of no use."""
+    from shortlist.live.registry_folder import CompiledRegistry, NotCompiled, folder_beside
+
+    if not folder_beside(path).is_dir():
+        return None
+    try:
+        found = CompiledRegistry.beside(path, limits)
+    except NotCompiled as error:
+        warn([str(error)])
+        return None
+    if shards in (None, found.shards):
+        return found
+    warn([f"{found.folder.parent} is for {found.shards} shards, not {shards}"])
+    return None

@@ -1,0 +1,288 @@
+"""A piece of a registry, compiled on its own: subscriptions in order, with numbers from 0 on.
+
+Whoever has all pieces joins them (`engine/joining.py`). What a piece has of shortlists is what its
+subscriptions say of them, since others may be members of the same.
+"""
+
+import json
+import math
+from collections.abc import Sequence
+from hashlib import blake2b
+from typing import Any, NamedTuple
+
+import numpy as np
+import pyarrow as pa
+
+from shortlist.engine.mentions import Mentions
+from shortlist.fuzzy.degrees import FALSE
+from shortlist.intake.columns import as_json
+from shortlist.intake.documents import dump_policy
+from shortlist.intake.entries import ABSENT, Entries
+from shortlist.matching.arrays import Ints, Longs
+from shortlist.matching.census import TypeCensus
+from shortlist.matching.index.compiling import Compiling, Filled, Together
+from shortlist.matching.index.numbering import entries_of
+from shortlist.matching.index.segments import FULL, Shelf
+from shortlist.matching.index.storage import Parts
+from shortlist.matching.index.terms import Condition, Request, Terms, compiled_condition
+from shortlist.matching.index.texts import Texts, encoded
+from shortlist.model.policy import Policy
+from shortlist.model.settings import Limits
+from shortlist.model.subscription import EVERYTHING, Subscription
+from shortlist.model.vocabulary import Vocabulary
+from shortlist.scoring.combined import HOWS, LONGEST, UNSET
+from shortlist.scoring.templates import ScoreRows
+
+
+class PieceCompiler:
+    """Compiles pieces under one vocabulary.
+
+    >>> from shortlist.intake.documents import Documents
+    >>> from shortlist.intake.entries import EntryReader
+    >>> from shortlist.intake.given import Given
+    >>> flats = [{"id": f"s{rent}", "where": f"rent < {rent}"} for rent in range(20)]
+    >>> read = EntryReader(Documents()).read(Given.of_documents(flats), lambda row: ("", None))
+    >>> piece = PieceCompiler(Vocabulary(), Limits()).piece(read)
+    >>> piece["ids"][3], len(piece["shelf"].held)
+    ('s3', 1)
+    """
+
+    def __init__(self, vocabulary: Vocabulary, limits: Limits) -> None:
+        self._terms = Terms(vocabulary, limits)
+        self._compiling = Compiling(self._terms)
+
+    def piece(self, entries: Entries, some: Longs | None = None) -> Parts:
+        """Of all subscriptions that were read, or of some rows."""
+        rows = np.arange(len(entries)) if some is None else some
+        forms, form_of = entries.forms, entries.form_of[rows]
+        vocabulary, limits = self._terms.vocabulary, self._terms.limits
+        least = np.array([_least(form) for form in forms])[form_of]
+        scores = entries.scores, entries.score_of[rows], least
+        return {
+            **self.columns(entries, some),
+            "hows": np.array([HOWS[form.combine or "max"] for form in forms], np.int8)[form_of],
+            "refreshes": np.array([_refresh(form) for form in forms], np.int64)[form_of],
+            "weights": np.array([form.weight for form in forms], np.float64)[form_of],
+            "has_condition": entries.conditions.condition_of[rows] != ABSENT,
+            "scores": ScoreRows.of(*scores, vocabulary, limits).saved(),
+            "census": self._census(entries, rows),
+            **self._index(entries, rows),
+        }
+
+    def columns(self, entries: Entries, some: Longs | None = None) -> Parts:
+        """The part of it that an admission has to know."""
+        rows = np.arange(len(entries)) if some is None else some
+        texts, policies = entries.texts(), _Policies(entries.forms)
+        named = columns_of(entries, some)
+        owns = np.diff(named["shortlists"].offsets) == 0
+        return {
+            **named,
+            "documents": texts if some is None else Texts.of_arrow(texts.arrow().take(rows)),
+            "subscribers": _texts(entries.subscribers, rows),
+            "policies": policies.texts,
+            "policy_of": policies.numbers[entries.form_of[rows]],
+            "mentions": self._mentions(entries, rows, owns),
+        }
+
+    def _index(self, entries: Entries, rows: Longs) -> Parts:
+        """What they ask, and the segments of it."""
+        requests = _Requests.of(entries, rows, self._terms)
+        shelf = Shelf()
+        is_conditional = entries.conditions.condition_of[rows] != ABSENT
+        numbers = np.flatnonzero(is_conditional).astype(np.int32)
+        # those who ask the same stand together, in the order of what is asked
+        numbers = numbers[np.argsort(requests.request_of[numbers], kind="stable")]
+        asked = np.flatnonzero(is_conditional[requests.firsts])
+        for at in range(0, asked.size, FULL):
+            some = asked[at : at + FULL]
+            segment, places = self._segment(entries, rows, requests, some)
+            first, end = np.searchsorted(
+                requests.request_of[numbers], [some[0], some[-1] + 1]
+            ).tolist()
+            members = numbers[first:end]
+            which = np.searchsorted(some, requests.request_of[members])
+            shelf.put(segment, members, places[which])
+        unconditional = np.flatnonzero(~is_conditional).astype(np.int32)
+        if unconditional.size:
+            shelf.put_all_unconditional(unconditional)
+        return {
+            "requests": requests.texts,
+            "request_of": requests.request_of,
+            "entered": entries_of(requests.hashes, requests.firsts),
+            "shelf": shelf,
+        }
+
+    def _segment(self, entries: Entries, rows: Longs, requests: "_Requests", some: Longs) -> Any:
+        """A segment of some requests, and the place of each there."""
+        known = entries.conditions
+        firsts = rows[requests.firsts[some]]
+        shapes = known.condition_of[firsts]
+        is_plain = requests.is_plain[some] & (shapes < len(known.templates))
+        together: list[Together] = []
+        for shape in np.unique(shapes[is_plain]).tolist():
+            template = known.templates[shape]
+            assert template is not None
+            these = np.flatnonzero(is_plain & (shapes == shape))
+            if self._compiling.is_plain(template):
+                among = np.searchsorted(known.rows, firsts[these])
+                together.append(Together(template, these, known.parted.columns(among)))
+            else:
+                is_plain[these] = False
+        conditions = {
+            place: self._condition(requests.request(entries, int(firsts[place])))
+            for place in np.flatnonzero(~is_plain).tolist()
+        }
+        return self._compiling.segment_of(conditions, together)
+
+    def _condition(self, request: Request) -> Condition:
+        read = self._compiling.read(request)
+        assert read is not None
+        if isinstance(read, Filled):
+            where = read.template.filled(read.literals)
+            return compiled_condition(where, self._terms.vocabulary)
+        return read
+
+    def _census(self, entries: Entries, rows: Longs) -> list[Any]:
+        census = TypeCensus(self._terms.vocabulary, self._terms.limits)
+        asked = entries.conditions.condition_of[rows]
+        for _, first, count in _kinds(asked):
+            where = entries.wheres[rows[first]]
+            census.add(Subscription(id="", where=where), count)
+        return census.saved()
+
+    def _mentions(self, entries: Entries, rows: Longs, owns: Any) -> dict[str, Any]:
+        mentions = Mentions(self._terms.vocabulary, self._terms.limits)
+        asked, scores = entries.conditions.condition_of[rows], entries.score_of[rows]
+        sets: dict[frozenset[Any], int] = {frozenset(): 0}
+        codes = []
+        for column in (asked, scores):
+            code = np.zeros(rows.size, np.int64)
+            by_kind = np.zeros(int(column.max(initial=0)) + 2, np.int64)
+            for kind, first, _ in _kinds(column):
+                if column is asked:
+                    found = mentions.of_subscription(
+                        Subscription(id="", where=entries.wheres[rows[first]])
+                    )
+                else:
+                    found = mentions.of_subscription(
+                        Subscription(id="", score=entries.scores[kind])
+                    )
+                by_kind[kind] = sets.setdefault(found, len(sets))
+            code = by_kind[column]
+            codes.append(code)
+        every = [*sets]
+        for kind, _, count in _kinds(codes[0] * len(every) + codes[1]):
+            one, other = divmod(kind, len(every))
+            mentions.count(every[one] | every[other], count)
+        for form, count in enumerate(np.bincount(entries.form_of[rows[owns]]).tolist()):
+            if count:
+                mentions.count_policy(entries.forms[form].policy or EVERYTHING, count)
+        return mentions.saved()
+
+
+class _Policies:
+    """The different policies of forms."""
+
+    def __init__(self, forms: Sequence[Subscription]) -> None:
+        known: dict[Policy, int] = {}
+        found = [known.setdefault(form.policy or EVERYTHING, len(known)) for form in forms]
+        self.numbers = np.array(found, np.int32)
+        self.texts = [as_json(dump_policy(policy)) for policy in known]
+
+
+class _Requests(NamedTuple):
+    """The different requests of rows, in order of the first who asks."""
+
+    firsts: Longs
+    request_of: Ints
+    is_plain: Any
+    """Whether degrees may be left alone."""
+    hashes: Any
+    texts: Texts
+    asked: list[Request]
+    """By form, without a condition."""
+
+    @classmethod
+    def of(cls, entries: Entries, rows: Longs, terms: Terms) -> "_Requests":
+        asked = [terms.request(form) for form in entries.forms]
+        known: dict[Request, int] = {}
+        kinds = np.array([known.setdefault(each, len(known)) for each in asked], np.int64)
+        wheres = taken(entries.wheres, rows).dictionary_encode()
+        codes = wheres.indices.fill_null(-1).to_numpy().astype(np.int64) + 1
+        codes += kinds[entries.form_of[rows]] * (len(wheres.dictionary) + 1)
+        _, firsts, request_of = np.unique(codes, return_index=True, return_inverse=True)
+        order = np.argsort(firsts)
+        firsts, rank = firsts[order], np.empty_like(order)
+        rank[order] = np.arange(order.size)
+        of_first = kinds[entries.form_of[rows[firsts]]].tolist()
+        requests = [*known]
+        texts, found = [], []
+        suffixes = [request.text.removeprefix("[null") for request in requests]
+        prefixes = [f"{each.possibility} {each.necessity} {each.norm} " for each in requests]
+        for row, kind in zip(rows[firsts].tolist(), of_first, strict=True):
+            where = entries.wheres[row]
+            texts.append(f"[{json.dumps(where)}{suffixes[kind]}")
+            found.append(_hash(f"{prefixes[kind]}{where}"))
+        is_plain = np.array([_is_plain(request) for request in requests], np.bool_)
+        return cls(
+            firsts,
+            rank[request_of].astype(np.int32),
+            is_plain[of_first],
+            np.frombuffer(b"".join(found), np.uint64),
+            Texts.plain(texts),
+            asked,
+        )
+
+    def request(self, entries: Entries, row: int) -> Request:
+        """Of a row that is the first to ask."""
+        form = int(entries.form_of[row])
+        return self.asked[form]._replace(where=entries.wheres[row])
+
+
+def columns_of(entries: Entries, some: Longs | None = None) -> Parts:
+    """Who subscriptions are, whatever may be wrong with them."""
+    rows = np.arange(len(entries)) if some is None else some
+    ids = taken(entries.ids, rows).fill_null("")
+    return {
+        "ids": Texts.of_arrow(ids),
+        "hashes": hashes(ids),
+        "shortlists": _texts(entries.shortlists, rows),
+    }
+
+
+def _texts(column: Sequence[str | None], rows: Longs) -> Texts:
+    return Texts.of_arrow(taken(column, rows).fill_null(""))
+
+
+def taken(column: Sequence[str | None], rows: Longs) -> pa.LargeStringArray:
+    found = pa.array(column, pa.large_string())
+    return found if rows.size == len(column) else found.take(pa.array(rows))
+
+
+def hashes(names: pa.LargeStringArray) -> Any:
+    """Those that tables know texts by."""
+    found = [_hash(name) for name in names.to_pylist()]
+    return np.frombuffer(b"".join(found), np.uint64)
+
+
+def _hash(text: str) -> bytes:
+    """As `stable_hash`, which keeps what it has found."""
+    return blake2b(encoded(text), digest_size=8).digest()
+
+
+def _is_plain(request: Request) -> bool:
+    return request.norm == "min" and (request.possibility, request.necessity) == FALSE
+
+
+def _refresh(form: Subscription) -> int:
+    return UNSET if form.refresh is None else min(form.refresh, LONGEST)
+
+
+def _least(form: Subscription) -> float:
+    return -math.inf if form.at_least.score is None else form.at_least.score
+
+
+def _kinds(column: Ints) -> Any:
+    """The different numbers, each with its first place and how often it is there."""
+    kinds, firsts, counts = np.unique(column, return_index=True, return_counts=True)
+    return zip(kinds.tolist(), firsts.tolist(), counts.tolist(), strict=True)

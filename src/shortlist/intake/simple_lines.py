@@ -1,0 +1,114 @@
+"""Simple publications to columns, without an object for each; see `kernels/simple_lines.py`."""
+
+from collections.abc import Callable, Sequence
+
+import numpy as np
+import numpy.typing as npt
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from shortlist.intake.attributes import value_columns
+from shortlist.intake.kernels.simple_lines import (
+    NEVER,
+    NUMBER,
+    TEXT,
+    Found,
+    Names,
+    Rules,
+    cut_out,
+    read_simple,
+    room_for,
+)
+from shortlist.model.items import ATTRIBUTES, PUBLICATION, Items, Wanted
+from shortlist.model.joined import Joined, JoinedTexts
+from shortlist.model.paths import format_path
+from shortlist.model.settings import Limits
+
+Bools = npt.NDArray[np.bool_]
+Longs = npt.NDArray[np.int64]
+
+
+def simple_lines(
+    positions: Sequence[int | None],
+    lines: Joined,
+    appended: Sequence[int | None] | None,
+    wanted: Wanted,
+    limits: Limits,
+    *,
+    by_arrival: bool,
+) -> tuple[Bools, Items]:
+    """Which lines are simple publications, and those as items; `data` must not be wanted.
+
+    >>> line = b'{"id": "p", "source": "s", "time": "1970-01-01T00:00:01Z", "data": {"rent": 9}}'
+    >>> rent = Wanted(frozenset([("rent",)]))
+    >>> lines = Joined.of([line, b'{"id": "p"'])
+    >>> is_simple, items = simple_lines([4, 5], lines, None, rent, Limits(), by_arrival=False)
+    >>> is_simple, items.positions, items.values("attributes")[0]["rent"]["number"]
+    (array([ True, False]), array([4]), 9.0)
+    """
+    content, stops = np.frombuffer(lines.content, np.uint8), np.asarray(lines.stops, np.int64)
+    # of flat data only paths of one key lead anywhere
+    keys = sorted(path[0] for path in wanted.paths if len(path) == 1)
+    only_ascii = not _is_utf8(lines.all)
+    rules = Rules(limits.payload_bytes, limits.attributes, not by_arrival, only_ascii)
+    found = room_for(len(lines), len(keys))
+    read_simple(content, lines.start, stops, _names(keys), rules, found)
+    rows = np.flatnonzero(found.is_simple)
+
+    def texts(spans: Longs) -> pa.StringArray:
+        cut, offsets = cut_out(content, spans, rows)
+        return pa.StringArray.from_buffers(rows.size, pa.py_buffer(offsets), pa.py_buffer(cut))
+
+    said = found.times[rows]
+    known = None if appended is None else pa.array(appended, pa.int64()).take(pa.array(rows))
+    columns = {
+        "position": np.asarray(positions, np.int64)[rows],
+        "kind": np.full(rows.size, PUBLICATION, np.int8),
+        "time": known if by_arrival else said,
+        "event_time": pa.array(said, mask=said == NEVER),
+        "source": texts(found.sources),
+        "id": texts(found.ids),
+        "line": texts(np.column_stack([np.append(lines.start, stops[:-1]), stops])),
+        "appended": known,
+        ATTRIBUTES: _attributes(wanted, keys, found, rows, texts),
+    }
+    schema = wanted.schema
+    arrays = [
+        pa.nulls(rows.size, field.type) if columns.get(field.name) is None else columns[field.name]
+        for field in schema
+    ]
+    return found.is_simple, Items(pa.record_batch(arrays, schema=schema))
+
+
+def _attributes(
+    wanted: Wanted,
+    keys: Sequence[str],
+    found: Found,
+    rows: Longs,
+    texts: Callable[[Longs], pa.StringArray],
+) -> pa.StructArray:
+    columns: dict[str, dict[str, pa.Array]] = {}
+    for path in sorted(wanted.paths, key=format_path):
+        parts = columns[format_path(path)] = {}
+        if len(path) == 1:
+            at = keys.index(path[0])
+            kinds = found.kinds[at, rows]
+            parts["number"] = pa.array(found.numbers[at, rows], mask=kinds != NUMBER)
+            if (kinds == TEXT).any():
+                parts["text"] = pc.if_else(pa.array(kinds == TEXT), texts(found.texts[at]), None)
+    return value_columns(columns, rows.size)
+
+
+def _names(keys: Sequence[str]) -> Names:
+    joined = JoinedTexts.of(keys).joined
+    return Names(np.frombuffer(joined.content, np.uint8), np.asarray(joined.stops, np.int64))
+
+
+def _is_utf8(content: memoryview) -> bool:
+    """No character of which lies half in one line and half in another that is simple, too: those
+    begin and end with one of ASCII."""
+    try:
+        str(content, "utf-8")
+    except UnicodeDecodeError:
+        return False
+    return True

@@ -1,0 +1,215 @@
+"""Registries that were compiled before: whoever has the same one opens it.
+
+They lie in a folder beside the files of a deployment, each under a key that says what it was
+compiled of and by which program. They say nothing that a state does not say: one that is missing or
+damaged is compiled anew, and whoever comes last when two do so at once replaces the same by the
+same.
+"""
+
+import logging
+import os
+import shutil
+import time
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import suppress
+from dataclasses import asdict
+from functools import cache
+from hashlib import blake2b
+from pathlib import Path
+from typing import Any
+
+from shortlist.engine.admission import Admission
+from shortlist.engine.compiled import compiled, joining, opened, opened_admission
+from shortlist.engine.saved import Saved
+from shortlist.engine.shard import Shard
+from shortlist.intake.columns import saved_columns
+from shortlist.intake.files import registry_read_again
+from shortlist.intake.lines import ItemReader
+from shortlist.live.files import COMPILED, Files
+from shortlist.live.manifest import Chain
+from shortlist.live.registry_state import carried_out
+from shortlist.log.private import FILE_MODE, make_private
+from shortlist.matching.index.storage import (
+    FILE,
+    Parts,
+    UnusableIndex,
+    in_memory,
+    open_parts,
+    save_parts,
+)
+from shortlist.model.collecting import uncollected
+from shortlist.model.command import Command
+from shortlist.model.settings import Limits, Settings
+
+LOGGER = logging.getLogger("shortlist.compiled")
+LEAST_BYTES = 4_000
+"""Of a packed registry: a smaller one is compiled about as soon as it is written down."""
+LONGEST_UNUSED = 7 * 24 * 3600.0
+"""Seconds for which one stays that nobody opens."""
+ADMISSION = "admission"
+"""A kind of what is compiled, beside shards of two kinds."""
+DECIDING = ("fuzzy", "intake", "language", "matching", "model", "scoring", "engine")
+"""The rooms whose code decides what a registry is compiled to."""
+
+
+Unpack = Callable[[], Mapping[str, Any]]
+"""Gives the document of a registry that was read before."""
+
+
+class CompiledRegistries:
+    """Those of one deployment.
+
+    >>> import tempfile
+    >>> flats = {"subscriptions": [{"id": "s", "where": "rent < 900"}]}
+    >>> known = CompiledRegistries(Path(tempfile.mkdtemp()), least=0)
+    >>> known.shard(b"its content", Limits(), lambda: flats).matching.number("s")
+    0
+    >>> again = known.shard(b"its content", Limits(), lambda: 1 / 0)
+    >>> again.matching.roster.subscriptions["s"].where
+    'rent < 900'
+    """
+
+    def __init__(self, files: Path, least: int | None = None) -> None:
+        self._folder = files / COMPILED
+        self._least = LEAST_BYTES if least is None else least
+
+    def shard(self, content: bytes, limits: Limits, unpack: Unpack, *, finds: bool = True) -> Shard:
+        """One that has seen nothing yet, with the registry of a state."""
+        if len(content) < self._least:
+            return Shard(registry_read_again(unpack()), limits, finds=finds)
+        key = content_key(kind_of_shard(finds), content, limits)
+        parts = self._parts(key, lambda: joining(unpack(), limits).shard(finds=finds))
+        return opened(parts, limits, finds=finds)
+
+    def adopt(self, key: str, file: Path) -> None:
+        """Lets others open what somebody has compiled under this key."""
+        folder = self._folder / key
+        make_private(folder)
+        with suppress(FileExistsError):
+            try:
+                os.link(file, folder / FILE)
+            except OSError:  # on another disk
+                shutil.copyfile(file, folder / FILE)
+
+    def keep(self, shard: Shard, content: bytes) -> None:
+        """Lets others open what a shard has, whose registry was packed like this."""
+        if len(content) >= self._least:
+            key = content_key(kind_of_shard(shard.matching.finds), content, shard.matching.limits)
+            self._write(key, compiled(shard))
+
+    def has(self, shard: Shard, content: bytes) -> bool:
+        """Whether somebody keeps what such a shard is opened from."""
+        key = content_key(kind_of_shard(shard.matching.finds), content, shard.matching.limits)
+        return len(content) < self._least or (self._folder / key / FILE).exists()
+
+    def drop(self, shard: Shard, content: bytes) -> None:
+        """Removes what a shard was opened from: whoever still needs it compiles it."""
+        key = content_key(kind_of_shard(shard.matching.finds), content, shard.matching.limits)
+        shutil.rmtree(self._folder / key, ignore_errors=True)
+
+    def admission(self, content: bytes, settings: Settings, unpack: Unpack) -> Admission:
+        """One that has let nothing in yet, with the registry of a state."""
+        if len(content) < self._least:
+            return Admission(registry_read_again(unpack()), settings)
+        key, limits = content_key(ADMISSION, content, settings.limits), settings.limits
+        return opened_admission(
+            self._parts(key, lambda: joining(unpack(), limits).admission()), settings
+        )
+
+    def keep_admission(self, admission: Admission, content: bytes, limits: Limits) -> None:
+        """Lets others open what an admission has, whose registry was packed like this."""
+        if len(content) >= self._least:
+            self._write(content_key(ADMISSION, content, limits), _columns(admission))
+
+    def _parts(self, key: str, make: Callable[[], Parts]) -> Parts:
+        folder = self._folder / key
+        try:
+            return _opened(folder)
+        except (OSError, UnusableIndex) as error:
+            if (folder / FILE).exists():
+                LOGGER.warning("%s; it is compiled anew", error)
+        with uncollected():
+            parts = make()
+        self._write(key, parts)
+        try:
+            return _opened(folder)  # others share it, and only what changes is this process's own
+        except (OSError, UnusableIndex):
+            return in_memory(parts)
+
+    def _write(self, key: str, parts: Parts) -> None:
+        folder = self._folder / key
+        try:
+            make_private(folder)
+            save_parts(folder, key, parts)
+            (folder / FILE).chmod(FILE_MODE)
+            self._clear()
+        except OSError as error:
+            LOGGER.warning("a compiled registry was not written: %s", error)
+
+    def _clear(self) -> None:
+        """Removes what nobody has opened for long."""
+        long_ago = time.time() - LONGEST_UNUSED
+        for folder in self._folder.iterdir():
+            with suppress(FileNotFoundError):  # others clear, too
+                if folder.stat().st_mtime < long_ago:
+                    shutil.rmtree(folder, ignore_errors=True)
+                    folder.unlink(missing_ok=True)  # a file, of a process that was killed
+
+
+def opened_shard(saved: Saved, files: Files, limits: Limits, *, finds: bool = True) -> Shard:
+    """One that has seen nothing yet, with the registry of a state as it was last packed."""
+    return CompiledRegistries(files.folder).shard(
+        saved.packed_registry,
+        limits,
+        lambda: saved.packed_document,
+        finds=finds,
+    )
+
+
+def recalled_admission(
+    chain: Chain, files: Files, settings: Settings
+) -> tuple[Admission, Iterator[Command]]:
+    """An admission with the registry as it was when it was last written whole, and the commands
+    that were carried out since."""
+    saved = Saved.of_bytes(files.read(chain.snapshot.name))
+    admission = CompiledRegistries(files.folder).admission(
+        saved.packed_registry, settings, lambda: saved.packed_document
+    )
+    reader = ItemReader(admission.vocabulary, settings.limits.for_what_was_read())
+    return admission, carried_out(chain.inputs, files, reader)
+
+
+def _columns(admission: Admission) -> Parts:
+    return {"columns": saved_columns(admission.roster), "mentions": admission.mentions.saved()}
+
+
+def _opened(folder: Path) -> Parts:
+    key, parts = open_parts(folder)
+    if key != folder.name:
+        raise UnusableIndex(f"{folder} is of another registry: expected {folder.name}, found {key}")
+    with suppress(OSError):  # somebody else's
+        os.utime(folder)
+    return parts
+
+
+def kind_of_shard(finds: bool) -> str:
+    """What a compiled one is known as."""
+    return "shard that finds" if finds else "shard that is told"
+
+
+def content_key(kind: str, content: bytes, limits: Limits) -> str:
+    """The same only for the same registry, compiled by the same program."""
+    said: list[Any] = [kind, asdict(limits), code_key()]
+    return blake2b(repr(said).encode() + content, digest_size=16).hexdigest()
+
+
+@cache
+def code_key() -> str:
+    """Changes with the code that decides what comes of a registry."""
+    found = blake2b(digest_size=16)
+    here = Path(__file__)
+    found.update(here.read_bytes())
+    for room in DECIDING:
+        for source in sorted((here.parents[1] / room).rglob("*.py")):
+            found.update(source.read_bytes())
+    return found.hexdigest()

@@ -1,0 +1,105 @@
+"""What stands around all routes: how large requests may be, how they end when the service stops,
+and the shortest way to the route that is called most often."""
+
+from __future__ import annotations
+
+import asyncio
+
+from fastapi.routing import APIRoute
+from starlette.requests import Request
+from starlette.types import ASGIApp, Message, Receive, Scope, Send
+
+from shortlist.model.problem import ShortlistError
+from shortlist.service.problems import Refused, answer_to, problem
+
+
+class _TooLarge(Exception):
+    """A body that goes on behind its limit."""
+
+
+class BoundedBodies:
+    """Refuses bodies that are too large, as soon as that is known."""
+
+    def __init__(self, app: ASGIApp, most: int) -> None:
+        self._app = app
+        self._most = most
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        if scope["type"] != "http":
+            await self._app(scope, receive, send)
+            return
+        said = dict(scope["headers"]).get(b"content-length", b"0")
+        count, has_begun = 0, False
+
+        async def bounded() -> Message:
+            nonlocal count
+            message = await receive()
+            count += len(message.get("body", b""))
+            if count > self._most:
+                raise _TooLarge
+            return message
+
+        async def watched(message: Message) -> None:
+            nonlocal has_begun
+            has_begun = True
+            await send(message)
+
+        try:
+            if said.isdigit() and int(said) > self._most:
+                raise _TooLarge
+            await self._app(scope, bounded, watched)
+        except _TooLarge:
+            if has_begun:
+                raise
+            refusal = problem(413, f"expected a body of at most {self._most} bytes, found more")
+            await refusal(scope, receive, send)
+
+
+class Ended:
+    """Whoever is cancelled before an answer has begun is told why; nobody else hears of it."""
+
+    def __init__(self, app: ASGIApp) -> None:
+        self._app = app
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        has_begun = scope["type"] != "http"
+
+        async def watched(message: Message) -> None:
+            nonlocal has_begun
+            has_begun = True
+            await send(message)
+
+        try:
+            await self._app(scope, receive, watched)
+        except asyncio.CancelledError:
+            if scope["type"] == "lifespan":
+                raise
+            if not has_begun:
+                await problem(503, "the service stops: come again")(scope, receive, send)
+
+
+class Shortcut:
+    """Calls one endpoint past the framework, whose way to it takes longer than the endpoint.
+
+    It has a fixed path, takes the request and nothing else, and answers with a response.
+    """
+
+    def __init__(self, app: ASGIApp, route: APIRoute) -> None:
+        self._app = app
+        self._route = route
+        self._methods = frozenset(route.methods or ())
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        if scope["type"] != "http" or not self._is_meant(scope):
+            await self._app(scope, receive, send)
+            return
+        scope["route"] = self._route
+        try:
+            response = await self._route.endpoint(Request(scope, receive))
+        except (Refused, ShortlistError) as error:
+            response = answer_to(error)
+        await response(scope, receive, send)
+
+    def _is_meant(self, scope: Scope) -> bool:
+        path = scope["path"].removeprefix(scope.get("root_path", ""))
+        return path == self._route.path and scope["method"] in self._methods
