@@ -188,8 +188,10 @@ quotes, true, false or time '…') after '<', found the end of the text
         texts = [text for text in wheres if text is not None]
         parted = PartedTexts.of(texts_of(texts))
         templates: list[Template | None] = [None] * len(parted.shapes)
-        shapes, firsts = np.unique(parted.shape_of, return_index=True)
-        for shape, first in zip(shapes.tolist(), firsts.tolist(), strict=True):
+        shapes, firsts, counts = np.unique(
+            parted.shape_of, return_index=True, return_counts=True
+        )
+        for shape, first in zip(shapes[counts > 1].tolist(), firsts[counts > 1], strict=True):
             if shape >= 0:
                 templates[shape] = self._template(texts[first])
         is_known = np.array([*(each is not None for each in templates), False], np.bool_)
@@ -207,10 +209,9 @@ quotes, true, false or time '…') after '<', found the end of the text
 
     def _template(self, text: str) -> Template | None:
         try:
-            read = self._templates.read(text)
+            return self._templates.template(text)
         except LanguageError:
             return None
-        return read[0] if isinstance(read, tuple) else None
 
     def _read(self, document: object) -> Subscription | None:
         """What a document says if nothing is wrong with it."""

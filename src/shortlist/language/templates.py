@@ -90,6 +90,14 @@ class Templates:
             return parse_where(text, self._vocabulary, self._limits)
         return template, literals
 
+    def template(self, text: str) -> Template | None:
+        """The template of a condition whose shape others share, read at once; None where what is
+        right depends on literals. A `LanguageError` says what is wrong with the condition."""
+        shape, _ = parted(text)
+        if shape not in self._known:
+            self._keep(shape, parse_where(text, self._vocabulary, self._limits))
+        return self._known[shape]
+
     def outline(self, text: str) -> Where:
         """A condition that asks for the same attributes and types, in the same order, though its
         literals may be others."""
@@ -101,7 +109,10 @@ class Templates:
             if len(self._seen) >= KEPT:
                 self._seen.clear()
             self._seen.add(shape)
-            return
+        else:
+            self._keep(shape, where)
+
+    def _keep(self, shape: str, where: Where) -> None:
         if len(self._known) >= KEPT:
             self._known.clear()
         has_holes = all(map(_has_holes, predicates(where)))
