@@ -8,6 +8,9 @@ from shortlist.model.wording import shown
 
 UNITS = {"ms": 1_000, "s": 1_000_000, "m": 60_000_000, "h": 3_600_000_000, "d": 86_400_000_000}
 
+MOST_DAYS = 10**15
+"""Longer than all time, and few enough digits that texts are exact."""
+
 SHORT = re.compile(r"(\d+(?:\.\d+)?)(ms|s|m|h|d)", re.ASCII)
 ISO_8601 = re.compile(
     r"P(?=.)(?:(?P<w>\d+(?:\.\d+)?)W)?(?:(?P<d>\d+(?:\.\d+)?)D)?"
@@ -46,6 +49,8 @@ def parse_duration(text: str) -> int:
         )
     if micros < 1:
         raise ValueError(f"{shown(text)} is not a duration of at least a microsecond")
+    if micros > MOST_DAYS * UNITS["d"]:
+        raise ValueError(f"{shown(text)} is not a duration of at most {MOST_DAYS:,} days")
     return int(micros)
 
 
