@@ -4,7 +4,6 @@ are used, and most looks for garbage."""
 import gc
 import sys
 from collections.abc import Sequence
-from importlib.abc import MetaPathFinder
 from importlib.machinery import ModuleSpec
 from types import ModuleType
 
@@ -27,7 +26,7 @@ def collect_seldom() -> None:
     gc.set_threshold(OBJECTS)
 
 
-class _Unused(MetaPathFinder):
+class _Unused:
     def find_spec(
         self, name: str, path: Sequence[str] | None, target: ModuleType | None = None
     ) -> ModuleSpec | None:
