@@ -11,13 +11,11 @@ import os
 import pickle
 import secrets
 from collections.abc import Callable
-from contextlib import suppress
 from functools import cache
 from itertools import count
 from pathlib import Path
 from typing import Any, TypeVar, overload
 
-import numpy as np
 from llvmlite.binding import add_symbol, parse_bitcode
 from numba.core import types
 from numba.core.bytecode import FunctionIdentity
@@ -25,11 +23,8 @@ from numba.core.caching import CompileResultCacheImpl, FunctionCache, IndexDataC
 from numba.core.codegen import JITCodeLibrary
 from numba.core.dispatcher import Dispatcher
 from numba.core.environment import Environment
-from numba.core.errors import NumbaNotImplementedError
 from numba.core.registry import CPUDispatcher
 from numba.core.runtime import _nrt_python
-from numba.core.typing.typeof import typeof_impl
-from numba.np.numpy_support import from_dtype, map_layout
 
 Function = TypeVar("Function", bound=Callable[..., Any])
 FORMAT = 3
@@ -198,19 +193,6 @@ class Kernel(CPUDispatcher):
             tuple(widened(each) for each in args),
             {name: widened(each) for name, each in kws.items()},
         )
-
-
-type_of_any_array = typeof_impl.dispatch(np.ndarray)
-
-
-@typeof_impl.register(np.ndarray)
-def type_of_array(array: Any, context: Any) -> Any:
-    """As numba tells it, which imports all of masked arrays to see that this is none."""
-    if type(array) is np.ndarray:
-        with suppress(NumbaNotImplementedError):
-            dtype, readonly = from_dtype(array.dtype), not array.flags.writeable
-            return types.Array(dtype, array.ndim, map_layout(array), readonly=readonly)
-    return type_of_any_array(array, context)
 
 
 def widened(argument: Any) -> Any:
