@@ -26,7 +26,7 @@ app = typer.Typer(
     add_completion=False,
     help="Relevance-ranked publish/subscribe: everyone gets a shortlist, not everything.",
 )
-notes = Console(stderr=True, emoji=False)
+notes = Console(stderr=True)
 FINITE, LIVE, RESEARCH = "For finite inputs", "For a live deployment", "For research"
 """The parts of the help."""
 OFF = "off"
