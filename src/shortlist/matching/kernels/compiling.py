@@ -24,7 +24,7 @@ from numba.core.codegen import JITCodeLibrary
 from numba.core.dispatcher import Dispatcher
 from numba.core.environment import Environment
 from numba.core.registry import CPUDispatcher
-from numba.core.runtime import _nrt_python
+from numba.core.runtime._nrt_python import c_helpers
 
 Function = TypeVar("Function", bound=Callable[..., Any])
 FORMAT = 3
@@ -141,7 +141,7 @@ class KeptResults(CompileResultCacheImpl):
 @cache
 def name_runtime() -> None:
     """Tells LLVM where the functions of numba's runtime are, which kept code calls."""
-    for name, address in _nrt_python.c_helpers.items():
+    for name, address in c_helpers.items():
         add_symbol(name if name.startswith("_") else f"NRT_{name}", address)
 
 
