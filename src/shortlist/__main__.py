@@ -1,6 +1,15 @@
-"""`python -m shortlist` is the program."""
+"""The program: `shortlist`, and `python -m shortlist`."""
 
-from shortlist.cli import main
+from shortlist.unused import collect_seldom
+
+
+def main() -> None:
+    """Most garbage would be looked for while modules are imported."""
+    collect_seldom()
+    from shortlist.cli import main
+
+    main()
+
 
 if __name__ == "__main__":
     main()

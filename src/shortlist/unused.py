@@ -1,10 +1,10 @@
 """What processes that run nobody else's code do without: modules that others import in case they
 are used, and most looks for garbage."""
 
+import atexit
 import gc
 import sys
 from collections.abc import Sequence
-from importlib.abc import MetaPathFinder
 from importlib.machinery import ModuleSpec
 from types import ModuleType
 
@@ -23,11 +23,13 @@ def leave_out_unused() -> None:
 
 
 def collect_seldom() -> None:
-    """In this process, and in those that are forked from it."""
+    """In this process, and in those that are forked from it; at its end not at all, when Python
+    would go through everything that is still there."""
     gc.set_threshold(OBJECTS)
+    atexit.register(gc.freeze)
 
 
-class _Unused(MetaPathFinder):
+class _Unused:
     def find_spec(
         self, name: str, path: Sequence[str] | None, target: ModuleType | None = None
     ) -> ModuleSpec | None:

@@ -20,7 +20,7 @@ from shortlist.live.driver import Driver, Finished, begin
 from shortlist.live.files import Files
 from shortlist.live.folder_outlet import FolderOutlet
 from shortlist.live.folder_registers import FolderRegisters
-from shortlist.live.lanes import run_here
+from shortlist.live.here import run_here
 from shortlist.live.log_stream import LogStream
 from shortlist.live.places import files_in
 from shortlist.live.registers import committed, has_deployment

@@ -16,7 +16,7 @@ from shortlist.intake.roster import Roster
 from shortlist.jobs.compiling import compile_registry, join
 from shortlist.live import compiled as live_compiled
 from shortlist.live.compiled import ADMISSION
-from shortlist.live.lanes import run_here
+from shortlist.live.here import run_here
 from shortlist.live.poison import TaskFailed
 from shortlist.live.registry_folder import (
     CompiledRegistry,

@@ -8,7 +8,8 @@ from dataclasses import dataclass
 import pytest
 
 from shortlist.live import lanes
-from shortlist.live.lanes import Workers, WorkersEnded, run_here
+from shortlist.live.here import run_here
+from shortlist.live.lanes import Workers, WorkersEnded
 from shortlist.live.process_ground import ProcessGround
 from shortlist.log.base import LogUnavailable
 from tests.faults.processes import wait_until

@@ -13,7 +13,7 @@ from shortlist.intake.files import registry_from_documents
 from shortlist.live.driver import Driver, begin
 from shortlist.live.files import Files
 from shortlist.live.heartbeats import Heartbeats
-from shortlist.live.lanes import run_here
+from shortlist.live.here import run_here
 from shortlist.live.log_stream import LogStream
 from shortlist.live.outlets import LogOutlet
 from shortlist.log.base import DELIVERIES, INPUT

@@ -14,7 +14,7 @@ from contextlib import ExitStack, closing, suppress
 from scripts.nats_server import NatsServer
 from shortlist.intake.written import registry_document
 from shortlist.live.driver import Driver, begin
-from shortlist.live.lanes import run_here
+from shortlist.live.here import run_here
 from shortlist.live.log_stream import LogStream
 from shortlist.live.outlets import LogOutlet
 from shortlist.live.places import announce, files_in

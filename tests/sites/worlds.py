@@ -7,7 +7,7 @@ from shortlist.engine.replay import read_items, replay
 from shortlist.intake.files import registry_from_documents
 from shortlist.intake.roster import Roster, registry_commands
 from shortlist.live.driver import Driver, begin
-from shortlist.live.lanes import run_here
+from shortlist.live.here import run_here
 from shortlist.live.log_stream import LogStream
 from shortlist.live.outlets import LogOutlet
 from shortlist.live.places import announce, files_in

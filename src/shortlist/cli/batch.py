@@ -37,13 +37,13 @@ from shortlist.cli.deployment import ServiceUrl, means_service, reached
 from shortlist.cli.program import without_spark
 from shortlist.client.deployment import Deployment
 from shortlist.intake.input_files import input_files, is_table
-from shortlist.model.registry import Registry
 from shortlist.model.settings import PlanSetting, Settings
 from shortlist.model.wording import choice_of
 from shortlist.progress import Steps
 
 if TYPE_CHECKING:
     from shortlist.live.registry_folder import CompiledRegistry
+    from shortlist.model.registry import Registry
 
 LOOKED_AT = 2_000
 """Lines of an input in which `run` looks for mistakes."""
@@ -287,6 +287,7 @@ def _warnings(
     through all subscriptions."""
     from shortlist.engine.mistakes import likely_mistakes
     from shortlist.intake.tables import first_publication_lines
+    from shortlist.model.registry import Registry
 
     if not isinstance(registry, Registry):
         return []
@@ -314,6 +315,7 @@ def _registry_or_compiled(
 
 def _registry(registry: Path | None, timeline: Path | None, settings: Settings) -> Registry:
     from shortlist.intake.files import read_registry
+    from shortlist.model.registry import Registry
 
     if registry is not None:
         return read_registry(registry, settings.limits)

@@ -1,11 +1,13 @@
 """The program in a process of its own."""
 
 import sys
+from collections.abc import Callable
+from typing import Any
 
 from typer.models import CommandInfo
 
 from shortlist.cli.app import app
-from shortlist.unused import collect_seldom, leave_out_unused
+from shortlist.unused import leave_out_unused
 
 
 class _Process:
@@ -17,15 +19,29 @@ class _Process:
 def main() -> None:
     """Runs the command that was asked for."""
     _Process.is_own = True
-    collect_seldom()
     _leave_out_others(sys.argv[1:2])
     app()
 
 
 def _leave_out_others(asked: list[str]) -> None:
-    """Of many commands one is run: what options the others have need not be found out."""
+    """Of many commands one is run, or all are listed: what options the others have need not be
+    found out."""
     known = app.registered_commands
-    app.registered_commands = [one for one in known if [_name(one)] == asked] or known
+    if asked in ([], ["--help"]):
+        for one in known:
+            one.callback = one.callback and _listed(one.callback)
+    else:
+        app.registered_commands = [one for one in known if [_name(one)] == asked] or known
+
+
+def _listed(command: Callable[..., Any]) -> Callable[[], None]:
+    """What help tells of a command beside others."""
+
+    def nothing() -> None:
+        pass
+
+    nothing.__name__, nothing.__doc__ = command.__name__, command.__doc__
+    return nothing
 
 
 def _name(command: CommandInfo) -> str | None:

@@ -159,11 +159,9 @@ def _good(lines: Sequence[Line], bad: list[Line], stamps: bool, is_timed: bool) 
     """Lines that can be sent, with the present time if they have none and `stamps` asks for it;
     what is wrong with the others is said. Unless items are of the time that they say, they need
     not say any."""
-    from shortlist.intake.lines import BadItem, ItemReader, parse_json
-    from shortlist.model.vocabulary import Vocabulary
+    from shortlist.intake.publications import BadItem, parse_json, publication_of
 
     limits, good = Limits(), []
-    reader = ItemReader(Vocabulary(), limits, commands=False)
     for line in lines:
         content = line.content
         try:
@@ -171,7 +169,7 @@ def _good(lines: Sequence[Line], bad: list[Line], stamps: bool, is_timed: bool) 
             if stamps and isinstance(document, dict) and document.get("time") is None:
                 document["time"] = format_time(present())
                 content = json.dumps(document, ensure_ascii=False).encode()
-            reader.document(document, position=0, time=None if is_timed else 0)
+            publication_of(document, 0, None if is_timed else 0, limits)
         except BadItem as problem:
             bad.append(line)
             say([f"{line.place}: {problem}"])

@@ -10,7 +10,6 @@ from typing import Protocol
 
 import numpy as np
 import pyarrow as pa
-import pyarrow.parquet as pq
 
 from shortlist.intake.files import documents_of, files_of_lines, not_json
 from shortlist.intake.given import Given
@@ -102,6 +101,8 @@ class Rows:
         return self.stop - self.start
 
     def chunks(self, at_once: int = AT_ONCE) -> Iterator[Chunk]:
+        import pyarrow.parquet as pq
+
         before, first = 0, self.first
         with reading_table(), pq.ParquetFile(self.file) as table:
             for batch in table.iter_batches(at_once, row_groups=[*self.groups]):
@@ -172,6 +173,8 @@ def _line_parts(file: Path, label: str, lanes: int) -> Iterator[Part]:
 
 
 def _table_parts(file: Path, lanes: int) -> Iterator[Part]:
+    import pyarrow.parquet as pq
+
     fragments = pq.ParquetDataset(file).fragments
     groups = [
         (Path(each.path), group.id, group.num_rows)

@@ -188,9 +188,7 @@ quotes, true, false or time '…') after '<', found the end of the text
         texts = [text for text in wheres if text is not None]
         parted = PartedTexts.of(texts_of(texts))
         templates: list[Template | None] = [None] * len(parted.shapes)
-        shapes, firsts, counts = np.unique(
-            parted.shape_of, return_index=True, return_counts=True
-        )
+        shapes, firsts, counts = np.unique(parted.shape_of, return_index=True, return_counts=True)
         for shape, first in zip(shapes[counts > 1].tolist(), firsts[counts > 1], strict=True):
             if shape >= 0:
                 templates[shape] = self._template(texts[first])

@@ -10,7 +10,6 @@ from pathlib import Path
 from typing import Any
 
 import pyarrow as pa
-import pyarrow.parquet as pq
 
 from shortlist.intake.input_files import NoInput, Places, input_files, is_table
 from shortlist.intake.tables import POSITION, check_tables, publication_texts, row_lines
@@ -62,6 +61,8 @@ class FiniteInput:
         """Whether this process can read it, and it has no more than so many bytes: of tables, in
         memory; compressed lines are taken to be ten times as long."""
         if self.tabular:
+            import pyarrow.parquet as pq
+
             found = (pq.read_metadata(file) for file in self.files)
             groups = (each.row_group(n) for each in found for n in range(each.num_row_groups))
             return bool(sum(group.total_byte_size for group in groups) <= most)
@@ -105,6 +106,8 @@ class FiniteInput:
 
     @cached_property
     def _tables(self) -> list[pa.Table]:
+        import pyarrow.parquet as pq
+
         return [pq.read_table(file) for file in self.files]
 
     @cached_property

@@ -1,11 +1,19 @@
 """Lines of a timeline: one JSON object each, a publication (it has an `id`) or a command."""
 
-import sys
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from typing import Any, Literal
 
 from shortlist.intake.documents import Documents, Kind, without_nulls
-from shortlist.intake.json_text import NotJson, parse_bytes
+from shortlist.intake.publications import (
+    VERBS,
+    BadItem,
+    check_size,
+    parse_json,
+    publication_of,
+    text_at,
+    time_at,
+    verbs_in,
+)
 from shortlist.language.permissive import with_any_terms
 from shortlist.model.command import (
     Advertise,
@@ -23,12 +31,11 @@ from shortlist.model.command import (
     Unsubscribe,
     Update,
 )
-from shortlist.model.problem import Problem
-from shortlist.model.publication import Publication
 from shortlist.model.settings import Limits
-from shortlist.model.times import parse_time, said_time
 from shortlist.model.vocabulary import Vocabulary
-from shortlist.model.wording import one_line, shown
+from shortlist.model.wording import shown
+
+__all__ = ["VERBS", "BadItem", "ItemReader", "check_size", "parse_json"]
 
 MAKING: dict[str, tuple[Kind, type[Any]]] = {
     "subscribe": ("subscription", Subscribe),
@@ -52,32 +59,10 @@ UPDATED: tuple[Literal["subscription", "shortlist"], ...] = ("subscription", "sh
 RELEASING: dict[str, type[Retry] | type[Drop]] = {"retry": Retry, "drop": Drop}
 """The commands of an operator, which name the position of something in quarantine."""
 
-VERBS = (
-    "subscribe",
-    "unsubscribe",
-    "open",
-    "close",
-    "update",
-    "advertise",
-    "unadvertise",
-    "define",
-    "retract",
-    "heartbeat",
-)
-
 LINK_MARK = "shortlistlink"
 """What a site adds to a line that came over a link: publications and commands may carry it."""
 
-LARGEST = sys.float_info.max
 LARGEST_POSITION = 2**63 - 1
-
-
-class BadItem(ValueError):
-    """Why a line is not an item; where that is known, with the problems and their places."""
-
-    def __init__(self, reason: str, problems: Sequence[Problem] = ()) -> None:
-        super().__init__(one_line(reason))
-        self.problems = tuple(problems)
 
 
 class ItemReader:
@@ -93,7 +78,7 @@ class ItemReader:
     >>> read.line('{"id": "p1"', position=5)
     Traceback (most recent call last):
         ...
-    shortlist.intake.lines.BadItem: not JSON: column 12: Expecting ',' delimiter
+    shortlist.intake.publications.BadItem: not JSON: column 12: Expecting ',' delimiter
     """
 
     def __init__(
@@ -116,58 +101,31 @@ class ItemReader:
         says itself."""
         return self.document(parse_json(line, self._limits), position, time)
 
-    def document(self, document: object, position: int, time: int | None = None) -> Item:
+    def document(self, document: Any, position: int, time: int | None = None) -> Item:
         """The item that a JSON value describes, or `BadItem`; as `line`."""
-        if not isinstance(document, dict):
-            raise BadItem(f"expected a JSON object, found {shown(document)}")
-        if document.get("id") is None:
-            given = {name: value for name, value in document.items() if value is not None}
-            verbs = [verb for verb in (*VERBS, *RELEASING) if verb in given]
-            if verbs:
-                return self._command(verbs, given, position, time)
-            if not given.keys() & {"source", "data", "specversion"}:
-                raise BadItem(f"expected an id, or one of the commands {', '.join(VERBS[:-1])}")
-        return self._publication(document, position, time)
-
-    def _publication(
-        self, document: Mapping[str, Any], position: int, time: int | None
-    ) -> Publication:
-        publication = Publication(
-            id=_text(document, "id"),
-            source=_text(document, "source"),
-            time=_time(document, "time") if time is None else time,
-            event_time="time" if time is None else said_time(document),
-            position=position,
-            type=None if document.get("type") is None else _text(document, "type"),
-            expiry=None if document.get("expirytime") is None else _time(document, "expirytime"),
-            audience=_audience(document.get("audience")),
-            replaces=None if document.get("replaces") is None else _text(document, "replaces"),
-            data=_data(document.get("data"), self._limits),
-        )
-        version = document.get("specversion")
-        if version is not None and not str(version).startswith("1."):
-            raise BadItem(f"specversion: expected '1.0', found {shown(version)}")
-        return publication
+        verbs = verbs_in(document) if self._commands else []
+        if not verbs:
+            return publication_of(document, position, time, self._limits)
+        given = {name: value for name, value in document.items() if value is not None}
+        return self._command(verbs, given, position, time)
 
     def _command(
         self, verbs: list[str], document: Mapping[str, Any], position: int, time: int | None
     ) -> Command:
-        if not self._commands:
-            raise BadItem(f"expected a publication, found the command {verbs[0]}")
         if len(verbs) > 1:
             raise BadItem(f"expected one command, found {' and '.join(verbs)}")
         verb = verbs[0]
         others = sorted(document.keys() - {"time", verb, LINK_MARK})
         if others:
             raise BadItem(f"{others[0]}: expected only time and {verb} in this command")
-        when = _time(document, "time") if time is None else time
+        when = time_at(document, "time") if time is None else time
         place = {"time": when, "position": position}
         if verb in OF_NOUNS:
             kind, command = OF_NOUNS[verb]
             if verb in MAKING:
                 given = self._noun(kind, _object(document, verb))
             else:
-                given = _text(document, verb)
+                given = text_at(document, verb)
             made: Command = command(**{kind: given}, **place)
             return made
         if verb == "update":
@@ -202,7 +160,7 @@ class ItemReader:
                 f"define: {others[0]}: expected only attribute and terms: what else is declared"
                 " stays so as long as a deployment lives"
             )
-        name = _text(content, "attribute")
+        name = text_at(content, "attribute")
         terms = _object({"terms": content.get("terms")}, "terms")
         if not terms:
             raise BadItem("define: terms: expected a term, found none")
@@ -212,21 +170,6 @@ class ItemReader:
             raise self._bad()
         path, known = read
         return Define(attribute=path, terms={term: known.get(term) for term in terms}, **place)
-
-
-def parse_json(line: str | bytes, limits: Limits) -> object:
-    """The JSON value of a line, as RFC 8259 has it: no NaN, no half characters."""
-    try:
-        encoded = line if isinstance(line, bytes) else line.encode()
-    except UnicodeEncodeError:
-        raise BadItem("not JSON: half of a surrogate pair is not a character") from None
-    size, most = len(encoded), limits.payload_bytes
-    if size > most:
-        raise BadItem(f"over the size limit: expected at most {most} bytes, found {size}")
-    try:
-        return parse_bytes(encoded)
-    except NotJson as error:
-        raise BadItem(f"not JSON: {error}") from None
 
 
 def _update(content: Mapping[str, Any], place: Mapping[str, int]) -> Update:
@@ -241,14 +184,14 @@ def _update(content: Mapping[str, Any], place: Mapping[str, int]) -> Update:
     changes = {name: value for name, value in content.items() if name not in UPDATED}
     if not changes:
         raise BadItem("update: expected a field to change, found none")
-    return Update(kind=kind, id=_text(content, kind), changes=changes, **place)
+    return Update(kind=kind, id=text_at(content, kind), changes=changes, **place)
 
 
 def _retract(content: Mapping[str, Any], place: Mapping[str, int]) -> Retract:
     others = sorted(content.keys() - {"source", "id"})
     if others:
         raise BadItem(f"retract: {others[0]}: expected only source and id")
-    return Retract(source=_text(content, "source"), publication=_text(content, "id"), **place)
+    return Retract(source=text_at(content, "source"), publication=text_at(content, "id"), **place)
 
 
 def _position(document: Mapping[str, Any], field: str) -> int:
@@ -263,61 +206,3 @@ def _object(document: Mapping[str, Any], field: str) -> Mapping[str, Any]:
     if not isinstance(value, dict):
         raise BadItem(f"{field}: expected an object, found {shown(value)}")
     return value
-
-
-def _text(document: Mapping[str, Any], field: str) -> str:
-    value = document.get(field)
-    if value is None:
-        raise BadItem(f"{field}: is missing")
-    if not isinstance(value, str) or not value:
-        raise BadItem(f"{field}: expected text that is not empty, found {shown(value)}")
-    return value
-
-
-def _time(document: Mapping[str, Any], field: str) -> int:
-    text = _text(document, field)
-    try:
-        return parse_time(text)
-    except ValueError as error:
-        raise BadItem(f"{field}: {error}") from None
-
-
-def _audience(value: object) -> int | None:
-    if value is None or (type(value) is int and value >= 0):
-        return value
-    raise BadItem(f"audience: expected a whole number of at least 0, found {shown(value)}")
-
-
-def _data(value: object, limits: Limits) -> dict[str, Any]:
-    if value is None:
-        return {}
-    if not isinstance(value, dict):
-        raise BadItem(f"data: expected an object, found {shown(value)}")
-    check_size(value, limits)
-    return value
-
-
-def check_size(data: dict[str, Any], limits: Limits) -> None:
-    attributes = 0
-    level: list[Any] = [data]
-    for _ in range(limits.nesting + 1):
-        attributes += sum([len(value) for value in level if type(value) is dict])
-        if attributes > limits.attributes:
-            raise BadItem(f"data: expected at most {limits.attributes} attributes, found more")
-        level = _children(level)
-        if not level:
-            return
-    raise BadItem(f"data: expected at most {limits.nesting} levels of nesting, found more")
-
-
-def _children(level: list[Any]) -> list[Any]:
-    children: list[Any] = []
-    for value in level:
-        kind = type(value)
-        if kind is dict:
-            children += value.values()
-        elif kind is list:
-            children += value
-        elif (kind is float or kind is int) and abs(value) > LARGEST:
-            raise BadItem("data: expected numbers up to 1.8e308, found a larger one")
-    return children

@@ -14,7 +14,6 @@ from typing import Any
 import numpy as np
 import pyarrow
 import pyarrow.compute as pc
-import pyarrow.parquet
 
 from shortlist.intake.json_text import NotJson, parse_text
 from shortlist.model.policy import POLICIES
@@ -63,16 +62,20 @@ def publication_lines(file: Path) -> list[bytes]:
 
 def first_publication_lines(file: Path, count: int) -> list[bytes]:
     """The first publications of a Parquet file."""
-    with pyarrow.parquet.ParquetFile(file) as table:
+    import pyarrow.parquet as pq
+
+    with pq.ParquetFile(file) as table:
         batch = next(table.iter_batches(count), None)
     return [] if batch is None else [text.encode() for text in _publications(rows_of(batch))]
 
 
 def check_tables(files: Iterable[Path]) -> None:
     """Raises `NotATable` for the first of these files that is not Parquet."""
+    import pyarrow.parquet as pq
+
     for file in files:
         try:
-            pyarrow.parquet.read_schema(file)
+            pq.read_schema(file)
         except (OSError, ValueError, pyarrow.ArrowException) as error:
             raise NotATable(f"{file.name}: {_one_line(error)}") from None
 
@@ -151,8 +154,10 @@ def known_instants(column: pyarrow.Array | pyarrow.ChunkedArray) -> pyarrow.Arra
 
 
 def _rows(file: Path) -> list[dict[str, Any]]:
+    import pyarrow.parquet as pq
+
     with reading_table():
-        return rows_of(pyarrow.parquet.read_table(file))
+        return rows_of(pq.read_table(file))
 
 
 @contextmanager

@@ -31,7 +31,7 @@ from shortlist.intake.files import read_into, read_registry
 from shortlist.intake.tables import NotATable
 from shortlist.jobs.shares import Progress
 from shortlist.live.compiled import ADMISSION, content_key, kind_of_shard
-from shortlist.live.lanes import run_here
+from shortlist.live.here import run_here
 from shortlist.live.registry_folder import (
     ABOUT,
     STATE,

@@ -8,13 +8,16 @@ import tempfile
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import pyarrow as pa
-import pyarrow.parquet as pq
 
 from shortlist.engine.arrow import Row
 from shortlist.engine.deliveries import file_schema, file_text
 from shortlist.intake.input_files import Places
+
+if TYPE_CHECKING:
+    import pyarrow.parquet as pq
 
 
 def reject_lines(rejects: Iterable[Row], places: Places | None) -> Iterator[str]:
@@ -77,6 +80,8 @@ class DeliveryFile:
     def write(self, deliveries: pa.Table) -> None:
         table = deliveries.select(self._names)
         if self._writer is None:
+            import pyarrow.parquet as pq
+
             # ids are never repeated, and no shorter when they are compressed
             named = [name for name in self._names if name != "id"]
             self._writer = pq.ParquetWriter(
@@ -98,6 +103,8 @@ def put_parts_in_order(folder: Path, files: Sequence[str], with_data: bool) -> N
     for left in folder.glob("[!p]*"):
         left.unlink()
     if not files:
+        import pyarrow.parquet as pq
+
         empty = file_schema(with_data).empty_table()
         pq.write_table(empty, Path(folder, "part-00000.parquet"), store_schema=False)
     Path(folder, "_SUCCESS").touch()

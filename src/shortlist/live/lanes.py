@@ -1,4 +1,4 @@
-"""Who runs the tasks of a driver where there is no Spark: this process, or a few others."""
+"""Who runs the tasks of a driver where there is no Spark: a few other processes."""
 
 import time
 from collections.abc import Callable, Sequence
@@ -24,11 +24,6 @@ BUSY_SECONDS = 0.5
 
 class WorkersEnded(TaskFailed, ShortlistError):
     """Workers that end whenever they are asked for something."""
-
-
-def run_here(task: Callable[[W], D], works: Sequence[W]) -> list[D]:
-    """In this process, one after the other."""
-    return [task(work) for work in works]
 
 
 class Workers:

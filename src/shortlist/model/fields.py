@@ -18,7 +18,7 @@ from pydantic_core import PydanticCustomError
 
 from shortlist.model.durations import format_duration, parse_duration
 
-DOCUMENT = ConfigDict(extra="forbid", serialize_by_alias=True)
+DOCUMENT = ConfigDict(extra="forbid", serialize_by_alias=True, defer_build=True)
 """How every noun reads a document: a field that it does not know is a mistake."""
 
 

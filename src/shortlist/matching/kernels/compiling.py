@@ -6,7 +6,9 @@ for a type of its own: then what starts at 0 and goes on would be compiled twice
 """
 
 import hashlib
+import io
 import os
+import pickle
 import secrets
 from collections.abc import Callable
 from functools import cache
@@ -14,14 +16,15 @@ from itertools import count
 from pathlib import Path
 from typing import Any, TypeVar, overload
 
-from llvmlite.binding import parse_bitcode
+from llvmlite.binding import add_symbol, parse_bitcode
 from numba.core import types
 from numba.core.bytecode import FunctionIdentity
 from numba.core.caching import CompileResultCacheImpl, FunctionCache, IndexDataCacheFile
 from numba.core.codegen import JITCodeLibrary
 from numba.core.dispatcher import Dispatcher
+from numba.core.environment import Environment
 from numba.core.registry import CPUDispatcher
-from numba.core.runtime.nrt import rtsys
+from numba.core.runtime._nrt_python import c_helpers
 
 Function = TypeVar("Function", bound=Callable[..., Any])
 FORMAT = 3
@@ -65,8 +68,31 @@ class KeptCode(IndexDataCacheFile):
         self._save_data(name, data)
         self._save_index({**self._load_index(), key: name})
 
+    def _load_data(self, name: str) -> Any:
+        return _Unpickler(io.BytesIO(Path(self._data_path(name)).read_bytes())).load()
+
     def _data_name(self, digest: str) -> str:
         return self._index_name.replace(".nbi", f".{digest[:16]}.nbc")
+
+
+class _Unpickler(pickle.Unpickler):
+    """Imports no module for an environment: only object mode, which no kernel is in, looks up what
+    is global there, and numba would import much of itself."""
+
+    def find_class(self, module: str, name: str) -> Any:
+        found = super().find_class(module, name)
+        return _environment if name == "_rebuild_env" else found
+
+
+def _environment(module: str, constants: list[Any], name: str) -> Environment:
+    """One for each function that was compiled into some kernels."""
+    made = Environment._memo.get(name)
+    if made is None:
+        made = Environment({"__name__": module})
+        made.consts[:] = constants
+        made.env_name = name
+        Environment._memo[name] = made
+    return made
 
 
 class KeptLibrary(JITCodeLibrary):
@@ -112,6 +138,13 @@ class KeptResults(CompileResultCacheImpl):
             codegen._library_class = before
 
 
+@cache
+def name_runtime() -> None:
+    """Tells LLVM where the functions of numba's runtime are, which kept code calls."""
+    for name, address in c_helpers.items():
+        add_symbol(name if name.startswith("_") else f"NRT_{name}", address)
+
+
 class KernelCache(FunctionCache):
     """Keeps what is compiled of one function, whose source has a stamp."""
 
@@ -123,9 +156,9 @@ class KernelCache(FunctionCache):
         self._cache_file = KeptCode(self.cache_path, base, (FORMAT, stamp))
 
     def load_overload(self, sig: Any, target_context: Any) -> Any:
-        """Without what numba knows of Python's and numpy's functions: only who compiles asks for
-        it, and looks it up then."""
-        rtsys.initialize(target_context)
+        """Without what numba knows of Python's and numpy's functions, or compiles for its runtime:
+        only who compiles asks for it, and looks it up then."""
+        name_runtime()
         with self._guard_against_spurious_io_errors():
             return self._load_overload(sig, target_context)
 
@@ -138,6 +171,10 @@ class Kernel(CPUDispatcher):
     def __init__(self, *arguments: Any, **options: Any) -> None:
         super().__init__(*arguments, **options)
         self._stamp = source_stamp(self.py_func.__code__.co_filename)
+
+    def _compilation_chain_init_hook(self) -> None:
+        """Without a look through all that is installed for what extends numba: no kernel needs
+        it."""
 
     @property
     def _cache(self) -> KernelCache:
