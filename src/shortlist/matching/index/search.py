@@ -78,8 +78,9 @@ class Pairs:
             return
         match_conjunctions, _ = kernels(masks.words)
         arrays = tuple([_index(array) for array in conjunctions])
+        table = masks.table[: masks.end]
         self.pairs = match_conjunctions(
-            (masks.table, rows.possible, rows.sure), arrays, first, lists, expand, self.pairs
+            (table, rows.possible, rows.sure), arrays, first, lists, expand, self.pairs
         )
 
     def programs(
@@ -344,7 +345,7 @@ class FuzzySearch:
         self._sure.pairs, self._uncertain.pairs, open_ones = telling_conjunctions(
             self._masks.words
         )(
-            (self._masks.table, *rows, segment.slots.first_mask),
+            (self._masks.table[: self._masks.end], *rows, segment.slots.first_mask),
             tuple([_index(array) for array in segment.crisp]),
             segment.crisp.longest,
             lists,

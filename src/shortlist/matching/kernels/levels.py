@@ -19,7 +19,6 @@ from shortlist.matching.kernels.conditions import (
     HELD,
     NARROW,
     bounds_of,
-    count_bits,
     lowest_bit,
     with_room,
     write_held,
@@ -84,28 +83,49 @@ def written(held, kind, lists, pairs):  # type: ignore[no-untyped-def]
 
 
 @kernel(inline="always")
-def note_open(  # type: ignore[no-untyped-def]
-    entries, entry, left, word, fully, somewhat, condition, plus, minus, start, literals, opened
-):
-    """Writes an entry for every open literal of some publications; the answer is the next entry."""
-    while left != 0:
-        bit = uint64(lowest_bit(left))
-        left &= left - uint64(1)
-        flags = ((fully >> bit) & uint64(1)) + 2 * ((somewhat >> bit) & uint64(1))
-        for literal in range(literals):
-            entries[0, entry] = ((word * 64 + int(bit)) << 2) + int(flags)
-            entries[1, entry] = condition
-            entries[2, entry] = plus[start + literal]
-            entries[3, entry] = minus[start + literal]
-            entry += int((opened[literal] >> bit) & uint64(1))
-    return entry
+def note_entry(entries, entry, bit, word, fully, somewhat, condition, plus, minus):  # type: ignore[no-untyped-def]
+    flags = ((fully >> bit) & uint64(1)) + 2 * ((somewhat >> bit) & uint64(1))
+    entries[0, entry] = ((word * 64 + int(bit)) << 2) + int(flags)
+    entries[1, entry], entries[2, entry], entries[3, entry] = condition, plus, minus
 
 
 @kernel(inline="always")
-def narrow(masks, level, table, in_row, out_row, words):  # type: ignore[no-untyped-def]
-    """Leaves those in a level of masks who are in a row and not in another one."""
-    for word in range(words):
-        masks[level, word] &= table[in_row, word] & ~table[out_row, word]
+def note_open(  # type: ignore[no-untyped-def]
+    entries,
+    entry,
+    left,
+    several,
+    word,
+    fully,
+    somewhat,
+    condition,
+    plus,
+    minus,
+    start,
+    literals,
+    opened,
+):
+    """Writes an entry for every open literal of some publications, of whom `several` may have more
+    than one; the answer is the next entry. There is room for one more than there are."""
+    for literal in range(literals):
+        mine = opened[literal] & left & ~several
+        slot, other = plus[start + literal], minus[start + literal]
+        while True:  # most literals have one or none, which is written without asking
+            bit = uint64(lowest_bit(mine))
+            note_entry(entries, entry, bit, word, fully, somewhat, condition, slot, other)
+            entry += int(mine != 0)
+            mine &= mine - uint64(1)
+            if mine == 0:
+                break
+    several &= left
+    while several != 0:
+        bit = uint64(lowest_bit(several))
+        several &= several - uint64(1)
+        for literal in range(literals):
+            slot, other = plus[start + literal], minus[start + literal]
+            note_entry(entries, entry, bit, word, fully, somewhat, condition, slot, other)
+            entry += int((opened[literal] >> bit) & uint64(1))
+    return entry
 
 
 @cache
@@ -165,16 +185,25 @@ def telling_conjunctions(words: int) -> Callable[..., Any]:
                         for literal in range(literals):
                             may &= table[rows[literal, 0], word] & ~table[rows[literal, 1], word]
                             fully &= table[rows[literal, 2], word] & ~table[rows[literal, 3], word]
-                            somewhat &= table[rows[literal, 4], word] & ~table[rows[literal, 5], word]
+                            somewhat &= (
+                                table[rows[literal, 4], word] & ~table[rows[literal, 5], word]
+                            )
                             surely &= table[rows[literal, 6], word] & ~table[rows[literal, 7], word]
                         levels[0, word], levels[1, word] = may, fully
                         levels[2, word], levels[3, word] = somewhat, surely
                 else:
-                    levels[:] = ~uint64(0)
-                    for literal in range(literals):
+                    for level in range(LEVELS):
+                        in_row, out_row = rows[0, 2 * level], rows[0, 2 * level + 1]
+                        for word in range(words):
+                            levels[level, word] = table[in_row, word] & ~table[out_row, word]
+                    for literal in range(1, literals):
                         for level in range(LEVELS):
                             in_row, out_row = rows[literal, 2 * level], rows[literal, 2 * level + 1]
-                            narrow(levels, level, table, in_row, out_row, words)
+                            for word in range(words):
+                                levels[level, word] &= table[in_row, word] & ~table[out_row, word]
+                needed = entry + 64 * words * literals + 1
+                if needed > entries.shape[1]:
+                    entries = with_room(entries, needed)
                 for word in range(low, high):
                     may, fully = levels[0, word], levels[1, word]
                     somewhat, surely = levels[2, word], levels[3, word]
@@ -186,19 +215,20 @@ def telling_conjunctions(words: int) -> Callable[..., Any]:
                     hold(held_words, held_whose, counts, UNSURE, half, word, condition)
                     if left == 0:
                         continue
+                    once, several = uint64(0), uint64(0)
                     for literal in range(literals):
                         of_full = table[rows[literal, 2], word] & ~table[rows[literal, 3], word]
                         of_some = table[rows[literal, 4], word] & ~table[rows[literal, 5], word]
                         of_sure = table[rows[literal, 6], word] & ~table[rows[literal, 7], word]
                         # who is possible is so by every literal
                         opened[literal] = ~of_full | (of_some & ~of_sure)
-                    needed = entry + count_bits(left) * literals
-                    if needed > entries.shape[1]:
-                        entries = with_room(entries, needed)
+                        several |= once & opened[literal]
+                        once |= opened[literal]
                     entry = note_open(
                         entries,
                         entry,
                         left,
+                        several,
                         word,
                         fully,
                         somewhat,
@@ -358,6 +388,9 @@ def telling_programs(words: int) -> Callable[..., Any]:
                             stack[under, place] &= stack[operand, place]
                 top = under + 1
             literals = offsets[program + 1] - start
+            needed = entry + 64 * words * literals + 1
+            if needed > entries.shape[1]:
+                entries = with_room(entries, needed)
             for word in range(words):
                 may, fully = stack[0, word], stack[0, words + word]
                 if may == 0:
@@ -401,13 +434,11 @@ def telling_programs(words: int) -> Callable[..., Any]:
                     left &= ~tied
                 for literal in range(literals):
                     open_here[literal] = opened[literal, word]
-                needed = entry + count_bits(left) * literals
-                if needed > entries.shape[1]:
-                    entries = with_room(entries, needed)
                 entry = note_open(
                     entries,
                     entry,
                     left,
+                    several,
                     word,
                     fully,
                     somewhat,
