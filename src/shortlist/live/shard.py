@@ -27,7 +27,7 @@ from shortlist.live.folding import LEAST_FOLDED, Folding, OfShard
 from shortlist.live.found_matches import Incoming
 from shortlist.live.manifest import Chain, Input
 from shortlist.live.registry_state import Concerns, concerning, of_shard
-from shortlist.live.tables import DEPARTED, items_of_bytes, of_bytes, table_of, to_bytes
+from shortlist.live.tables import DEPARTED, items_of_bytes, of_bytes, table_of, to_buffer, to_bytes
 from shortlist.model.items import COMMAND, Items
 from shortlist.model.settings import Limits
 from shortlist.selection.bank.offers import Placements
@@ -232,7 +232,7 @@ def run(work: Work) -> Done:
     deliveries = pa.Table.from_batches(made, DELIVERIES)
     delivered = None
     if deliveries.num_rows:
-        delivered = files.write("deliveries", to_bytes(deliveries, is_kept=False))
+        delivered = files.write("deliveries", to_buffer(deliveries))
     left = table_of(kept.departures(work.with_data), DEPARTED)
     departures = files.write("departures", to_bytes(left)) if left.num_rows else None
     chain = work.chain

@@ -55,13 +55,30 @@ def table_of(rows: Iterable[Row], schema: pa.Schema) -> pa.Table:
     return pa.Table.from_batches(batches(rows, schema), schema)
 
 
-def to_bytes(table: pa.Table, *, is_kept: bool = True) -> bytes:
-    """What is not kept for long is not compressed, nor what is small."""
+def to_bytes(table: pa.Table) -> bytes:
+    """What is small is not compressed."""
     sink = pa.BufferOutputStream()
-    options = COMPRESSED if is_kept and table.nbytes > FEW_BYTES else AS_IT_IS
+    _write(table, sink, COMPRESSED if table.nbytes > FEW_BYTES else AS_IT_IS)
+    return bytes(sink.getvalue())
+
+
+def to_buffer(table: pa.Table) -> pa.Buffer:
+    """Of what is not kept for long: not compressed, and copied once, to a place of its size.
+
+    >>> table = table_of([(1, 5, "{}")], WAITING)
+    >>> to_buffer(table).to_pybytes() == to_bytes(table)
+    True
+    """
+    counted = pa.MockOutputStream()
+    _write(table, counted, AS_IT_IS)
+    content = pa.allocate_buffer(counted.size())
+    _write(table, pa.FixedSizeBufferWriter(content), AS_IT_IS)
+    return content
+
+
+def _write(table: pa.Table, sink: pa.NativeFile, options: pa.ipc.IpcWriteOptions) -> None:
     with pa.ipc.new_stream(sink, table.schema, options=options) as writer:
         writer.write_table(table)
-    return bytes(sink.getvalue())
 
 
 def of_bytes(content: bytes) -> pa.Table:

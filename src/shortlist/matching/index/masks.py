@@ -229,6 +229,9 @@ class BlockMasks:
         needed = -(-block.size // 64)
         self.words = next((words for words in WIDTHS if needed <= words), needed)
         self.table = _table(2048, self.words)
+        self.end = 0
+        """Where the rows of the last segment end."""
+        self.table[EMPTY] = 0
         set_bits(np.arange(block.size, dtype=np.int32), self.table, FULL)
         self._shared = 2
         self._values: dict[tuple[Attribute, bool], AttributeValues] = {}
@@ -282,6 +285,7 @@ class BlockMasks:
                 any_of = slots.any_of_offsets, slots.any_of_members, slots.first_any_of
                 free = any_of_rows(*any_of, self.table, free, rows)
             filled.append(rows)
+        self.end = free
         return SlotRows(*filled) if self.is_fuzzy else SlotRows(*filled * len(LEVELS))
 
     def _sections(
@@ -407,14 +411,14 @@ class BlockMasks:
 
     def _share(self, count: int) -> int:
         first = self._shared
+        self._reserve(first + count)
         self._shared += count
-        self._reserve(self._shared)
         return first
 
     def _reserve(self, size: int) -> None:
         if size > self.table.shape[0]:
             larger = _table(max(size, 2 * self.table.shape[0]), self.words)
-            larger[: self.table.shape[0]] = self.table
+            larger[: self._shared] = self.table[: self._shared]
             self.table = larger
 
 
@@ -424,8 +428,8 @@ def _fill_ends(slots: SlotTable, orders: list[_Prefixes], rows: Rows) -> None:
 
 
 def _table(rows: int, words: int) -> npt.NDArray[np.uint64]:
-    """Rows that each lie in one line of the cache."""
-    room = np.zeros(rows * words + 8, np.uint64)
+    """Rows that each begin with a line of the cache, with anything in them."""
+    room = np.empty(rows * words + 8, np.uint64)
     start = (-room.ctypes.data % 64) // 8
     return room[start : start + rows * words].reshape(rows, words)
 

@@ -19,7 +19,7 @@ from shortlist.matching.kernels.judging import (
     judge_programs,
     share_out,
 )
-from shortlist.matching.kernels.levels import tell_conjunctions, telling_programs
+from shortlist.matching.kernels.levels import telling_conjunctions, telling_programs
 from shortlist.matching.kernels.literals import (
     ANY_OF,
     BELOW,
@@ -78,8 +78,9 @@ class Pairs:
             return
         match_conjunctions, _ = kernels(masks.words)
         arrays = tuple([_index(array) for array in conjunctions])
+        table = masks.table[: masks.end]
         self.pairs = match_conjunctions(
-            (masks.table, rows.possible, rows.sure), arrays, first, lists, expand, self.pairs
+            (table, rows.possible, rows.sure), arrays, first, lists, expand, self.pairs
         )
 
     def programs(
@@ -341,8 +342,10 @@ class FuzzySearch:
     def _tell_conjunctions(
         self, segment: Segment, rows: SlotRows, fuzzy: Fuzzy, lists: Lists
     ) -> None:
-        self._sure.pairs, self._uncertain.pairs, open_ones = tell_conjunctions(
-            (self._masks.table, *rows, segment.slots.first_mask),
+        self._sure.pairs, self._uncertain.pairs, open_ones = telling_conjunctions(
+            self._masks.words
+        )(
+            (self._masks.table[: self._masks.end], *rows, segment.slots.first_mask),
             tuple([_index(array) for array in segment.crisp]),
             segment.crisp.longest,
             lists,

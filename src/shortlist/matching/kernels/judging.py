@@ -262,18 +262,20 @@ def share_out(publications, conditions, degrees, lists, found):  # type: ignore[
     """Adds pairs that are possible to those found, one for each who shares the condition."""
     heads, following = lists
     pairs, shared, count = found
-    first = 0
-    while first < publications.size:
-        last, number = run_end(conditions, first), heads[conditions[first]]
+    needed = count + 1
+    for condition in conditions:
+        number = heads[condition]
         while number >= 0:
-            needed = count + last - first
-            pairs, shared = with_room(pairs, needed), with_room(shared, needed)
-            for pair in range(first, last):
-                pairs[0, count], pairs[1, count] = publications[pair], number
-                shared[0, count] = degrees[0, pair]
-                if degrees.shape[0] == 2:
-                    shared[1, count] = degrees[1, pair]
-                count += 1 if degrees[0, pair] > 0.0 else 0
+            needed += 1
             number = following[number]
-        first = last
+    pairs, shared = with_room(pairs, needed), with_room(shared, needed)
+    for pair in range(publications.size):
+        number = heads[conditions[pair]]
+        while number >= 0:
+            pairs[0, count], pairs[1, count] = publications[pair], number
+            shared[0, count] = degrees[0, pair]
+            if degrees.shape[0] == 2:
+                shared[1, count] = degrees[1, pair]
+            count += 1 if degrees[0, pair] > 0.0 else 0
+            number = following[number]
     return pairs, shared, count

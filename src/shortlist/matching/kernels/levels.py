@@ -19,7 +19,6 @@ from shortlist.matching.kernels.conditions import (
     HELD,
     NARROW,
     bounds_of,
-    count_bits,
     lowest_bit,
     with_room,
     write_held,
@@ -84,118 +83,170 @@ def written(held, kind, lists, pairs):  # type: ignore[no-untyped-def]
 
 
 @kernel(inline="always")
+def note_entry(entries, entry, bit, word, fully, somewhat, condition, plus, minus):  # type: ignore[no-untyped-def]
+    flags = ((fully >> bit) & uint64(1)) + 2 * ((somewhat >> bit) & uint64(1))
+    entries[0, entry] = ((word * 64 + int(bit)) << 2) + int(flags)
+    entries[1, entry], entries[2, entry], entries[3, entry] = condition, plus, minus
+
+
+@kernel(inline="always")
 def note_open(  # type: ignore[no-untyped-def]
-    entries, entry, left, word, fully, somewhat, condition, plus, minus, start, literals, opened
+    entries,
+    entry,
+    left,
+    several,
+    word,
+    fully,
+    somewhat,
+    condition,
+    plus,
+    minus,
+    start,
+    literals,
+    opened,
 ):
-    """Writes an entry for every open literal of some publications; the answer is the next entry."""
-    while left != 0:
-        bit = uint64(lowest_bit(left))
-        left &= left - uint64(1)
-        flags = ((fully >> bit) & uint64(1)) + 2 * ((somewhat >> bit) & uint64(1))
+    """Writes an entry for every open literal of some publications, of whom `several` may have more
+    than one; the answer is the next entry. There is room for one more than there are."""
+    for literal in range(literals):
+        mine = opened[literal] & left & ~several
+        slot, other = plus[start + literal], minus[start + literal]
+        while True:  # most literals have one or none, which is written without asking
+            bit = uint64(lowest_bit(mine))
+            note_entry(entries, entry, bit, word, fully, somewhat, condition, slot, other)
+            entry += int(mine != 0)
+            mine &= mine - uint64(1)
+            if mine == 0:
+                break
+    several &= left
+    while several != 0:
+        bit = uint64(lowest_bit(several))
+        several &= several - uint64(1)
         for literal in range(literals):
-            entries[0, entry] = ((word * 64 + int(bit)) << 2) + int(flags)
-            entries[1, entry] = condition
-            entries[2, entry] = plus[start + literal]
-            entries[3, entry] = minus[start + literal]
+            slot, other = plus[start + literal], minus[start + literal]
+            note_entry(entries, entry, bit, word, fully, somewhat, condition, slot, other)
             entry += int((opened[literal] >> bit) & uint64(1))
     return entry
 
 
-@kernel
-def tell_conjunctions(masks, conjunctions, most, lists, sure, unsure, open_ones):  # type: ignore[no-untyped-def]
-    """Conjunctions under the norm `min`, of so many literals at most.
+@cache
+def telling_conjunctions(words: int) -> Callable[..., Any]:
+    """What judges conjunctions over masks of so many words; it holds nothing but that number, as
+    `conditions.kernels`."""
 
-    The pairs that are sure and those with the degrees (1, 0) go to `sure` and `unsure`. `open_ones`
-    are four times a publication, + 1 where the condition is fully possible, + 2 where it is certain
-    to some degree; its condition; and the slots of an open literal. Each of a condition's open
-    literals has its own, one after the other.
-    """
-    table, possible, full, some, certain, first_mask = masks
-    group_slots, group_starts, offsets, plus, minus = conjunctions
-    heads, _ = lists
-    entries, entry = open_ones
-    words = table.shape[1]
-    held = held_back(words)
-    held_words, held_whose, counts = held
-    mask, opened = np.empty(words, np.uint64), np.empty(most, np.uint64)
-    in_slots, out_slots = np.empty(most, np.uint32), np.empty(most, np.uint32)
-    rows = np.empty((most, 2 * LEVELS), np.uint32)
-    is_bounded = words > NARROW and offsets.size > FEW
-    before, behind = bounds_of(table if is_bounded else table[:0])
-    for group in range(group_slots.size):
-        if possible[group_slots[group]] == 0:
-            continue
-        for condition in range(group_starts[group], group_starts[group + 1]):
-            if heads[condition] < 0:
+    @kernel
+    def tell_conjunctions(masks, conjunctions, most, lists, sure, unsure, open_ones):  # type: ignore[no-untyped-def]
+        """Conjunctions under the norm `min`, of so many literals at most.
+
+        The pairs that are sure and those with the degrees (1, 0) go to `sure` and `unsure`.
+        `open_ones` are four times a publication, + 1 where the condition is fully possible, + 2
+        where it is certain to some degree; its condition; and the slots of an open literal. Each of
+        a condition's open literals has its own, one after the other.
+        """
+        table, possible, full, some, certain, first_mask = masks
+        group_slots, group_starts, offsets, plus, minus = conjunctions
+        heads, _ = lists
+        entries, entry = open_ones
+        held = held_back(words)
+        held_words, held_whose, counts = held
+        levels, opened = np.empty((LEVELS, words), np.uint64), np.empty(most, np.uint64)
+        in_slots, out_slots = np.empty(most, np.uint32), np.empty(most, np.uint32)
+        rows = np.empty((most, 2 * LEVELS), np.uint32)
+        is_bounded = words > NARROW and offsets.size > FEW
+        before, behind = bounds_of(table if is_bounded else table[:0])
+        for group in range(group_slots.size):
+            if possible[group_slots[group]] == 0:
                 continue
-            literals, low, high = 0, 0, words
-            if group_slots[group] != BY_ANYTHING or offsets[condition] == offsets[condition + 1]:
-                in_slots[0], out_slots[0], literals = group_slots[group], 0, 1
-            for literal in range(offsets[condition], offsets[condition + 1]):
-                in_slots[literals], out_slots[literals] = plus[literal], minus[literal]
-                literals += 1
-            for literal in range(literals):
-                slot, other = in_slots[literal], out_slots[literal]
-                if 1 < slot <= other < first_mask:  # a range that ends before it starts
-                    high = 0
-                rows[literal, 0], rows[literal, 1] = possible[slot], certain[other]
-                rows[literal, 2], rows[literal, 3] = full[slot], some[other]
-                rows[literal, 4], rows[literal, 5] = some[slot], full[other]
-                rows[literal, 6], rows[literal, 7] = certain[slot], possible[other]
-                if is_bounded:
-                    low = max(low, before[rows[literal, 1]])
-                    high = min(high, behind[rows[literal, 0]])
-            for word in range(low, high):
-                mask[word] = ~uint64(0)
-            for literal in range(literals):
-                in_row, out_row = rows[literal, 0], rows[literal, 1]
-                for word in range(low, high):
-                    mask[word] &= table[in_row, word] & ~table[out_row, word]
-            for word in range(low, high):
-                may = mask[word]
-                if may == 0:
+            for condition in range(group_starts[group], group_starts[group + 1]):
+                if heads[condition] < 0:
                     continue
-                fully, somewhat, surely = may, may, may
-                once = uint64(0)
+                literals, low, high = 0, 0, words
+                if (
+                    group_slots[group] != BY_ANYTHING
+                    or offsets[condition] == offsets[condition + 1]
+                ):
+                    in_slots[0], out_slots[0], literals = group_slots[group], 0, 1
+                for literal in range(offsets[condition], offsets[condition + 1]):
+                    in_slots[literals], out_slots[literals] = plus[literal], minus[literal]
+                    literals += 1
                 for literal in range(literals):
-                    of_full = table[rows[literal, 2], word] & ~table[rows[literal, 3], word]
-                    of_some = table[rows[literal, 4], word] & ~table[rows[literal, 5], word]
-                    of_sure = table[rows[literal, 6], word] & ~table[rows[literal, 7], word]
-                    # who is possible is so by every literal
-                    between = ~of_full | (of_some & ~of_sure)
-                    opened[literal] = between
-                    once |= between
-                    fully, somewhat, surely = fully & of_full, somewhat & of_some, surely & of_sure
-                half = fully & ~somewhat
-                rest = may & ~(surely | half)
-                hold(held_words, held_whose, counts, SURE, surely, word, condition)
-                hold(held_words, held_whose, counts, UNSURE, half, word, condition)
-                left = once & rest
-                if left == 0:
-                    continue
-                needed = entry + count_bits(left) * literals
+                    slot, other = in_slots[literal], out_slots[literal]
+                    if 1 < slot <= other < first_mask:  # a range that ends before it starts
+                        high = 0
+                    rows[literal, 0], rows[literal, 1] = possible[slot], certain[other]
+                    rows[literal, 2], rows[literal, 3] = full[slot], some[other]
+                    rows[literal, 4], rows[literal, 5] = some[slot], full[other]
+                    rows[literal, 6], rows[literal, 7] = certain[slot], possible[other]
+                    if is_bounded:
+                        low = max(low, before[rows[literal, 1]])
+                        high = min(high, behind[rows[literal, 0]])
+                if high <= low + NARROW and words > NARROW:
+                    for word in range(low, high):
+                        may = fully = somewhat = surely = ~uint64(0)
+                        for literal in range(literals):
+                            may &= table[rows[literal, 0], word] & ~table[rows[literal, 1], word]
+                            fully &= table[rows[literal, 2], word] & ~table[rows[literal, 3], word]
+                            somewhat &= (
+                                table[rows[literal, 4], word] & ~table[rows[literal, 5], word]
+                            )
+                            surely &= table[rows[literal, 6], word] & ~table[rows[literal, 7], word]
+                        levels[0, word], levels[1, word] = may, fully
+                        levels[2, word], levels[3, word] = somewhat, surely
+                else:
+                    for level in range(LEVELS):
+                        in_row, out_row = rows[0, 2 * level], rows[0, 2 * level + 1]
+                        for word in range(words):
+                            levels[level, word] = table[in_row, word] & ~table[out_row, word]
+                    for literal in range(1, literals):
+                        for level in range(LEVELS):
+                            in_row, out_row = rows[literal, 2 * level], rows[literal, 2 * level + 1]
+                            for word in range(words):
+                                levels[level, word] &= table[in_row, word] & ~table[out_row, word]
+                needed = entry + 64 * words * literals + 1
                 if needed > entries.shape[1]:
                     entries = with_room(entries, needed)
-                entry = note_open(
-                    entries,
-                    entry,
-                    left,
-                    word,
-                    fully,
-                    somewhat,
-                    condition,
-                    in_slots,
-                    out_slots,
-                    0,
-                    literals,
-                    opened,
-                )
-            if counts[SURE] >= HELD:
-                sure = written(held, SURE, lists, sure)
-            if counts[UNSURE] >= HELD:
-                unsure = written(held, UNSURE, lists, unsure)
-    sure, unsure = written(held, SURE, lists, sure), written(held, UNSURE, lists, unsure)
-    return sure, unsure, (entries, entry)
+                for word in range(low, high):
+                    may, fully = levels[0, word], levels[1, word]
+                    somewhat, surely = levels[2, word], levels[3, word]
+                    if may == 0:
+                        continue
+                    half = fully & ~somewhat
+                    left = may & ~(surely | half)
+                    hold(held_words, held_whose, counts, SURE, surely, word, condition)
+                    hold(held_words, held_whose, counts, UNSURE, half, word, condition)
+                    if left == 0:
+                        continue
+                    once, several = uint64(0), uint64(0)
+                    for literal in range(literals):
+                        of_full = table[rows[literal, 2], word] & ~table[rows[literal, 3], word]
+                        of_some = table[rows[literal, 4], word] & ~table[rows[literal, 5], word]
+                        of_sure = table[rows[literal, 6], word] & ~table[rows[literal, 7], word]
+                        # who is possible is so by every literal
+                        opened[literal] = ~of_full | (of_some & ~of_sure)
+                        several |= once & opened[literal]
+                        once |= opened[literal]
+                    entry = note_open(
+                        entries,
+                        entry,
+                        left,
+                        several,
+                        word,
+                        fully,
+                        somewhat,
+                        condition,
+                        in_slots,
+                        out_slots,
+                        0,
+                        literals,
+                        opened,
+                    )
+                if counts[SURE] >= HELD:
+                    sure = written(held, SURE, lists, sure)
+                if counts[UNSURE] >= HELD:
+                    unsure = written(held, UNSURE, lists, unsure)
+        sure, unsure = written(held, SURE, lists, sure), written(held, UNSURE, lists, unsure)
+        return sure, unsure, (entries, entry)
+
+    return tell_conjunctions
 
 
 @kernel(inline="always")
@@ -337,6 +388,9 @@ def telling_programs(words: int) -> Callable[..., Any]:
                             stack[under, place] &= stack[operand, place]
                 top = under + 1
             literals = offsets[program + 1] - start
+            needed = entry + 64 * words * literals + 1
+            if needed > entries.shape[1]:
+                entries = with_room(entries, needed)
             for word in range(words):
                 may, fully = stack[0, word], stack[0, words + word]
                 if may == 0:
@@ -380,13 +434,11 @@ def telling_programs(words: int) -> Callable[..., Any]:
                     left &= ~tied
                 for literal in range(literals):
                     open_here[literal] = opened[literal, word]
-                needed = entry + count_bits(left) * literals
-                if needed > entries.shape[1]:
-                    entries = with_room(entries, needed)
                 entry = note_open(
                     entries,
                     entry,
                     left,
+                    several,
                     word,
                     fully,
                     somewhat,

@@ -377,7 +377,7 @@ def settle_grades(graded, fuzzy, meetings, publications, degrees):  # type: igno
     """Settles all that `put_off_grade` has put off."""
     numbers, whose, counts = meetings
     for shape in range(SHAPES):
-        for at in range(settle(numbers, whose, counts, shape, degrees)):
+        for at in range(settle(numbers, whose, counts, shape, False, degrees)):
             pair, grade = whose[shape, 0, at] >> 1, whose[shape, 1, at]
             row = fuzzy.rows[graded.attributes[grade]]
             fact = fuzzy.facts.starts[row, publications[pair]]

@@ -73,15 +73,32 @@ def step_to(c, v, u, h, slope, bend):  # type: ignore[no-untyped-def]
 
 
 @kernel(error_model="numpy")
+def smooth(u):  # type: ignore[no-untyped-def]
+    """The height of a smooth edge, and its first and second derivative."""
+    x = 2 * u - 1
+    sine = x * polynomial(SINE, x * x)
+    slope, bend = math.pi / 2 * polynomial(COSINE, x * x), -math.pi * math.pi / 2 * sine
+    return (1 + sine) / 2, slope, bend
+
+
+@kernel(error_model="numpy")
+def gauss(u):  # type: ignore[no-untyped-def]
+    """As `smooth`, above the foot."""
+    away = 1 - u
+    h = polynomial(EIGHTH, away * away)
+    h *= h
+    h *= h
+    h *= h
+    return h, 9 * away * h, (81 * away * away - 9) * h
+
+
+@kernel(error_model="numpy")
 def settle_smooth(straight, width, gap, heights, count):  # type: ignore[no-untyped-def]
     for n in range(count):
         c, v = straight[n] / width[n], 1 - gap[n] / width[n]
         u, h, step, slope, bend = v, 0.0, 0.0, 0.0, 0.0
         for _ in range(STEPS):
-            x = 2 * u - 1
-            sine = x * polynomial(SINE, x * x)
-            h, slope = (1 + sine) / 2, math.pi / 2 * polynomial(COSINE, x * x)
-            bend = -math.pi * math.pi / 2 * sine
+            h, slope, bend = smooth(u)
             step = step_to(c, v, u, h, slope, bend)
             u += step
         heights[n] = h + step * (slope + step * bend / 2) if abs(step) < SMALL_STEP else math.nan
@@ -93,12 +110,7 @@ def settle_gauss(straight, width, gap, heights, count):  # type: ignore[no-untyp
         c, v = straight[n] / width[n], 1 - gap[n] / width[n]
         u, h, step, slope, bend = v, 0.0, 0.0, 0.0, 0.0
         for _ in range(STEPS):
-            away = 1 - u
-            h = polynomial(EIGHTH, away * away)
-            h *= h
-            h *= h
-            h *= h
-            slope, bend = 9 * away * h, (81 * away * away - 9) * h
+            h, slope, bend = gauss(u)
             step = step_to(c, v, u, h, slope, bend)
             u += step
         height = h + step * (slope + step * bend / 2) if abs(step) < SMALL_STEP else math.nan
@@ -107,16 +119,30 @@ def settle_gauss(straight, width, gap, heights, count):  # type: ignore[no-untyp
 
 
 @kernel(error_model="numpy")
-def settle(numbers, whose, counts, shape, degrees):  # type: ignore[no-untyped-def]
+def settle_upright(shape, width, gap, heights, count):  # type: ignore[no-untyped-def]
+    """Straight edges of no width: published ones have the height that they have at the gap."""
+    if shape == SMOOTH:
+        for n in range(count):
+            heights[n] = smooth(1 - gap[n] / width[n])[0]
+    else:
+        for n in range(count):
+            v = 1 - gap[n] / width[n]
+            heights[n] = gauss(v)[0] if v > 0.0 else math.nan
+
+
+@kernel(error_model="numpy")
+def settle(numbers, whose, counts, shape, is_upright, degrees):  # type: ignore[no-untyped-def]
     """Lowers degrees by the meetings of one shape: possibilities by the height, necessities by 1 -
-    it.
+    it. Straight edges may all be upright.
 
     The answer is how many are left at the front, of which it is not clear how they are rounded.
     """
     count = counts[shape]
     straight, width = numbers[shape, 0], numbers[shape, 1]
     gap, heights = numbers[shape, 2], numbers[shape, 3]
-    if shape == SMOOTH:
+    if is_upright and shape in (SMOOTH, GAUSS):
+        settle_upright(shape, width, gap, heights, count)
+    elif shape == SMOOTH:
         settle_smooth(straight, width, gap, heights, count)
     elif shape == GAUSS:
         settle_gauss(straight, width, gap, heights, count)

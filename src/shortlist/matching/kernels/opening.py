@@ -108,7 +108,7 @@ def settle_open(fuzzy, entries, meetings, degrees):  # type: ignore[no-untyped-d
     """Settles all that `put_off_open` has put off."""
     numbers, whose, counts = meetings
     for shape in range(SHAPES):
-        for at in range(settle(numbers, whose, counts, shape, degrees)):
+        for at in range(settle(numbers, whose, counts, shape, True, degrees)):
             pair, entry = whose[shape, 0, at] >> 1, whose[shape, 1, at]
             slot, other = entries[2, entry], entries[3, entry]
             lower_open(fuzzy, slot, other, entries[0, pair], degrees, pair)
