@@ -7,8 +7,6 @@ from collections.abc import Container, Mapping
 from pathlib import Path
 from typing import NamedTuple
 
-import pyarrow as pa
-
 from shortlist.log.durable import make_durable
 from shortlist.log.private import make_private, open_private
 
@@ -63,7 +61,7 @@ class Files:
         files._unneeded = self._unneeded
         return files
 
-    def write(self, kind: str, content: bytes | pa.Buffer) -> str:
+    def write(self, kind: str, content: bytes | memoryview) -> str:
         """The name of a new file; when this returns, its content is durable, and with `settle` its
         name."""
         name = f"{kind}-{self.epoch}-{uuid.uuid4().hex}"

@@ -62,18 +62,18 @@ def to_bytes(table: pa.Table) -> bytes:
     return bytes(sink.getvalue())
 
 
-def to_buffer(table: pa.Table) -> pa.Buffer:
+def to_buffer(table: pa.Table) -> memoryview:
     """Of what is not kept for long: not compressed, and copied once, to a place of its size.
 
     >>> table = table_of([(1, 5, "{}")], WAITING)
-    >>> to_buffer(table).to_pybytes() == to_bytes(table)
+    >>> to_buffer(table) == to_bytes(table)
     True
     """
     counted = pa.MockOutputStream()
     _write(table, counted, AS_IT_IS)
     content = pa.allocate_buffer(counted.size())
     _write(table, pa.FixedSizeBufferWriter(content), AS_IT_IS)
-    return content
+    return memoryview(content)
 
 
 def _write(table: pa.Table, sink: pa.NativeFile, options: pa.ipc.IpcWriteOptions) -> None:
