@@ -66,7 +66,7 @@ def to_buffer(table: pa.Table) -> memoryview:
     """Of what is not kept for long: not compressed, and copied once, to a place of its size.
 
     >>> table = table_of([(1, 5, "{}")], WAITING)
-    >>> to_buffer(table) == to_bytes(table)
+    >>> bytes(to_buffer(table)) == to_bytes(table)
     True
     """
     counted = pa.MockOutputStream()
