@@ -14,6 +14,8 @@ from tests.faults import wrong_clock
 MARK = "SHORTLIST_TEST_DEPLOYMENT"
 """Every process that a deployment starts inherits this variable, with a value of its own."""
 DAEMON = ["-m", "shortlist.spark.daemon"]
+SERVER = "-c from multiprocessing.forkserver import main"
+"""In the command of whoever forks workers, behind the interpreter's own options, and in theirs."""
 FEW_TICKS = 3
 """Of a hundredth of a second: nobody restores a shard in these."""
 PATIENCE = 400.0
@@ -99,7 +101,7 @@ class Up:
         a server of ours, or by the driver, which forks nobody else but one who reads a registry,
         one who gives way to all, and a reserve, who have done nothing yet: they count only where
         nobody has done more."""
-        servers = [pid for pid in self.processes() if _command(pid)[1:2] == ["-c"]]
+        servers = [pid for pid in self.processes() if SERVER in " ".join(_command(pid))]
         drivers = [pid for pid in children(self.pid) if _command(pid) == _command(self.pid)]
         niceness = _niceness(self.pid)
         drivers = [pid for pid in drivers if _niceness(pid) == niceness]
