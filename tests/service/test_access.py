@@ -6,7 +6,6 @@ import threading
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 
-import httpx
 import pytest
 
 from shortlist.client.keys import Holder, add_key, known_keys, remove_key
@@ -67,12 +66,13 @@ def test_on_other_addresses_keys_are_needed(deployment):
 @pytest.mark.parametrize("header", [None, "Bearer", "Bearer wrong", "Basic eDp5"])
 def test_without_a_key_there_is_nothing(closed, header):
     headers = {} if header is None else {"authorization": header}
-    for method, path in [("GET", "/shortlists"), ("POST", "/events"), ("GET", "/metrics")]:
-        answer = httpx.request(method, f"{closed}{path}", headers=headers)
-        problem(answer, 401)
-        assert answer.headers["www-authenticate"] == "Bearer"
-    assert httpx.get(f"{closed}/healthz").status_code == 200
-    assert httpx.get(f"{closed}/").status_code == 200
+    with caller(closed) as client:
+        for method, path in [("GET", "/shortlists"), ("POST", "/events"), ("GET", "/metrics")]:
+            answer = client.request(method, path, headers=headers)
+            problem(answer, 401)
+            assert answer.headers["www-authenticate"] == "Bearer"
+        assert client.get("/healthz").status_code == 200
+        assert client.get("/").status_code == 200
 
 
 def test_a_publisher_publishes_and_no_more(closed, keys):
@@ -145,10 +145,10 @@ def test_a_key_that_is_removed_ends_its_streams_and_lets_nobody_else_in(deployme
         eventually(lambda: client.get("/shortlists").status_code, lambda status: status == 401)
 
 
-def test_on_loopback_without_keys_only_loopback_is_answered(url):
-    assert httpx.get(f"{url}/me").json()["is_open"]
+def test_on_loopback_without_keys_only_loopback_is_answered(client):
+    assert client.get("/me").json()["is_open"]
     for host in ("evil.example", "evil.example:80", "127.0.0.1.evil.example"):
-        problem(httpx.get(f"{url}/shortlists", headers={"host": host}), 421)
+        problem(client.get("/shortlists", headers={"host": host}), 421)
 
 
 def test_bodies_are_bounded(deployment, client):
