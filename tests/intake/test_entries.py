@@ -2,10 +2,13 @@
 
 import pytest
 
+from shortlist.engine.pieces import PieceCompiler
 from shortlist.intake.documents import Documents
 from shortlist.intake.entries import EntryReader
 from shortlist.intake.given import Given
 from shortlist.language import templates
+from shortlist.model.settings import Limits
+from shortlist.model.vocabulary import Vocabulary
 
 FEW = 5
 """Two or three of a shape: its outline is parsed beside them."""
@@ -43,6 +46,9 @@ def test_later_pieces_know_it_already(parsed):
     assert len(parsed) <= FEW
 
 
-def test_of_conditions_that_are_like_no_other_nothing_is_kept():
+def test_conditions_that_are_like_no_other_are_parsed_once(parsed):
     wheres = ["rent < 900", "city = 'Oslo'", "rent < 900 or size > 40"]
-    assert read(EntryReader(Documents()), wheres).conditions.singles == wheres
+    found = read(EntryReader(Documents()), wheres)
+    PieceCompiler(Vocabulary(), Limits()).piece(found)
+    assert found.conditions.singles == [*map(templates.parse_where, wheres)]
+    assert parsed == wheres * 2

@@ -1,7 +1,7 @@
 """What the live registry has to know of publications: the attributes that it mentions."""
 
 from collections import Counter
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Mapping
 from contextlib import suppress
 from functools import reduce
 from typing import Any
@@ -11,7 +11,7 @@ from shortlist.language.errors import LanguageError
 from shortlist.language.parser import parse_any_score, parse_audience_score, parse_where
 from shortlist.language.permissive import with_any_terms
 from shortlist.language.reader import parted
-from shortlist.language.tree import Number, Score, predicates
+from shortlist.language.tree import Number, Score, Where, predicates
 from shortlist.matching.computable import needs
 from shortlist.model.advertisement import Advertisement
 from shortlist.model.command import (
@@ -131,12 +131,12 @@ class Mentions:
 
     def of_subscription(self, subscription: Subscription) -> Paths:
         """The attributes that its condition and its score mention."""
-        return self._of_where(subscription.where) | self._of_score(subscription.score)
+        return self._of_where(subscription.where) | self.of_score(subscription.score)
 
     def _of_changes(self, changes: Changes) -> Wanted:
         """What the fields of an update mention; some of them may be bad."""
         paths = Paths()
-        for field, paths_of in (("where", self._of_where), ("score", self._of_score)):
+        for field, paths_of in (("where", self._of_where), ("score", self.of_score)):
             text = changes.get(field)
             if isinstance(text, str):
                 with suppress(LanguageError):
@@ -163,13 +163,13 @@ class Mentions:
     def _of_where(self, text: str | None) -> Paths:
         if text is None:
             return frozenset()
-        return self._once("where", text, lambda: frozenset(self._asked(text)))
+        return self._once("where", text, lambda: asked_in(self._parse(text)))
 
-    def _asked(self, text: str) -> Iterator[Path]:
-        for predicate in predicates(parse_where(text, self._vocabulary, self._limits)):
-            yield predicate.path
+    def _parse(self, text: str) -> Where:
+        return parse_where(text, self._vocabulary, self._limits)
 
-    def _of_score(self, score: str | float | None) -> Paths:
+    def of_score(self, score: str | float | None) -> Paths:
+        """The attributes that a score mentions."""
         if not isinstance(score, str):
             return frozenset()
         return self._once("score", score, lambda: _needed(parse_any_score(score, self._limits)))
@@ -191,6 +191,11 @@ class Mentions:
     def count_policy(self, policy: Policy, by: int) -> None:
         """So many more shortlists have a policy, or fewer."""
         self._diverse += by * _is_diverse(policy)
+
+
+def asked_in(where: Where) -> Paths:
+    """The attributes that a condition mentions."""
+    return frozenset(predicate.path for predicate in predicates(where))
 
 
 def _is_diverse(policy: Policy) -> bool:

@@ -6,18 +6,18 @@ subscriptions say of them, since others may be members of the same.
 
 import json
 import math
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from hashlib import blake2b
 from typing import Any, NamedTuple
 
 import numpy as np
 import pyarrow as pa
 
-from shortlist.engine.mentions import Mentions
-from shortlist.fuzzy.degrees import FALSE
+from shortlist.engine.mentions import Mentions, Paths, asked_in
 from shortlist.intake.columns import as_json
 from shortlist.intake.documents import dump_policy
 from shortlist.intake.entries import ABSENT, Entries
+from shortlist.language.tree import Where
 from shortlist.matching.arrays import Ints, Longs
 from shortlist.matching.census import TypeCensus
 from shortlist.matching.index.compiling import Compiling, Filled, Together
@@ -129,50 +129,46 @@ class PieceCompiler:
             else:
                 is_plain[these] = False
         conditions = {
-            place: self._condition(requests.request(entries, int(firsts[place])))
+            place: self._condition(
+                requests.request(entries, int(firsts[place])), known.single(int(shapes[place]))
+            )
             for place in np.flatnonzero(~is_plain).tolist()
         }
         return self._compiling.segment_of(conditions, together)
 
-    def _condition(self, request: Request) -> Condition:
+    def _condition(self, request: Request, where: Where | None) -> Condition:
+        """Of a request whose condition was read already, or is like others."""
+        if where is not None:
+            return self._compiling.condition(where, request)
         read = self._compiling.read(request)
         assert read is not None
         if isinstance(read, Filled):
-            where = read.template.filled(read.literals)
-            return compiled_condition(where, self._terms.vocabulary)
+            filled = read.template.filled(read.literals)
+            return compiled_condition(filled, self._terms.vocabulary)
         return read
 
     def _census(self, entries: Entries, rows: Longs) -> list[Any]:
         census = TypeCensus(self._terms.vocabulary, self._terms.limits)
         asked = entries.conditions.condition_of[rows]
-        for _, first, count in _kinds(asked):
-            where = entries.wheres[rows[first]]
-            census.add(Subscription(id="", where=where), count)
+        for number, count in _counted(asked[asked != ABSENT]):
+            census.add_many(entries.conditions.outline(number), count)
         return census.saved()
 
     def _mentions(self, entries: Entries, rows: Longs, owns: Any) -> dict[str, Any]:
         mentions = Mentions(self._terms.vocabulary, self._terms.limits)
         asked, scores = entries.conditions.condition_of[rows], entries.score_of[rows]
-        sets: dict[frozenset[Any], int] = {frozenset(): 0}
-        codes = []
-        for column in (asked, scores):
-            code = np.zeros(rows.size, np.int64)
-            by_kind = np.zeros(int(column.max(initial=0)) + 2, np.int64)
-            for kind, first, _ in _kinds(column):
-                if column is asked:
-                    found = mentions.of_subscription(
-                        Subscription(id="", where=entries.wheres[rows[first]])
-                    )
-                else:
-                    found = mentions.of_subscription(
-                        Subscription(id="", score=entries.scores[kind])
-                    )
-                by_kind[kind] = sets.setdefault(found, len(sets))
-            code = by_kind[column]
-            codes.append(code)
+        sets: dict[Paths, int] = {Paths(): 0}
+        of_condition = np.zeros(int(asked.max(initial=0)) + 2, np.int64)
+        for number, _ in _counted(asked[asked != ABSENT]):
+            found = asked_in(entries.conditions.outline(number))
+            of_condition[number] = sets.setdefault(found, len(sets))
+        of_score = np.zeros(len(entries.scores), np.int64)
+        for number, _ in _counted(scores):
+            found = mentions.of_score(entries.scores[number])
+            of_score[number] = sets.setdefault(found, len(sets))
         every = [*sets]
-        for kind, _, count in _kinds(codes[0] * len(every) + codes[1]):
-            one, other = divmod(kind, len(every))
+        for both, count in _counted(of_condition[asked] * len(every) + of_score[scores]):
+            one, other = divmod(both, len(every))
             mentions.count(every[one] | every[other], count)
         for form, count in enumerate(np.bincount(entries.form_of[rows[owns]]).tolist()):
             if count:
@@ -223,7 +219,7 @@ class _Requests(NamedTuple):
             where = entries.wheres[row]
             texts.append(f"[{json.dumps(where)}{suffixes[kind]}")
             found.append(_hash(f"{prefixes[kind]}{where}"))
-        is_plain = np.array([_is_plain(request) for request in requests], np.bool_)
+        is_plain = np.array([request.is_plain for request in requests], np.bool_)
         return cls(
             firsts,
             rank[request_of].astype(np.int32),
@@ -270,10 +266,6 @@ def _hash(text: str) -> bytes:
     return blake2b(encoded(text), digest_size=8).digest()
 
 
-def _is_plain(request: Request) -> bool:
-    return request.norm == "min" and (request.possibility, request.necessity) == FALSE
-
-
 def _refresh(form: Subscription) -> int:
     return UNSET if form.refresh is None else min(form.refresh, LONGEST)
 
@@ -282,7 +274,7 @@ def _least(form: Subscription) -> float:
     return -math.inf if form.at_least.score is None else form.at_least.score
 
 
-def _kinds(column: Ints) -> Any:
-    """The different numbers, each with its first place and how often it is there."""
-    kinds, firsts, counts = np.unique(column, return_index=True, return_counts=True)
-    return zip(kinds.tolist(), firsts.tolist(), counts.tolist(), strict=True)
+def _counted(column: Ints) -> Iterable[tuple[int, int]]:
+    """The different numbers, and how often each is there."""
+    numbers, counts = np.unique(column, return_counts=True)
+    return zip(numbers.tolist(), counts.tolist(), strict=True)

@@ -18,6 +18,7 @@ from shortlist.intake.files import text_or_none
 from shortlist.intake.given import OWN, Given
 from shortlist.language.errors import LanguageError
 from shortlist.language.templates import Template, Templates
+from shortlist.language.tree import Where
 from shortlist.matching.arrays import Bools, Ints, Longs
 from shortlist.matching.index.parted import PartedTexts, texts_of
 from shortlist.matching.index.texts import Texts
@@ -31,6 +32,8 @@ ABSENT = -1
 SPECIAL = '["\\\\\\x00-\\x1f]'
 """Characters that JSON writes in another way."""
 BEFORE_SUBSCRIBER = ("weight", "norm", "at_least", "refresh", "profile")
+CHECKED = {"score": None, "where": None}
+"""In the place of what was looked at already."""
 AFTER_SUBSCRIBER = ("policy", "combine")
 
 
@@ -43,11 +46,27 @@ class Conditions:
     parted: PartedTexts
     """Of these rows."""
     templates: list[Template | None]
-    """By shape; None where a text has to be read on its own."""
+    """By shape; None where each text of it is read on its own."""
     condition_of: Ints
     """By row: a shape, or behind these one of `singles`, or absent."""
-    singles: list[str]
-    """Texts that are read on their own."""
+    singles: list[Where | None]
+    """Those that are read on their own; None where they are wrong."""
+
+    def single(self, number: int) -> Where | None:
+        """What a condition says, if it was read on its own."""
+        return self.singles[number - shapes] if number >= (shapes := len(self.templates)) else None
+
+    def outline(self, number: int) -> Where:
+        """What a condition that is right says, perhaps with other literals."""
+        template = self.templates[number] if number < len(self.templates) else None
+        where = self.single(number) if template is None else template.where
+        assert where is not None
+        return where
+
+    def is_wrong(self) -> Bools:
+        """By row. What is the matter with literals alone shows in those that stand alone."""
+        wrong = [number for number, where in enumerate(self.singles) if where is None]
+        return np.isin(self.condition_of, len(self.templates) + np.array(wrong, np.int32))
 
 
 @dataclass(slots=True)
@@ -139,10 +158,12 @@ quotes, true, false or time '…') after '<', found the end of the text
         conditions = self._conditions(own["where"])
         scores, score_of = _numbered(own["score"])
         forms, form_of = [Subscription(id="")] * len(given.rests), given.rest_of.copy()
-        is_bad = self._bad_scores(scores)[score_of]
+        is_bad = self._bad_scores(scores)[score_of] | conditions.is_wrong()
         is_bad[[*given.odd]] = True
-        for row, rows in self._alike(given, own, conditions):
-            noun = self._read({**given.document(row), "score": None})  # type: ignore[dict-item]
+        is_weighted = np.array(["norm" in rest for rest in given.rests], np.bool_)
+        for row, rows in self._alike(given, own, conditions.condition_of, is_weighted):
+            checked = {"score": None} if is_weighted[given.rest_of[row]] else CHECKED
+            noun = self._read({**given.document(row), **checked})  # type: ignore[dict-item]
             if noun is None:
                 is_bad[rows] = True
             else:
@@ -199,7 +220,14 @@ quotes, true, false or time '…') after '<', found the end of the text
         known: dict[str, int] = {}
         for at in np.flatnonzero(is_single).tolist():
             condition_of[rows[at]] = len(templates) + known.setdefault(texts[at], len(known))
-        return Conditions(rows, parted, templates, condition_of, [*known])
+        return Conditions(rows, parted, templates, condition_of, [*map(self._single, known)])
+
+    def _single(self, text: str) -> Where | None:
+        try:
+            read = self._templates.read(text)
+        except LanguageError:
+            return None
+        return read[0].filled(read[1]) if isinstance(read, tuple) else read
 
     @property
     def _longest(self) -> int:
@@ -222,13 +250,14 @@ quotes, true, false or time '…') after '<', found the end of the text
         return np.array(found, np.bool_)
 
     def _alike(
-        self, given: Given, own: dict[str, list[Any]], conditions: Conditions
+        self, given: Given, own: dict[str, list[Any]], condition_of: Ints, is_weighted: Bools
     ) -> Iterator[tuple[int, Longs]]:
-        """Rows that are right, or wrong, together: the first one of them, and all."""
+        """Rows that are right, or wrong, together, whatever their scores, and their conditions
+        where nothing has to go with these: the first one of them, and all."""
         has_home = np.array([name is not None for name in own["shortlist"]], np.int64)
         has_subscriber = np.array([name is not None for name in own["subscriber"]], np.int64)
-        most = len(conditions.templates) + len(conditions.singles) + 1
-        kinds = (given.rest_of * np.int64(most) + conditions.condition_of + 1) * 4
+        asked = np.where(is_weighted[given.rest_of], condition_of + 1, 0)
+        kinds = (given.rest_of * (asked.max(initial=0) + np.int64(1)) + asked) * 4
         kinds += 2 * has_home + has_subscriber
         kinds[[*given.odd]] = ABSENT
         order = np.argsort(kinds, kind="stable")[len(given.odd) :]

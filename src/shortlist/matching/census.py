@@ -9,7 +9,7 @@ import numpy as np
 from shortlist.fuzzy.sets import Graded, Trapezoid
 from shortlist.language.parser import parse_where
 from shortlist.language.reader import parted
-from shortlist.language.tree import Exists, Is, predicates
+from shortlist.language.tree import Exists, Is, Where, predicates
 from shortlist.matching.blocks import Block, Bools, Column, Special
 from shortlist.matching.predicates import fuzzy_set, literal
 from shortlist.matching.values import Many
@@ -48,15 +48,18 @@ class TypeCensus:
         self._missing: dict[Asked, Bools] = {}
         """Which publications that were seen have another type."""
 
-    def add(self, subscription: Subscription, times: int = 1) -> None:
-        """So many subscriptions that ask for the same types."""
-        self._count(subscription, times)
+    def add(self, subscription: Subscription) -> None:
+        self._count(self._types(subscription), 1)
+
+    def add_many(self, where: Where, count: int) -> None:
+        """So many subscriptions whose conditions ask for the same types."""
+        self._count(self._asked_in(where), count)
 
     def remove(self, subscription: Subscription) -> None:
-        self._count(subscription, -1)
+        self._count(self._types(subscription), -1)
 
-    def _count(self, subscription: Subscription, by: int) -> None:
-        for path, asked in self._types(subscription):
+    def _count(self, some: Iterable[Asked], by: int) -> None:
+        for path, asked in some:
             self._asked[path][asked] += by
             if self._seen is not None:
                 block, first = self._seen
@@ -108,12 +111,13 @@ class TypeCensus:
         if alike not in self._by_shape:
             if len(self._by_shape) >= KEPT:
                 self._by_shape.clear()
-            self._by_shape[alike] = self._read(subscription.where)
+            where = parse_where(subscription.where, self._vocabulary, self._limits)
+            self._by_shape[alike] = self._asked_in(where)
         return self._by_shape[alike]
 
-    def _read(self, text: str) -> list[Asked]:
+    def _asked_in(self, where: Where) -> list[Asked]:
         asked: list[Asked] = []
-        for predicate in predicates(parse_where(text, self._vocabulary, self._limits)):
+        for predicate in predicates(where):
             if isinstance(predicate, Is):
                 asked.append((predicate.path, FORMS[type(fuzzy_set(predicate, self._vocabulary))]))
             elif not isinstance(predicate, Exists):

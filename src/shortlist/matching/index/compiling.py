@@ -5,8 +5,9 @@ from typing import NamedTuple
 
 import numpy as np
 
-from shortlist.fuzzy.degrees import FALSE, Degrees
+from shortlist.fuzzy.degrees import Degrees
 from shortlist.language.templates import Literal, Template, Templates
+from shortlist.language.tree import Where
 from shortlist.matching.arrays import Ints, Longs
 from shortlist.matching.coarse import with_lowered
 from shortlist.matching.index.columns import Columns, LiteralColumn, as_columns
@@ -60,16 +61,19 @@ class Compiling:
         """What is compiled, if there is any condition; a `LanguageError` if it is not right."""
         if request.where is None:
             return None
-        read, terms = self._templates.read(request.where), self._terms
-        least = Degrees(request.possibility, request.necessity)
+        read = self._templates.read(request.where)
         if not isinstance(read, tuple):
-            where = with_lowered(read, terms.limits)
-            return compiled_condition(where, terms.vocabulary, request.norm, least)
+            return self.condition(read, request)
         template, literals = read
-        if request.norm == "min" and least == FALSE and self._columns(template) is not None:
+        if request.is_plain and self._columns(template) is not None:
             return Filled(template, literals)
-        where = template.filled(literals)
-        return compiled_condition(where, terms.vocabulary, request.norm, least)
+        return self.condition(template.filled(literals), request)
+
+    def condition(self, where: Where, request: Request) -> Condition:
+        """What is compiled of a request whose condition was read."""
+        terms, least = self._terms, Degrees(request.possibility, request.necessity)
+        lowered = with_lowered(where, terms.limits)
+        return compiled_condition(lowered, terms.vocabulary, request.norm, least)
 
     def segment(self, some: Iterable[Read]) -> tuple[Segment, Ints]:
         """A segment of conditions, and the place of each there."""

@@ -128,6 +128,11 @@ class Request(NamedTuple):
         return json.dumps([self.where, norm, self.possibility, self.necessity])
 
     @property
+    def is_plain(self) -> bool:
+        """Whether the least degree decides, and all above 0 counts."""
+        return self.norm == "min" and (self.possibility, self.necessity) == FALSE
+
+    @property
     def hash(self) -> int:
         """The same for equal requests, in every process."""
         return _hash(self)
