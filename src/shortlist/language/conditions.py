@@ -24,8 +24,6 @@ from itertools import pairwise
 
 from shortlist.language.errors import LanguageError
 from shortlist.language.reader import (
-    CLOSE,
-    END,
     MORE,
     NAME,
     NO_LEVELS,
@@ -76,21 +74,21 @@ VALUE = (
     rf"(?:{SIGNED})|(?P<string>{STRING})|(?P<boolean>{word('true', 'false')})"
     rf"|(?P<time>{word('time')})\s*+(?P<moment>{STRING})|(?P<timeless>{word('time')})"
 )
-INVERTIBLE = rf"(?P<member>{word('in')})|(?P<between>{word('between')})|(?P<text>{TEXT_OPERATOR})"
 OPERAND = re.compile(
-    rf"\s*+(?:(?P<inverted>{NOT})|(?P<open>\()|(?P<path>{PATH})\s*+"
-    rf"(?:(?P<compare><>|!=|<=|>=|=|<|>)\s*+(?:{VALUE})?+"
-    rf"|(?P<verb_inverted>{NOT})|{INVERTIBLE}|(?P<exists>{word('exists')})"
+    rf"\s*+(?:(?P<inverted>{NOT})|(?P<open>\()|(?P<path>{PATH})\s*+(?:(?P<verb_inverted>{NOT})\s*+)?+"
+    rf"(?:(?:(?P<compare><>|!=|<=|>=|=|<|>)|(?P<between>{word('between')})"
+    rf"|(?P<member>{word('in')})\s*+(?P<list>\())\s*+(?:{VALUE})?+"
+    rf"|(?P<lonely_member>{word('in')})|(?P<text>{TEXT_OPERATOR})|(?P<exists>{word('exists')})"
     rf"|(?P<fuzzy>{word('is')}))?+)"
 )
-"""All of a comparison, and of other predicates what tells them apart."""
+"""A predicate up to its first value, so that a comparison is one token."""
 
-INVERTIBLE_VERB = re.compile(rf"\s*+(?:{INVERTIBLE})")
-SINGLE_VALUE = re.compile(rf"\s*+(?:{VALUE})")
+CONNECTIVE = token(both=word("and"), either=word("or"), close=r"\)", end=r"\Z")
+UPPER_END = re.compile(rf"\s*+(?P<both>{word('and')})\s*+(?:{VALUE})?+")
+NEXT_VALUE = re.compile(rf"\s*+(?:(?P<more>,)\s*+(?:{VALUE})?+|(?P<close>\)))")
 CORNER = re.compile(rf"\s*+(?:(?:{SIGNED})|(?P<null>{word('null')}))")
 TERM = token(hedge=word("very", "somewhat"), shape=word("trapezoid", "around"), name=NAME)
-CONNECTIVE = token(both=word("and"), either=word("or"))
-INVERTED, BOTH, TEXT = token(inverted=NOT), token(both=word("and")), token(string=STRING)
+INVERTED, TEXT = token(inverted=NOT), token(string=STRING)
 DEGREE, AT_LEAST = token(degree=word("possibility", "necessity")), token(at_least=">=")
 
 A_VALUE = "a value (a number, a string in single quotes, true, false or time '…')"
@@ -121,27 +119,36 @@ class ConditionReader(Reader):
         super().__init__(text, limits)
         self.vocabulary = vocabulary
         self.predicates = 0
+        self.after: Token | None = None
+        """What stands behind the last condition, if it may stand there."""
 
     def read(self) -> Where:
         where = self._condition(negated=False, depth=0)
-        self.take(END, "'and'", "'or'", "the end of the text")
+        if self.after is None or self.after.lastgroup != "end":
+            raise self.unexpected("'and'", "'or'", "the end of the text")
         self.check_levels()
         return where
 
     def _condition(self, negated: bool, depth: int) -> Where:
-        """`depth` counts parentheses and negations alone: `and` and `or` are not known yet."""
+        """What follows it is `after`. `depth` counts parentheses and negations alone: `and` and
+        `or` are not known yet."""
         either, both = (And, Or) if negated else (Or, And)
         alternatives: list[Where] = []
         operands = [self._operand(negated, depth)]
         levels, outer = self.levels, NO_LEVELS
-        while found := CONNECTIVE.match(self.text, self.at):
-            self.at, self.last = found.end(), found
-            if found["either"]:
+        while after := CONNECTIVE.match(self.text, self.at):
+            kind = after.lastgroup
+            if kind in ("close", "end"):
+                break
+            self.at, self.last = after.end(), after
+            if kind == "either":
                 alternatives.append(operands[0] if len(operands) == 1 else both(tuple(operands)))
                 outer = merged(outer, levels if len(operands) == 1 else (levels[0], *levels))
                 operands, levels = [], NO_LEVELS
             operands.append(self._operand(negated, depth))
-            levels = merged(levels, self.levels)
+            if len(self.levels) > len(levels):
+                levels = merged(levels, self.levels)
+        self.after = after
         if len(operands) > 1:
             operands, levels = [both(tuple(operands))], (levels[0], *levels)
         self.levels = levels
@@ -154,16 +161,18 @@ class ConditionReader(Reader):
     def _operand(self, negated: bool, depth: int) -> Where:
         found = self.take(OPERAND, "a condition")
         inversions: tuple[int, ...] = ()
-        while found["inverted"]:
+        while (kind := found.lastgroup) == "inverted":
             inversions += (found.start("inverted"),)
             self.check_depth(depth + len(inversions) - 1, inversions[-1])
             negated = not negated
             found = self.take(OPERAND, "a condition")
-        if found["open"]:
-            start = found.start("open")
-            self.check_depth(depth + len(inversions), start)
-            where = self._condition(negated, depth + len(inversions) + 1)
-            self.take(CLOSE, "')'", "'and'", "'or'")
+        if kind == "open":
+            start, depth = found.start("open"), depth + len(inversions)
+            self.check_depth(depth, start)
+            where = self._condition(negated, depth + 1)
+            if self.after is None or self.after.lastgroup != "close":
+                raise self.unexpected("')'", "'and'", "'or'")
+            self.at, self.last = self.after.end(), self.after
             self.levels = (*inversions, start, *self.levels)
             return where
         self.levels = inversions or (found.start("path"),)
@@ -174,8 +183,13 @@ class ConditionReader(Reader):
         return self._predicate(found, negated)
 
     def _predicate(self, found: Token, negated: bool) -> Predicate:
-        path = path_of(found["path"])
-        operator = found["compare"]
+        name, inverted, operator, between, member = found.group(
+            "path", "verb_inverted", "compare", "between", "member"
+        )
+        path = path_of(name)
+        if inverted:
+            negated = not negated
+            self._check_invertible(found)
         if operator:
             value = self._value(found, path)
             if operator == "<>":
@@ -183,30 +197,33 @@ class ConditionReader(Reader):
             elif operator not in ("=", "!="):
                 _refuse_boolean(value, found)
             return Comparison(path, operator, value, negated)  # type: ignore[arg-type]
-        verb = found
-        if found["verb_inverted"]:
-            negated = not negated
-            verb = self.take(INVERTIBLE_VERB, *INVERTIBLE_VERBS)
-        match verb.lastgroup:
-            case "member":
-                return In(path, self._values(path), negated)
-            case "between":
-                first = self.take(SINGLE_VALUE, A_VALUE)
-                low = self._value(first, path)
-                self.take(BOTH, "'and'")
-                last = self.take(SINGLE_VALUE, A_VALUE)
-                high = self._value(last, path)
-                _check_types((low, high), (first, last))
-                return Between(path, low, high, negated)
+        if between:
+            low = self._value(found, path)
+            last = self.take(UPPER_END, "'and'")
+            high = self._value(last, path)
+            _check_types((low, high), (found, last))
+            return Between(path, low, high, negated)
+        if member:
+            return In(path, self._values(found, path), negated)
+        match found.lastgroup:
             case "text":
-                operator = " ".join(verb["text"].lower().split())
+                operator = " ".join(found["text"].lower().split())
                 text = text_of(self.take(TEXT, "a string in single quotes")["string"])
                 return TextMatch(path, operator, text, negated)  # type: ignore[arg-type]
             case "exists":
                 return Exists(path, negated)
             case "fuzzy":
-                return self._fuzzy(found["path"], path, negated)
+                return self._fuzzy(name, path, negated)
+            case "lonely_member":
+                raise self.unexpected("'('")
         raise self.unexpected(*VERBS)
+
+    def _check_invertible(self, found: Token) -> None:
+        """Of the verbs that a `not` may stand before is there one?"""
+        if found["compare"] or found.lastgroup in ("verb_inverted", "exists", "fuzzy"):
+            self.last = INVERTED.match(self.text, found.start("verb_inverted"))
+            self.at = found.end("verb_inverted")
+            raise self.unexpected(*INVERTIBLE_VERBS)
 
     def _value(self, found: Token, path: Path) -> Scalar:
         """A literal; where the attribute is a time a plain string tells one, too."""
@@ -226,16 +243,12 @@ class ConditionReader(Reader):
                 raise self.unexpected("a string in single quotes")
         raise self.unexpected(A_VALUE)
 
-    def _values(self, path: Path) -> tuple[Scalar, ...]:
-        self.take(OPEN, "'('")
-        values: list[Scalar] = []
-        places: list[Token] = []
-        while True:
-            found = self.take(SINGLE_VALUE, A_VALUE)
+    def _values(self, found: Token, path: Path) -> tuple[Scalar, ...]:
+        values = [self._value(found, path)]
+        places = [found]
+        while (found := self.take(NEXT_VALUE, "','", "')'")).lastgroup != "close":
             values.append(self._value(found, path))
             places.append(found)
-            if self.take(MORE, "','", "')'")["close"]:
-                break
         _check_types(values, places)
         return tuple(values)
 
@@ -300,9 +313,13 @@ def _check_types(values: Sequence[Scalar], places: Sequence[Token]) -> None:
     for value, place in zip(values, places, strict=True):
         _refuse_boolean(value, place)
         if type(value) is not first:
-            raise fault(
-                f"expected {KINDS[first]} like the first value, found {KINDS[type(value)]}", place
-            )
+            message = f"expected {KINDS[first]} like the first value, found {KINDS[type(value)]}"
+            raise LanguageError(message, _start_of_value(place) + 1)
+
+
+def _start_of_value(found: Token) -> int:
+    starts = [found.start(group) for group in ("sign", "time", found.lastgroup or 0)]
+    return next(start for start in starts if start >= 0)
 
 
 def _refuse_boolean(value: Scalar, place: Token) -> None:
