@@ -5,6 +5,7 @@ from __future__ import annotations
 import shutil
 from collections.abc import Callable
 from contextlib import ExitStack, suppress
+from functools import partial
 from importlib import import_module
 from pathlib import Path
 from threading import Thread
@@ -121,12 +122,10 @@ def up(
     with errors(), ExitStack() as stack:
         stack.callback(shutil.rmtree, folder / FIRST, ignore_errors=True)
         settings = live_settings(basis, lateness, ahead, dedup, advertised, limit)
-        # this process is forked before it has threads
-        processes = _processes(workers) if on == "process" else None
+        ground = _begun_ground(on, master, workers)
         if registry is not None and kept is not None:
             stack.enter_context(compared(registry, log, settings.limits))
         begun_with = read()
-        ground = processes or _spark(master)
         from shortlist.cli.screen import run_deployment, shown_metrics
         from shortlist.live.logs import written_logs
         from shortlist.live.running import Wanted
@@ -146,15 +145,30 @@ def up(
         if logs is not None:
             stack.enter_context(written_logs(logs))
         shown = shown_metrics(metrics, stack)
-        run_deployment(wanted, shown, ground, with_input=with_input)
+        run_deployment(wanted, shown, ground(), with_input=with_input)
 
 
-def _processes(workers: int | None) -> Ground:
+def _begun_ground(on: str, master: str | None, workers: int | None) -> Callable[[], Ground]:
+    """Forks who works here, while this process has no threads yet; the ground is made when all else
+    is ready."""
+    if on == "spark":
+        from shortlist.spark.session import any_session, starts_here
+
+        if not starts_here(master):
+            return partial(_spark, master)
     from shortlist.live.process_ground import ProcessGround
 
-    ground = ProcessGround(workers)
-    ground.start()
-    return ground
+    processes = ProcessGround(workers)
+    processes.start()
+    if on == "process":
+        return lambda: processes
+    from shortlist.spark.starting import StartingGround
+
+    return partial(StartingGround, processes, any_session, _say_that_spark_runs)
+
+
+def _say_that_spark_runs() -> None:
+    notes.print("Spark has started, and runs the tasks from now on")
 
 
 def _spark(master: str | None) -> Ground:

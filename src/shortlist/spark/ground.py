@@ -28,7 +28,11 @@ class SparkGround:
         return int(self.spark.sparkContext.defaultParallelism)
 
     def lanes(self) -> closing[Lanes]:
-        return closing(Lanes(self.spark))
+        return closing(self.make_lanes())
+
+    def make_lanes(self) -> Lanes:
+        """For whoever closes them."""
+        return Lanes(self.spark)
 
     def check(self, error: Exception) -> None:
         if not self._is_there():

@@ -226,9 +226,14 @@ def _start(app_name: str, settings: Mapping[str, str]) -> SparkSession:
 
 def any_session(master: str | None = None) -> SparkSession:
     """A session on a given master, on that of `spark-submit`, or on this machine."""
-    if master is not None:
-        return cluster_session(master)
-    return submitted_session() if "PYSPARK_GATEWAY_PORT" in os.environ else local_session()
+    if starts_here(master):
+        return local_session()
+    return submitted_session() if master is None else cluster_session(master)
+
+
+def starts_here(master: str | None) -> bool:
+    """Whether Spark is started on this machine, and for this process alone."""
+    return master is None and "PYSPARK_GATEWAY_PORT" not in os.environ
 
 
 def local_settings(cores: int, memory: str, scratch: str) -> dict[str, str]:

@@ -1,0 +1,148 @@
+"""A deployment on Spark that does not wait for it: until it has started, processes do its tasks."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from concurrent.futures import Future
+from contextlib import closing, contextmanager
+from threading import Thread
+from typing import TYPE_CHECKING, NamedTuple
+
+from shortlist.live.lanes import Workers
+from shortlist.live.process_ground import ProcessGround
+from shortlist.live.tasks import D, W
+from shortlist.live.worker import prepare
+from shortlist.spark.ground import SparkGround
+from shortlist.spark.tasks import Lanes
+
+if TYPE_CHECKING:
+    from pyspark.sql import SparkSession
+
+    from shortlist.live import running
+
+
+class StartingGround:
+    """A ground for deployments on this machine.
+
+    Spark begins to start when the first tasks are done, so that nobody waits for it, and takes over
+    between two tasks.
+    """
+
+    def __init__(
+        self,
+        meanwhile: ProcessGround,
+        start: Callable[[], SparkSession],
+        told: Callable[[], object] = lambda: None,
+    ) -> None:
+        """Whoever starts Spark, and who is told when it takes over."""
+        self.shards = meanwhile.shards
+        self._meanwhile = meanwhile
+        self._start = start
+        self._told = told
+        self._starting: Future[SparkGround] | None = None
+
+    @contextmanager
+    def lanes(self) -> Iterator[running.Lanes]:
+        ground = self.started()
+        if ground is not None:
+            with ground.lanes() as lanes:
+                yield lanes
+            return
+        with self._meanwhile.lanes() as workers, closing(_Lanes(self, workers)) as both:
+            yield both
+
+    def check(self, error: Exception) -> None:
+        ground = self.started()
+        if ground is not None:
+            ground.check(error)
+
+    def close(self) -> None:
+        self._meanwhile.close()
+
+    def begin(self) -> None:
+        """Begins to start Spark, if nobody has."""
+        if self._starting is None:
+            self._starting = begun(self._made)
+
+    def started(self) -> SparkGround | None:
+        """Spark, if it has started; raises why it could not."""
+        starting = self._starting
+        return starting.result() if starting is not None and starting.done() else None
+
+    def take_over(self, ground: SparkGround) -> Lanes:
+        """Ends the processes."""
+        self._meanwhile.close()
+        self._told()
+        return ground.make_lanes()
+
+    def _made(self) -> SparkGround:
+        """With workers that have imported what they need."""
+        ground = SparkGround(self._start())
+        with ground.lanes() as lanes:
+            lanes(_import, [_Lane(shard) for shard in range(self.shards)])
+        return ground
+
+
+class _Lanes:
+    """Those of processes, and from some task on those of Spark."""
+
+    def __init__(self, ground: StartingGround, workers: Workers) -> None:
+        self._ground = ground
+        self._workers = workers
+        self._of_spark: Lanes | None = None
+
+    def __call__(self, task: Callable[[W], D], works: Sequence[W]) -> list[D]:
+        done = self._now()(task, works)
+        self._ground.begin()
+        return done
+
+    def ahead(self, task: Callable[[W], object], works: Sequence[W]) -> None:
+        self._now().ahead(task, works)
+
+    def mend(self, task: Callable[[W], object], works: Callable[[], Sequence[W]]) -> None:
+        """Whoever takes over while nothing is to be done opens the shards before they are asked."""
+        before = self._of_spark
+        now = self._now()
+        if self._of_spark is before:
+            now.mend(task, works)
+        else:
+            now.ahead(task, works())
+        self._ground.begin()
+
+    def close(self) -> None:
+        if self._of_spark is not None:
+            self._of_spark.close()
+
+    def _now(self) -> Workers | Lanes:
+        if self._of_spark is None:
+            ground = self._ground.started()
+            if ground is None:
+                return self._workers
+            self._of_spark = self._ground.take_over(ground)
+        return self._of_spark
+
+
+class _Lane(NamedTuple):
+    shard: int
+
+
+def _import(_: _Lane) -> None:
+    prepare()
+
+
+def begun(make: Callable[[], D]) -> Future[D]:
+    """What is made in a thread that no exit of this process waits for.
+
+    >>> begun(lambda: 3).result()
+    3
+    """
+    made: Future[D] = Future()
+
+    def run() -> None:
+        try:
+            made.set_result(make())
+        except BaseException as error:
+            made.set_exception(error)
+
+    Thread(target=run, daemon=True).start()
+    return made
