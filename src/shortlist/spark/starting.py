@@ -12,7 +12,8 @@ from shortlist.live.lanes import Workers
 from shortlist.live.process_ground import ProcessGround
 from shortlist.live.tasks import D, W
 from shortlist.live.worker import prepare
-from shortlist.spark.ground import SparkGround
+from shortlist.model.problem import ShortlistError
+from shortlist.spark.ground import SparkEnded, SparkGround
 from shortlist.spark.tasks import Lanes
 
 if TYPE_CHECKING:
@@ -24,8 +25,8 @@ if TYPE_CHECKING:
 class StartingGround:
     """A ground for deployments on this machine.
 
-    Spark begins to start when the first tasks are done, so that nobody waits for it, and takes over
-    between two tasks.
+    Spark begins to start when the first tasks are done, so that these have all cores, and takes
+    over between two tasks.
     """
 
     def __init__(
@@ -77,7 +78,12 @@ class StartingGround:
 
     def _made(self) -> SparkGround:
         """With workers that have imported what they need."""
-        ground = SparkGround(self._start())
+        try:
+            ground = SparkGround(self._start())
+        except ShortlistError:
+            raise
+        except Exception as error:  # Spark's, of several kinds
+            raise SparkEnded(f"Spark has not started: {error}; start anew") from error
         with ground.lanes() as lanes:
             lanes(_import, [_Lane(shard) for shard in range(self.shards)])
         return ground
