@@ -7,7 +7,7 @@ from concurrent.futures import ThreadPoolExecutor
 import pytest
 
 from shortlist.log.base import LogUnavailable, Moved
-from shortlist.log.nats import MOST_AT_ONCE, Message, NatsLog, NatsNames, _batches
+from shortlist.log.nats import MOST_AT_ONCE, Message, NatsLog, NatsNames, _batches, _persistent
 
 
 @pytest.fixture
@@ -76,6 +76,24 @@ def test_a_large_append_that_is_overtaken_says_what_was_acknowledged(log, monkey
     with pytest.raises(Moved, match="found it at 1001; the first 1000 of 2500 entries were"):
         log.append("input", [b"mine"] * 2500, expected_end=0)
     assert log.end("input") == 1001
+
+
+def test_a_question_that_was_not_heard_is_asked_again(log):
+    """A server that has just started may drop it."""
+    heard = []
+
+    async def asked(client):
+        async def answer(message):
+            heard.append(message.data)
+            if len(heard) > 1:
+                await client.publish(message.reply, b"", headers={"Status": "204"})
+
+        await client.subscribe("deaf.at.first", cb=answer)
+        return await _persistent(lambda: log._answers(client, "deaf.at.first", b"who is there?"))
+
+    (answer,) = log._connection.run(asked)
+    assert answer.headers["Status"] == "204"
+    assert heard == [b"who is there?"] * 2
 
 
 def test_an_append_waits_while_the_server_takes_no_more_batches(log):

@@ -5,11 +5,12 @@ import json
 import os
 import re
 import threading
-from collections.abc import Iterator, Sequence
+from collections.abc import Awaitable, Callable, Iterator, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, field
 from hashlib import sha256
 from itertools import repeat
-from typing import NamedTuple
+from typing import NamedTuple, TypeVar
 from urllib.parse import quote, unquote, urlsplit
 from uuid import uuid4
 
@@ -39,6 +40,9 @@ from shortlist.model.times import parse_time
 from shortlist.model.wording import shown
 
 DEPLOYMENT = re.compile(r"[A-Za-z0-9_-]+")
+ANSWER_SECONDS = 1.0
+"""Of silence, after which a question is asked again."""
+T = TypeVar("T")
 LONGEST_TOKEN = 512
 """A subject has to fit into the 4096 bytes of a line of the protocol."""
 
@@ -289,16 +293,17 @@ class NatsLog:
         }
         if key is not None:
             request["next_by_subj"] = self._names.subject(stream, key)
-        *entries, last = await self._answers(
-            client, f"$JS.API.DIRECT.GET.{self._names.stream(stream)}", json.dumps(request).encode()
-        )
+        subject = f"$JS.API.DIRECT.GET.{self._names.stream(stream)}"
+        asked = json.dumps(request).encode()
+        *entries, last = await _persistent(lambda: self._answers(client, subject, asked))
         about_last = last.headers or {}
         if about_last[Header.STATUS] not in (END_OF_CHUNK, NOTHING_FOUND):
             raise LogUnavailable(f"the NATS server cannot read {stream}: {about_last}")
         return [entry for entry in map(_entry, entries) if entry.offset <= until]
 
     async def _answers(self, client: Client, subject: str, request: bytes) -> list[Msg]:
-        """All that the server sends to a request, up to the message that has a status."""
+        """All that the server sends to a request, up to the message that has a status; raises
+        `TimeoutError` where it falls silent."""
         answers: list[Msg] = []
         complete = asyncio.Event()
 
@@ -312,14 +317,21 @@ class NatsLog:
         subscription = await client.subscribe(inbox, cb=take)
         try:
             await client.publish(subject, request, reply=inbox)
-            await complete.wait()
+            heard = -1
+            while not complete.is_set():
+                if heard == len(answers):
+                    raise TimeoutError
+                heard = len(answers)
+                with suppress(TimeoutError):
+                    await asyncio.wait_for(complete.wait(), ANSWER_SECONDS)
         finally:
             await subscription.unsubscribe()
         return answers
 
     async def _end(self, client: Client, stream: str) -> int:
+        jetstream, name = client.jetstream(timeout=ANSWER_SECONDS), self._names.stream(stream)
         try:
-            found = await client.jetstream().stream_info(self._names.stream(stream))
+            found = await _persistent(lambda: jetstream.stream_info(name))
         except NotFoundError:
             return 0
         return found.state.last_seq
@@ -335,9 +347,10 @@ class NatsLog:
         return sorted({*inputs, *registers})
 
     async def _register(self, client: Client, name: str) -> Register | None:
+        jetstream = client.jetstream(timeout=ANSWER_SECONDS)
         try:
-            bucket = await client.jetstream().key_value(self._names.deployment)
-            entry = await bucket.get(token(name))
+            bucket = await _persistent(lambda: jetstream.key_value(self._names.deployment))
+            entry = await _persistent(lambda: bucket.get(token(name)))
         except (BucketNotFoundError, KeyNotFoundError):
             return None
         return Register(entry.revision or 0, entry.value or b"")
@@ -355,6 +368,14 @@ class NatsLog:
             return await registers.update(token(name), content, last=revision)
         except KeyWrongLastSequenceError as error:
             raise Moved(f"expected revision {revision} of {name}, found another one") from error
+
+
+async def _persistent(ask: Callable[[], Awaitable[T]]) -> T:
+    """What the server answers to a question that changes nothing, asked again where it is silent:
+    one that has just started may not have heard it. Whoever waits says for how long."""
+    while True:
+        with suppress(TimeoutError):  # NATS's own is one, too
+            return await ask()
 
 
 def _batches(messages: Sequence[Message]) -> Iterator[Sequence[Message]]:
