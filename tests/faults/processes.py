@@ -16,6 +16,8 @@ MARK = "SHORTLIST_TEST_DEPLOYMENT"
 DAEMON = ["-m", "shortlist.spark.daemon"]
 SERVER = "-c from multiprocessing.forkserver import main"
 """In the command of whoever forks workers, behind the interpreter's own options, and in theirs."""
+SPARK_RUNS = b"Spark has started"
+"""What a deployment says when its tasks run there, and not in processes any more."""
 FEW_TICKS = 3
 """Of a hundredth of a second: nobody restores a shard in these."""
 PATIENCE = 400.0
@@ -46,9 +48,11 @@ class Up:
             "SHORTLIST_DRIVER_MEMORY": os.environ.get("SHORTLIST_DRIVER_MEMORY", "1g"),
         }
         self._process = None
+        self._begun_at = 0
 
     def start(self, *more):
-        with self.said.open("a") as said:
+        with self.said.open("ab") as said:
+            self._begun_at = said.tell()
             self._process = subprocess.Popen(
                 [*self._program, "up", *self.arguments, *map(str, more)],
                 stdout=said,
@@ -63,6 +67,10 @@ class Up:
 
     def is_running(self):
         return self._process.poll() is None
+
+    def is_on_spark(self):
+        """Whether Spark runs its tasks by now."""
+        return SPARK_RUNS in self.said.read_bytes()[self._begun_at :]
 
     def stop(self):
         """In good order; its exit status."""

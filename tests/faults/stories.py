@@ -142,17 +142,22 @@ class Story:
             self.wait_for_commit()
             time.sleep(self.random.uniform(0, 0.05))
 
+    def wait_for_spark(self):
+        """Until its tasks run there: before that, processes do them."""
+        self._wait_until(self.up.is_on_spark, "Spark")
+
     def strike(self, fault, *, wait=True):
         """Does something to it, and everything that is needed for it to go on; waits for the first
         commit after that."""
+        on = "spark" if self.up.is_on_spark() else "process"
         fault(self)
         restarted = time.monotonic()
-        self.outcome.kills.append(fault.__name__)
+        self.outcome.kills.append((fault.__name__, on))
         if wait:
             self.wait_for_commit()
             took = time.monotonic() - restarted
             self.outcome.recoveries.append(took)
-            self.outcome.tell(fault=fault.__name__, recovery=round(took, 3))
+            self.outcome.tell(fault=fault.__name__, on=on, recovery=round(took, 3))
 
     def end(self):
         """All that was sent is read, the deployment stops, and its log is judged."""
