@@ -38,7 +38,8 @@ class Outcome:
     """What became of a story."""
 
     seed: int
-    kills: list[str] = field(default_factory=list)
+    kills: list[tuple[str, str]] = field(default_factory=list)
+    """What happened, and where tasks ran then."""
     recoveries: list[float] = field(default_factory=list)
     """Seconds from a restart to the first commit after it."""
     verdict: Verdict | None = None
