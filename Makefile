@@ -1,7 +1,7 @@
 PYTHON ?= python3
-# Test processes running at once: one more than two cores, since some wait for what they started.
+# Test processes running at once: two more than two cores, since many wait for what they started.
 # Each may start a JVM of its own, bounded by TEST_MEMORY.
-WORKERS ?= 3
+WORKERS ?= 4
 TEST_MEMORY ?= 1g
 
 BIN := .venv/bin

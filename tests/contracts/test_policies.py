@@ -15,7 +15,7 @@ from tests.selector_calls import END_OF_TIME, POLICIES, calls, through_json
 from tests.strategies import drawn, seeded
 
 every_policy = pytest.mark.parametrize("kind", SELECTORS, ids=lambda kind: kind.__name__)
-STREAMS = 200
+STREAMS = 100
 
 
 def made(policy):

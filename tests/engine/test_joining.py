@@ -42,7 +42,7 @@ def play(seed, cut, folder):
 
 @pytest.mark.parametrize("cut", CUTS)
 def test_every_cut_delivers_the_same(cut, tmp_path):
-    for seed in seeds(12):
+    for seed in seeds(6):
         play(seed, cut, tmp_path)
 
 

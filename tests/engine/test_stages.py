@@ -166,7 +166,7 @@ def test_what_only_an_update_mentions_is_read(changes):
 
 
 def test_a_table_equals_one_engine():
-    check_seeds(check_table, range(60))
+    check_seeds(check_table, range(30))
 
 
 @examples(20)

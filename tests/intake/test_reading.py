@@ -238,7 +238,7 @@ def check_mutations(seeds):
 
 @pytest.mark.parametrize("part", range(3))
 def test_mutated_lines(part):
-    check_mutations(range(500 * part, 500 * (part + 1)))
+    check_mutations(range(200 * part, 200 * (part + 1)))
 
 
 @pytest.mark.soak

@@ -37,7 +37,7 @@ class Forgetful(Deployment):
 
 @pytest.mark.parametrize("part", range(4))
 def test_the_same_deliveries_whoever_was_killed(part):
-    check_seeds(range(5 * part, 5 * (part + 1)), Forgetful)
+    check_seeds(range(3 * part, 3 * (part + 1)), Forgetful)
 
 
 def test_the_same_where_registries_are_packed_again(monkeypatch):

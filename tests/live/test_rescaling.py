@@ -77,7 +77,7 @@ class Prepared(Deployment):
 
 @pytest.mark.parametrize("part", range(2))
 def test_the_same_deliveries_whenever_it_was_ready(part):
-    check_seeds(range(10 * part, 10 * (part + 1)), Prepared)
+    check_seeds(range(5 * part, 5 * (part + 1)), Prepared)
 
 
 def flat(second, name, rent):

@@ -22,7 +22,7 @@ from tests.strategies import seeded
 
 EXACT = ["publication-flooding", "subscription-flooding", "covering", "rendezvous"]
 GOSSIP = ["basic-gossip", "informed-gossip"]
-FEW, MANY = range(8), range(1000, 2000)
+FEW, MANY = range(5), range(1000, 2000)
 
 
 def drawn(seed: int, name: str, delay: int, exchange: int | None) -> tuple[Report, list]:

@@ -9,7 +9,7 @@ from tests.selection.windows import BANKS, PIECES, late, steady
 @pytest.mark.parametrize("name", BANKS)
 def test_equal_to_plain_selectors(name):
     kind, bank, policy = BANKS[name]
-    for seed in range(1000):
+    for seed in range(500):
         duel(kind, bank(piece=PIECES[seed % 5]), seed, draw_policy=policy)
 
 

@@ -89,7 +89,7 @@ def test_more_deliveries_than_this_process_sorts(spark, tmp_path, monkeypatch):
     monkeypatch.setattr("shortlist.jobs.parts.MOST_AT_ONCE", 1)
     (case,) = (case for case in CASES if case.name == "churn")
     known = read_registry(case / "registry.json")
-    here, there = all_ways(tmp_path, known, case / "timeline.jsonl", commands=True, with_data=True)
+    here, there = both(tmp_path, known, case / "timeline.jsonl", commands=True, with_data=True)
     assert here == there
     assert here[1]["deliveries.jsonl"]
 
@@ -143,7 +143,7 @@ def test_tables_in_and_out(spark, tmp_path):
     assert len(here[1]["rejects.jsonl"].splitlines()) == 6
 
 
-@pytest.mark.parametrize("seconds", [1, 1000])
+@pytest.mark.parametrize("seconds", [pytest.param(1, marks=SOAK), 1000])
 def test_every_match_is_a_delivery(spark, tmp_path, monkeypatch, seconds):
     """A registry without state; many publications may be of one time."""
     monkeypatch.setattr("shortlist.jobs.walk.AT_ONCE", 500)
