@@ -224,10 +224,9 @@ quotes, true, false or time '…') after '<', found the end of the text
 
     def _single(self, text: str) -> Where | None:
         try:
-            read = self._templates.read(text)
+            return self._templates.parse(text)
         except LanguageError:
             return None
-        return read[0].filled(read[1]) if isinstance(read, tuple) else read
 
     @property
     def _longest(self) -> int:

@@ -75,11 +75,12 @@ VALUE = (
     rf"|(?P<time>{word('time')})\s*+(?P<moment>{STRING})|(?P<timeless>{word('time')})"
 )
 OPERAND = re.compile(
-    rf"\s*+(?:(?P<inverted>{NOT})|(?P<open>\()|(?P<path>{PATH})\s*+(?:(?P<verb_inverted>{NOT})\s*+)?+"
-    rf"(?:(?:(?P<compare><>|!=|<=|>=|=|<|>)|(?P<between>{word('between')})"
-    rf"|(?P<member>{word('in')})\s*+(?P<list>\())\s*+(?:{VALUE})?+"
-    rf"|(?P<lonely_member>{word('in')})|(?P<text>{TEXT_OPERATOR})|(?P<exists>{word('exists')})"
-    rf"|(?P<fuzzy>{word('is')}))?+)"
+    rf"\s*+(?:(?P<inverted>{NOT})|(?P<open>\()|(?P<path>{PATH})\s*+"
+    rf"(?:(?:(?P<compare><>|!=|<=|>=|=|<|>)|(?:(?P<range_inverted>{NOT})\s*+)?+"
+    rf"(?:(?P<between>{word('between')})|(?P<member>{word('in')})\s*+(?P<list>\()))"
+    rf"\s*+(?:{VALUE})?+"
+    rf"|(?:(?P<text_inverted>{NOT})\s*+)?+(?:(?P<text>{TEXT_OPERATOR})|(?P<no_list>{word('in')}))"
+    rf"|(?P<exists>{word('exists')})|(?P<fuzzy>{word('is')})|(?P<no_verb>{NOT}))?+)"
 )
 """A predicate up to its first value, so that a comparison is one token."""
 
@@ -159,13 +160,18 @@ class ConditionReader(Reader):
         return either((*alternatives, *operands))
 
     def _operand(self, negated: bool, depth: int) -> Where:
-        found = self.take(OPERAND, "a condition")
-        inversions: tuple[int, ...] = ()
-        while (kind := found.lastgroup) == "inverted":
+        inversions = NO_LEVELS
+        while True:
+            found = OPERAND.match(self.text, self.at)
+            if found is None:
+                raise self.unexpected("a condition")
+            self.at, self.last = found.end(), found
+            kind = found.lastgroup
+            if kind != "inverted":
+                break
             inversions += (found.start("inverted"),)
             self.check_depth(depth + len(inversions) - 1, inversions[-1])
             negated = not negated
-            found = self.take(OPERAND, "a condition")
         if kind == "open":
             start, depth = found.start("open"), depth + len(inversions)
             self.check_depth(depth, start)
@@ -183,13 +189,8 @@ class ConditionReader(Reader):
         return self._predicate(found, negated)
 
     def _predicate(self, found: Token, negated: bool) -> Predicate:
-        name, inverted, operator, between, member = found.group(
-            "path", "verb_inverted", "compare", "between", "member"
-        )
+        name, operator = found.group("path", "compare")
         path = path_of(name)
-        if inverted:
-            negated = not negated
-            self._check_invertible(found)
         if operator:
             value = self._value(found, path)
             if operator == "<>":
@@ -197,33 +198,30 @@ class ConditionReader(Reader):
             elif operator not in ("=", "!="):
                 _refuse_boolean(value, found)
             return Comparison(path, operator, value, negated)  # type: ignore[arg-type]
+        between, member, is_inverted = found.group("between", "member", "range_inverted")
         if between:
             low = self._value(found, path)
             last = self.take(UPPER_END, "'and'")
             high = self._value(last, path)
             _check_types((low, high), (found, last))
-            return Between(path, low, high, negated)
+            return Between(path, low, high, negated != bool(is_inverted))
         if member:
-            return In(path, self._values(found, path), negated)
+            return In(path, self._values(found, path), negated != bool(is_inverted))
         match found.lastgroup:
             case "text":
                 operator = " ".join(found["text"].lower().split())
                 text = text_of(self.take(TEXT, "a string in single quotes")["string"])
+                negated = negated != bool(found["text_inverted"])
                 return TextMatch(path, operator, text, negated)  # type: ignore[arg-type]
             case "exists":
                 return Exists(path, negated)
             case "fuzzy":
                 return self._fuzzy(name, path, negated)
-            case "lonely_member":
+            case "no_list":
                 raise self.unexpected("'('")
+            case "no_verb":
+                raise self.unexpected(*INVERTIBLE_VERBS)
         raise self.unexpected(*VERBS)
-
-    def _check_invertible(self, found: Token) -> None:
-        """Of the verbs that a `not` may stand before is there one?"""
-        if found["compare"] or found.lastgroup in ("verb_inverted", "exists", "fuzzy"):
-            self.last = INVERTED.match(self.text, found.start("verb_inverted"))
-            self.at = found.end("verb_inverted")
-            raise self.unexpected(*INVERTIBLE_VERBS)
 
     def _value(self, found: Token, path: Path) -> Scalar:
         """A literal; where the attribute is a time a plain string tells one, too."""

@@ -76,18 +76,22 @@ class Templates:
         self._seen: set[str] = set()
         """Shapes that have come at least once."""
 
+    def parse(self, text: str) -> Where:
+        """A condition that is like no other."""
+        return parse_where(text, self._vocabulary, self._limits)
+
     def read(self, text: str) -> tuple[Template, list[Literal]] | Where:
         """A condition as a template and what fills it; or all of it, where what is right depends on
         its literals. A `LanguageError` says what is wrong with it."""
         shape, found = parted(text)
         if shape not in self._known:
-            where = parse_where(text, self._vocabulary, self._limits)
+            where = self.parse(text)
             self._remember(shape, where)
             return where
         template = self._known[shape]
         literals = [text_of(one) if one[0] == "'" else float(one) for one in found]
         if template is None or len(text) > self._limits.expression_length or inf in literals:
-            return parse_where(text, self._vocabulary, self._limits)
+            return self.parse(text)
         return template, literals
 
     def template(self, text: str) -> Template | None:
@@ -95,7 +99,7 @@ class Templates:
         right depends on literals. A `LanguageError` says what is wrong with the condition."""
         shape, _ = parted(text)
         if shape not in self._known:
-            self._keep(shape, parse_where(text, self._vocabulary, self._limits))
+            self._keep(shape, self.parse(text))
         return self._known[shape]
 
     def outline(self, text: str) -> Where:

@@ -104,6 +104,8 @@ class Or:
 
 
 Where = Predicate | And | Or
+CONNECTIVES = (And, Or)
+"""For `isinstance`, which takes a union apart each time."""
 
 
 def predicates(where: Where | None) -> Iterator[Predicate]:
@@ -111,7 +113,7 @@ def predicates(where: Where | None) -> Iterator[Predicate]:
     left = [] if where is None else [where]
     while left:
         one = left.pop()
-        if isinstance(one, And | Or):
+        if isinstance(one, CONNECTIVES):
             left += reversed(one.operands)
         else:
             yield one

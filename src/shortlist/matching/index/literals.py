@@ -21,6 +21,7 @@ from shortlist.language.tree import (
     Exists,
     In,
     Is,
+    Operator,
     Predicate,
     Scalar,
     TextMatch,
@@ -217,26 +218,31 @@ def key(value: Scalar) -> Key:
 
 def _crisp(predicate: Comparison | In | BetweenPredicate | TextMatch, many: bool) -> Literal:
     attribute = Attribute(predicate.path, KINDS[type(literal(predicate))])
-    match predicate:
-        case TextMatch(path, operator, pattern, negated):
-            every = Typed(attribute)
-            return _either(attribute, Found(path, operator, pattern) if pattern else every, negated)
-        case In(_, values, negated):
-            members = sorted({Equal(attribute, key(value)) for value in values})
-            return _either(attribute, _any_of(members), negated)
-        case Comparison(_, "=", value, negated):
-            return _either(attribute, Equal(attribute, key(value)), negated)
-        case Comparison(_, "!=", value, negated) if many:
+    negated = predicate.negated
+    if isinstance(predicate, Comparison):
+        return _compared(attribute, predicate.operator, predicate.value, negated, many)
+    if isinstance(predicate, BetweenPredicate):
+        ends = _end(predicate.low, False), _end(predicate.high, True)
+        return _range(attribute, *ends, negated, many)
+    if isinstance(predicate, In):
+        members = sorted({Equal(attribute, key(value)) for value in predicate.values})
+        return _either(attribute, _any_of(members), negated)
+    found = Found(predicate.path, predicate.operator, predicate.text)
+    return _either(attribute, found if predicate.text else Typed(attribute), negated)
+
+
+def _compared(
+    attribute: Attribute, operator: Operator, value: Scalar, negated: bool, many: bool
+) -> Literal:
+    if operator == "=":
+        return _either(attribute, Equal(attribute, key(value)), negated)
+    if operator == "!=":
+        if many:
             return _either(attribute, _other_than(attribute, value), negated)
-        case Comparison(_, "!=", value, negated):
-            return _either(attribute, Equal(attribute, key(value)), not negated)
-        case BetweenPredicate(_, low, high, negated):
-            return _range(attribute, _end(low, False), _end(high, True), negated, many)
-        case Comparison(_, operator, value, negated):
-            is_turned = negated and not many
-            asked = _OPPOSITE[operator] if is_turned else operator
-            ends = _comparison(attribute, asked, value)
-            return _range(attribute, *ends, negated and not is_turned, many)
+        return _either(attribute, Equal(attribute, key(value)), not negated)
+    is_turned = negated and not many
+    ends = _comparison(attribute, _OPPOSITE[operator] if is_turned else operator, value)
+    return _range(attribute, *ends, negated and not is_turned, many)
 
 
 _OPPOSITE = {"<": ">=", ">=": "<", ">": "<=", "<=": ">"}

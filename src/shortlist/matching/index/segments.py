@@ -191,7 +191,9 @@ _PER_PROGRAM = ("norms", "is_strict", "is_conjunction", "is_graded", "least")
 
 
 def _weights(condition: Condition) -> Sequence[float]:
-    weights = condition.weights or (0.0,) * len(condition.literals)
+    weights = condition.weights
+    if not weights:
+        return (0.0,) * len(condition.literals)
     if not isfinite(added(weights)):
         return [weight / max(weights) for weight in weights]
     return weights

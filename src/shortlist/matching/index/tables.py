@@ -213,6 +213,10 @@ def _between(betweens: Betweens, ends: Ends | None) -> Section:
     )
 
 
+KEYED = (Below, Equal)
+"""What whole numbers tell apart, where it is not about texts."""
+
+
 class _Keyed(NamedTuple):
     """Slots of one attribute that whole numbers tell apart; some may come again."""
 
@@ -238,7 +242,7 @@ class SlotNumbers:
         self._members: dict[int, list[int]] = {}
 
     def number(self, slot: Slot) -> int:
-        if isinstance(slot, Below | Equal) and slot.attribute.kind != "text":
+        if isinstance(slot, KEYED) and slot.attribute.kind != "text":
             keyed = self._of(type(slot), slot.attribute)
             keyed.keys.append(slot.end if isinstance(slot, Below) else slot.key)  # type: ignore[arg-type]
             keyed.numbers.append(self._count)

@@ -9,7 +9,7 @@ from typing import Any, NamedTuple
 from pydantic import TypeAdapter
 
 from shortlist.fuzzy.degrees import FALSE, Degrees
-from shortlist.language.tree import And, Or, Where
+from shortlist.language.tree import CONNECTIVES, Or, Where
 from shortlist.matching.coarse import asked_at_least, asked_where
 from shortlist.matching.conditions import STRICT, Meets, condition
 from shortlist.matching.index.literals import Literal, compiled
@@ -91,7 +91,7 @@ def _compile(
     where: Where, vocabulary: Vocabulary, literals: list[Literal], code: list[int]
 ) -> None:
     """Adds the literals of a tree, and the postfix program over them."""
-    if isinstance(where, And | Or):
+    if isinstance(where, CONNECTIVES):
         for operand in where.operands:
             _compile(operand, vocabulary, literals, code)
         code.append(-(2 * len(where.operands) + isinstance(where, Or)))
