@@ -51,7 +51,7 @@ def told(folder, seed, log, place, basis):
             story.wait_for_a_moment()
             is_last = number == KILLS - 1
             possible = [*faults, *(ON_SPARK if story.place == "spark" else ())]
-            if story.place == "spark" and story.random.random() < 0.7:
+            if story.place == "spark" and story.random.random() < 0.8:
                 story.wait_for_spark()
             story.strike(story.random.choice(possible), wait=is_last or story.random.random() < 0.8)
         return story.end()
@@ -80,6 +80,6 @@ def test_hundreds_of_kills(tmp_path, capsys, place):
         where = f"{len(places)} kills, {places.count('spark')} of them while Spark ran the tasks"
         print(f"{where}: {lost} lost, {twice} twice, {different} different")
     assert len(places) >= 150
-    assert place == "process" or places.count("spark") >= 75
+    assert place == "process" or places.count("spark") >= 50
     assert (lost, twice, different) == (0, 0, 0)
     assert all(verdict.deliveries for verdict in verdicts)
