@@ -5,10 +5,7 @@ from __future__ import annotations
 import shutil
 from collections.abc import Callable
 from contextlib import ExitStack, suppress
-from functools import partial
-from importlib import import_module
 from pathlib import Path
-from threading import Thread
 from typing import TYPE_CHECKING, Annotated
 
 import typer
@@ -30,24 +27,21 @@ from shortlist.cli.app import (
     duration_of,
     errors,
     fail,
-    limits_of,
     live_settings,
-    notes,
 )
 from shortlist.cli.compiling import compiled_beside, cores
 from shortlist.cli.deployment import LogUrl, announced_folder, folder_of, opened
+from shortlist.cli.grounds import Restored, begun_ground
 from shortlist.cli.program import without_spark
 from shortlist.client.waiting import wait_for
 from shortlist.live.locking import AlreadyRunning, only_driver
 from shortlist.live.places import announce, files_in
 from shortlist.live.registers import committed, has_deployment
 from shortlist.model.settings import UNLIMITED, Limits, PlanSetting, TimeBasis
-from shortlist.progress import Steps
 
 if TYPE_CHECKING:
-    from shortlist.cli.first_registry import Into
+    from shortlist.live.manifest import Manifest
     from shortlist.live.registry_folder import CompiledRegistry
-    from shortlist.live.running import Ground
     from shortlist.model.registry import Registry
 
 LOOPBACK = "127.0.0.1:9464"
@@ -109,21 +103,19 @@ def up(
     elif workers is not None:
         raise typer.BadParameter("--workers: expected --on process with it, found --on spark")
     with errors():
-        kept = _kept_basis(log)
-        basis = _basis(kept, basis)
+        kept = _kept(log)
+        settings = live_settings(_basis(kept, basis), lateness, ahead, dedup, advertised, limit)
         begins = registry if kept is None else None
-        from shortlist.cli.first_registry import Into
-
         # what tasks of a cluster may not see is not compiled here
-        into = None if master else Into(folder / FIRST, shards or workers or cores())
-        read = _first_registry(begins, limits_of(limit), shards, into)
-    from shortlist.cli.left_aside import compared
-
+        into = None if master else (folder / FIRST, shards or workers or cores())
+        read = _first_registry(begins, settings.limits, shards, into)
     with errors(), ExitStack() as stack:
         stack.callback(shutil.rmtree, folder / FIRST, ignore_errors=True)
-        settings = live_settings(basis, lateness, ahead, dedup, advertised, limit)
-        ground = _begun_ground(on, master, workers)
+        known = None if changes else kept
+        ground = begun_ground(on, master, workers, Restored(known, folder, settings.limits))
         if registry is not None and kept is not None:
+            from shortlist.cli.left_aside import compared
+
             stack.enter_context(compared(registry, log, settings.limits))
         begun_with = read()
         from shortlist.cli.screen import run_deployment, shown_metrics
@@ -148,43 +140,6 @@ def up(
         run_deployment(wanted, shown, ground(), with_input=with_input)
 
 
-def _begun_ground(on: str, master: str | None, workers: int | None) -> Callable[[], Ground]:
-    """Forks who works here, while this process has no threads yet; the ground is made when all else
-    is ready."""
-    if on == "spark":
-        from shortlist.spark.session import any_session, starts_here
-
-        if not starts_here(master):
-            return partial(_spark, master)
-    from shortlist.live.process_ground import ProcessGround
-
-    processes = ProcessGround(workers)
-    processes.start()
-    if on == "process":
-        return lambda: processes
-    from shortlist.spark.starting import StartingGround
-
-    return partial(StartingGround, processes, any_session, _say_that_spark_runs)
-
-
-def _say_that_spark_runs() -> None:
-    notes.print("Spark has started, and runs the tasks from now on")
-
-
-def _spark(master: str | None) -> Ground:
-    import pyspark.sql  # noqa: F401 - before two threads import
-
-    from shortlist.spark.session import any_session
-
-    # what a driver needs is imported while the JVM starts
-    Thread(target=import_module, args=("shortlist.cli.screen",), daemon=True).start()
-    with Steps(notes).step("Starting Spark"):
-        session = any_session(master)
-    from shortlist.spark.ground import SparkGround
-
-    return SparkGround(session)
-
-
 def _refuse_second(folder: Path) -> None:
     """At once, and not when all else is ready; who comes between is refused then."""
     if folder.is_dir():
@@ -192,36 +147,40 @@ def _refuse_second(folder: Path) -> None:
             pass
 
 
-def _kept_basis(log: str) -> TimeBasis | None:
-    """What a deployment was begun with, if there is one."""
+def _kept(log: str) -> Manifest | None:
+    """Where a deployment stands, if there is one."""
     with opened(log) as known:
-        return committed(known)[1].basis if has_deployment(known) else None
+        return committed(known)[1] if has_deployment(known) else None
 
 
-def _basis(kept: TimeBasis | None, given: TimeBasis | None) -> TimeBasis:
+def _basis(kept: Manifest | None, given: TimeBasis | None) -> TimeBasis:
     """What was kept; of a new deployment what is asked for, or the log's clock."""
-    if kept is not None and given not in (None, kept):
+    if kept is None:
+        return given or "arrival"
+    if given not in (None, kept.basis):
         fail(
             [
-                f"expected --time {kept}, which this deployment has chosen at its first start,"
-                f" found --time {given}"
+                f"expected --time {kept.basis}, which this deployment has chosen at its first"
+                f" start, found --time {given}"
             ]
         )
-    return kept or given or "arrival"
+    return kept.basis
 
 
 def _first_registry(
-    path: Path | None, limits: Limits, shards: int | None, into: Into | None
+    path: Path | None, limits: Limits, shards: int | None, into: tuple[Path, int] | None
 ) -> Callable[[], Registry | CompiledRegistry]:
     """What reads the registry that a new deployment begins with, if there is one, or opens it."""
     from shortlist.model.registry import Registry
 
     if path is None:
         return Registry
-    from shortlist.cli.first_registry import begin_to_read
+    from shortlist.cli.first_registry import Into, begin_to_read
 
     compiled = compiled_beside(path, limits, shards)
-    return begin_to_read(path, limits, into) if compiled is None else lambda: compiled
+    if compiled is not None:
+        return lambda: compiled
+    return begin_to_read(path, limits, None if into is None else Into(*into))
 
 
 SavepointPath = Annotated[Path, typer.Argument(help="A savepoint: one file.")]

@@ -1,11 +1,13 @@
 """A deployment without Spark: its tasks in a few processes."""
 
 import os
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 
 from shortlist.live.lanes import Workers
 from shortlist.live.poison import TaskFailed
+from shortlist.live.shard import Work
+from shortlist.live.shard import run as run_shard
 from shortlist.live.worker import prepare
 
 
@@ -17,10 +19,12 @@ class ProcessGround:
         self.shards = workers or len(os.sched_getaffinity(0))
         self._workers = Workers(self.shards)
 
-    def start(self) -> None:
-        """Makes the first workers, before this process has anything that they must not have."""
+    def start(self, works: Sequence[Work] = ()) -> None:
+        """Makes the first workers, before this process has anything that they must not have; they
+        may begin with works, which nobody waits for."""
         prepare()
         self._workers.start_here()
+        self._workers.ahead(run_shard, works)
 
     @contextmanager
     def lanes(self) -> Iterator[Workers]:
