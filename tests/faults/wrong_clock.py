@@ -25,6 +25,6 @@ def go_by(file):
 
 if __name__ == "__main__":
     go_by(Path(sys.argv.pop(1)))
-    from shortlist.cli import main
+    from shortlist.__main__ import main
 
     main()
