@@ -3,8 +3,7 @@
 import time
 from collections import Counter
 from contextlib import ExitStack
-
-from prometheus_client import CollectorRegistry
+from typing import TYPE_CHECKING
 
 from shortlist.cli.app import OFF, cause_of, fail, notes, say
 from shortlist.cli.stopping import stop_with_input, stopped_by_signals
@@ -12,16 +11,18 @@ from shortlist.client.deployment import read_up_to
 from shortlist.live.driver import Driver, Report
 from shortlist.live.lag import lag
 from shortlist.live.logs import tell, tell_batch
-from shortlist.live.metrics import Metrics
 from shortlist.live.running import Ground, Running, Wanted
 from shortlist.log.base import Log, Moved
+
+if TYPE_CHECKING:
+    from shortlist.live.metrics import Metrics
 
 REJECTS_EVERY = 10.0
 """Seconds between two lines about what was turned away."""
 
 
 def run_deployment(
-    wanted: Wanted, metrics: Metrics, ground: Ground, *, with_input: bool = False
+    wanted: Wanted, metrics: "Metrics | None", ground: Ground, *, with_input: bool = False
 ) -> None:
     """Until it is told to stop, or, if asked for, until standard input ends; whatever else ends it
     is said."""
@@ -37,11 +38,16 @@ def run_deployment(
     tell("stopped")
 
 
-def shown_metrics(address: str, stack: ExitStack) -> Metrics:
+def shown_metrics(address: str, stack: ExitStack) -> "Metrics | None":
     """Metrics, which can be looked at for as long as the stack is open."""
+    if address == OFF:
+        return None
+    from prometheus_client import CollectorRegistry
+
+    from shortlist.live.metrics import Metrics
+
     metrics = Metrics(CollectorRegistry())
-    if address != OFF:
-        say([f"metrics: {stack.enter_context(metrics.serve(address))}"])
+    say([f"metrics: {stack.enter_context(metrics.serve(address))}"])
     return metrics
 
 
@@ -71,7 +77,7 @@ class RejectLine:
 class Screen:
     """Shows a person, metrics and logs what happens."""
 
-    def __init__(self, metrics: Metrics) -> None:
+    def __init__(self, metrics: "Metrics | None") -> None:
         self._metrics = metrics
         self._status = notes.status("")
         self._rejects = RejectLine()
@@ -92,13 +98,14 @@ class Screen:
     def ran(self, report: Report, driver: Driver, log: Log, appended: dict[int, int]) -> None:
         manifest = driver.manifest
         behind = lag(log, read_up_to(manifest), time.time())
-        self._metrics.observe(
-            report,
-            manifest,
-            behind=behind,
-            subscriptions=driver.subscriptions,
-            appended=appended,
-        )
+        if self._metrics is not None:
+            self._metrics.observe(
+                report,
+                manifest,
+                behind=behind,
+                subscriptions=driver.subscriptions,
+                appended=appended,
+            )
         tell_batch(report, manifest)
         line = self._rejects.after(report, time.monotonic())
         if line is not None:
