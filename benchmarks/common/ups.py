@@ -27,6 +27,8 @@ SHARD = b"SHORTLIST_SHARD="
 MARK = "SHORTLIST_BENCHMARK"
 """In the environment of what is started here: nobody else's processes may be killed."""
 LIMIT = 600.0
+SPARK_RUNS = b"Spark has started"
+"""What a deployment says when its tasks run there, and not in processes any more."""
 
 
 def report_ups(report: Report, subscriptions: int, folder: Path, bare: float) -> None:
@@ -42,6 +44,7 @@ def report_ups(report: Report, subscriptions: int, folder: Path, bare: float) ->
                     beyond = seconds - bare
                     report.add("up", start=start, seconds=seconds, beyond_bare_seconds=beyond)
                 if start == "again":
+                    wait(lambda place=place: SPARK_RUNS in said_in(place).read_bytes())
                     recovered[size] = statistics.median(recoveries(log, mark))
     report.add(
         "recovery",
@@ -62,11 +65,12 @@ def up(folder: Path) -> Iterator[tuple[Log, str, float]]:
     before = committed(log)[1].number if has_deployment(log) else 0
     words = ["up", str(folder / "registry"), "--log", url, "--metrics", "off"]
     began = time.monotonic()
-    program = subprocess.Popen(
-        [sys.executable, "-m", "shortlist", *words],
-        stderr=subprocess.DEVNULL,
-        env={**os.environ, MARK: mark},
-    )
+    with said_in(folder).open("wb") as said:
+        program = subprocess.Popen(
+            [sys.executable, "-m", "shortlist", *words],
+            stderr=said,
+            env={**os.environ, MARK: mark},
+        )
     try:
         wait(lambda: has_deployment(log) and committed(log)[1].number > before)
         yield log, mark, time.monotonic() - began
@@ -74,6 +78,11 @@ def up(folder: Path) -> Iterator[tuple[Log, str, float]]:
         program.terminate()
         program.wait()
         log.close()
+
+
+def said_in(folder: Path) -> Path:
+    """The file with what the last deployment there has said."""
+    return folder / "up.txt"
 
 
 def recoveries(log: Log, mark: str) -> list[float]:
