@@ -12,6 +12,7 @@ from contextlib import contextmanager
 from itertools import count
 from pathlib import Path
 
+from shortlist.cli.grounds import SPARK_RUNS
 from shortlist.live.registers import committed, has_deployment
 from shortlist.log.base import INPUT, Log
 from shortlist.log.opening import open_log
@@ -27,8 +28,6 @@ SHARD = b"SHORTLIST_SHARD="
 MARK = "SHORTLIST_BENCHMARK"
 """In the environment of what is started here: nobody else's processes may be killed."""
 LIMIT = 600.0
-SPARK_RUNS = b"Spark has started"
-"""What a deployment says when its tasks run there, and not in processes any more."""
 
 
 def report_ups(report: Report, subscriptions: int, folder: Path, bare: float) -> None:
@@ -44,7 +43,7 @@ def report_ups(report: Report, subscriptions: int, folder: Path, bare: float) ->
                     beyond = seconds - bare
                     report.add("up", start=start, seconds=seconds, beyond_bare_seconds=beyond)
                 if start == "again":
-                    wait(lambda place=place: SPARK_RUNS in said_in(place).read_bytes())
+                    wait(lambda place=place: SPARK_RUNS in said_in(place).read_text())
                     recovered[size] = statistics.median(recoveries(log, mark))
     report.add(
         "recovery",

@@ -47,7 +47,7 @@ def test_bad_arguments_are_named(tmp_path, monkeypatch, arguments, words):
 @pytest.mark.parametrize("on", ["spark", "process"])
 def test_a_second_one_is_refused_before_it_starts_anything(tmp_path, monkeypatch, on):
     monkeypatch.chdir(tmp_path)
-    for start in ("_first_registry", "begun_ground"):
+    for start in ("_first_registry", "begin_ground"):
         monkeypatch.setattr(f"shortlist.cli.running.{start}", lambda *_: pytest.fail("started"))
     with only_driver(tmp_path / "state"):
         words = ["up", "--log", "sqlite:a.log", "--state", "state", "--metrics", "off", "--on", on]

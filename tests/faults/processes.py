@@ -9,6 +9,7 @@ import uuid
 from contextlib import suppress
 from pathlib import Path
 
+from shortlist.cli.grounds import SPARK_RUNS
 from tests.faults import wrong_clock
 
 MARK = "SHORTLIST_TEST_DEPLOYMENT"
@@ -16,8 +17,6 @@ MARK = "SHORTLIST_TEST_DEPLOYMENT"
 DAEMON = ["-m", "shortlist.spark.daemon"]
 SERVER = "-c from multiprocessing.forkserver import main"
 """In the command of whoever forks workers, behind the interpreter's own options, and in theirs."""
-SPARK_RUNS = b"Spark has started"
-"""What a deployment says when its tasks run there, and not in processes any more."""
 FEW_TICKS = 3
 """Of a hundredth of a second: nobody restores a shard in these."""
 PATIENCE = 400.0
@@ -70,7 +69,7 @@ class Up:
 
     def is_on_spark(self):
         """Whether Spark runs its tasks by now."""
-        return SPARK_RUNS in self.said.read_bytes()[self._begun_at :]
+        return SPARK_RUNS.encode() in self.said.read_bytes()[self._begun_at :]
 
     def stop(self):
         """In good order; its exit status."""

@@ -7,7 +7,7 @@ from concurrent.futures import ThreadPoolExecutor
 import pytest
 
 from shortlist.log.base import LogUnavailable, Moved
-from shortlist.log.nats import MOST_AT_ONCE, Message, NatsLog, NatsNames, _batches, _persistent
+from shortlist.log.nats import MOST_AT_ONCE, Message, NatsLog, NatsNames, _ask_until_heard, _batches
 
 
 @pytest.fixture
@@ -89,7 +89,9 @@ def test_a_question_that_was_not_heard_is_asked_again(log):
                 await client.publish(message.reply, b"", headers={"Status": "204"})
 
         await client.subscribe("deaf.at.first", cb=answer)
-        return await _persistent(lambda: log._answers(client, "deaf.at.first", b"who is there?"))
+        return await _ask_until_heard(
+            lambda: log._answers(client, "deaf.at.first", b"who is there?")
+        )
 
     (answer,) = log._connection.run(asked)
     assert answer.headers["Status"] == "204"

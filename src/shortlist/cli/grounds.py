@@ -19,15 +19,18 @@ if TYPE_CHECKING:
     from shortlist.live.running import Ground
     from shortlist.live.shard import Work
 
+SPARK_RUNS = "Spark has started, and runs the tasks from now on"
 
-class Restored(NamedTuple):
-    """What workers restore before anybody asks, if there is something."""
+
+class ToRestore(NamedTuple):
+    """What workers restore before anybody asks: nothing where there is no manifest."""
 
     manifest: Manifest | None
     folder: Path
     limits: Limits
 
     def works(self) -> list[Work]:
+        """After which the shards of a deployment are ready."""
         if self.manifest is None:
             return []
         from shortlist.live.tasks import idle_works
@@ -35,11 +38,11 @@ class Restored(NamedTuple):
         return idle_works(self.manifest, files_in(self.folder), self.limits)
 
 
-def begun_ground(
-    on: str, master: str | None, workers: int | None, restored: Restored
+def begin_ground(
+    on: str, master: str | None, workers: int | None, state: ToRestore
 ) -> Callable[[], Ground]:
-    """Forks who works here, while this process has no threads yet and imports the rest; the ground
-    is made when all else is ready."""
+    """Forks the workers at once, while this process has no threads, so that they restore the state
+    while it imports the rest; what it returns makes the ground, when all else is ready."""
     if on == "spark":
         from shortlist.spark.session import any_session, starts_here
 
@@ -48,7 +51,7 @@ def begun_ground(
     from shortlist.live.process_ground import ProcessGround
 
     processes = ProcessGround(workers)
-    processes.start(restored.works())
+    processes.start(state.works())
     if on == "process":
         return lambda: processes
     from shortlist.spark.starting import StartingGround
@@ -57,7 +60,7 @@ def begun_ground(
 
 
 def _say_that_spark_runs() -> None:
-    notes.print("Spark has started, and runs the tasks from now on")
+    notes.print(SPARK_RUNS)
 
 
 def _spark(master: str | None) -> Ground:

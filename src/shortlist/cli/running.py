@@ -31,7 +31,7 @@ from shortlist.cli.app import (
 )
 from shortlist.cli.compiling import compiled_beside, cores
 from shortlist.cli.deployment import LogUrl, announced_folder, folder_of, opened
-from shortlist.cli.grounds import Restored, begun_ground
+from shortlist.cli.grounds import ToRestore, begin_ground
 from shortlist.cli.program import without_spark
 from shortlist.client.waiting import wait_for
 from shortlist.live.locking import AlreadyRunning, only_driver
@@ -112,7 +112,7 @@ def up(
     with errors(), ExitStack() as stack:
         stack.callback(shutil.rmtree, folder / FIRST, ignore_errors=True)
         known = None if changes else kept
-        ground = begun_ground(on, master, workers, Restored(known, folder, settings.limits))
+        ground = begin_ground(on, master, workers, ToRestore(known, folder, settings.limits))
         if registry is not None and kept is not None:
             from shortlist.cli.left_aside import compared
 

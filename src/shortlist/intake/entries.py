@@ -53,8 +53,9 @@ class Conditions:
     """Those that are read on their own; None where they are wrong."""
 
     def single(self, number: int) -> Where | None:
-        """What a condition says, if it was read on its own."""
-        return self.singles[number - shapes] if number >= (shapes := len(self.templates)) else None
+        """What a condition says, if it was read on its own and is right."""
+        place = number - len(self.templates)
+        return self.singles[place] if place >= 0 else None
 
     def outline(self, number: int) -> Where:
         """What a condition that is right says, perhaps with other literals."""
@@ -160,9 +161,9 @@ quotes, true, false or time '…') after '<', found the end of the text
         forms, form_of = [Subscription(id="")] * len(given.rests), given.rest_of.copy()
         is_bad = self._bad_scores(scores)[score_of] | conditions.is_wrong()
         is_bad[[*given.odd]] = True
-        is_weighted = np.array(["norm" in rest for rest in given.rests], np.bool_)
-        for row, rows in self._alike(given, own, conditions.condition_of, is_weighted):
-            checked = {"score": None} if is_weighted[given.rest_of[row]] else CHECKED
+        has_norm = np.array(["norm" in rest for rest in given.rests], np.bool_)
+        for row, rows in self._alike(given, own, conditions.condition_of, has_norm):
+            checked = {"score": None} if has_norm[given.rest_of[row]] else CHECKED
             noun = self._read({**given.document(row), **checked})  # type: ignore[dict-item]
             if noun is None:
                 is_bad[rows] = True
@@ -249,13 +250,13 @@ quotes, true, false or time '…') after '<', found the end of the text
         return np.array(found, np.bool_)
 
     def _alike(
-        self, given: Given, own: dict[str, list[Any]], condition_of: Ints, is_weighted: Bools
+        self, given: Given, own: dict[str, list[Any]], condition_of: Ints, has_norm: Bools
     ) -> Iterator[tuple[int, Longs]]:
         """Rows that are right, or wrong, together, whatever their scores, and their conditions
         where nothing has to go with these: the first one of them, and all."""
         has_home = np.array([name is not None for name in own["shortlist"]], np.int64)
         has_subscriber = np.array([name is not None for name in own["subscriber"]], np.int64)
-        asked = np.where(is_weighted[given.rest_of], condition_of + 1, 0)
+        asked = np.where(has_norm[given.rest_of], condition_of + 1, 0)
         kinds = (given.rest_of * (asked.max(initial=0) + np.int64(1)) + asked) * 4
         kinds += 2 * has_home + has_subscriber
         kinds[[*given.odd]] = ABSENT

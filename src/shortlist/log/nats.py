@@ -295,7 +295,7 @@ class NatsLog:
             request["next_by_subj"] = self._names.subject(stream, key)
         subject = f"$JS.API.DIRECT.GET.{self._names.stream(stream)}"
         asked = json.dumps(request).encode()
-        *entries, last = await _persistent(lambda: self._answers(client, subject, asked))
+        *entries, last = await _ask_until_heard(lambda: self._answers(client, subject, asked))
         about_last = last.headers or {}
         if about_last[Header.STATUS] not in (END_OF_CHUNK, NOTHING_FOUND):
             raise LogUnavailable(f"the NATS server cannot read {stream}: {about_last}")
@@ -331,7 +331,7 @@ class NatsLog:
     async def _end(self, client: Client, stream: str) -> int:
         jetstream, name = client.jetstream(timeout=ANSWER_SECONDS), self._names.stream(stream)
         try:
-            found = await _persistent(lambda: jetstream.stream_info(name))
+            found = await _ask_until_heard(lambda: jetstream.stream_info(name))
         except NotFoundError:
             return 0
         return found.state.last_seq
@@ -349,8 +349,8 @@ class NatsLog:
     async def _register(self, client: Client, name: str) -> Register | None:
         jetstream = client.jetstream(timeout=ANSWER_SECONDS)
         try:
-            bucket = await _persistent(lambda: jetstream.key_value(self._names.deployment))
-            entry = await _persistent(lambda: bucket.get(token(name)))
+            bucket = await _ask_until_heard(lambda: jetstream.key_value(self._names.deployment))
+            entry = await _ask_until_heard(lambda: bucket.get(token(name)))
         except (BucketNotFoundError, KeyNotFoundError):
             return None
         return Register(entry.revision or 0, entry.value or b"")
@@ -370,7 +370,7 @@ class NatsLog:
             raise Moved(f"expected revision {revision} of {name}, found another one") from error
 
 
-async def _persistent(ask: Callable[[], Awaitable[T]]) -> T:
+async def _ask_until_heard(ask: Callable[[], Awaitable[T]]) -> T:
     """What the server answers to a question that changes nothing, asked again where it is silent:
     one that has just started may not have heard it. Whoever waits says for how long."""
     while True:

@@ -63,7 +63,7 @@ class StartingGround:
     def begin(self) -> None:
         """Begins to start Spark, if nobody has."""
         if self._starting is None:
-            self._starting = begun(self._made)
+            self._starting = begin_to_make(self._made)
 
     def started(self) -> SparkGround | None:
         """Spark, if it has started; raises why it could not."""
@@ -136,10 +136,10 @@ def _import(_: _Lane) -> None:
     prepare()
 
 
-def begun(make: Callable[[], D]) -> Future[D]:
+def begin_to_make(make: Callable[[], D]) -> Future[D]:
     """What is made in a thread that no exit of this process waits for.
 
-    >>> begun(lambda: 3).result()
+    >>> begin_to_make(lambda: 3).result()
     3
     """
     made: Future[D] = Future()
