@@ -7,7 +7,8 @@ import pytest
 
 import shortlist
 from shortlist.intake.input_files import NoInput
-from shortlist.model.settings import Settings
+from shortlist.model.settings import Limits, Settings
+from shortlist.spark import dataframes
 
 pytestmark = pytest.mark.spark
 
@@ -72,6 +73,30 @@ def test_a_registry_may_be_dataframes(spark, flats):
     )
     deliveries = shortlist.rank(flats, {"subscriptions": subscriptions})
     assert found(deliveries) == found(shortlist.rank(flats, REGISTRY))
+
+
+def test_a_registry_may_be_compiled(flats, tmp_path, monkeypatch):
+    path = tmp_path / "registry.json"
+    path.write_text(json.dumps(REGISTRY))
+    expected = found(shortlist.rank(flats, path))
+    made = shortlist.compile_registry(path, shards=2)
+    monkeypatch.setattr(dataframes, "read_registry", None)  # nobody reads it any more
+    assert found(shortlist.rank(flats, made)) == expected
+    assert found(shortlist.rank(flats, path)) == expected
+    with pytest.raises(NoInput, match="for 3 shards, found one for 2"):
+        shortlist.rank(flats, made, shards=3)
+    with pytest.raises(NoInput, match="compiled under the limits of these settings"):
+        shortlist.rank(flats, made, Settings(limits=Limits(predicates=7)))
+
+
+def test_a_registry_that_has_changed_since_it_was_compiled_is_read(flats, tmp_path):
+    path = tmp_path / "registry.json"
+    path.write_text(json.dumps(REGISTRY))
+    shortlist.compile_registry(path, shards=2)
+    everything = {"subscriptions": [{"id": "everything"}]}
+    path.write_text(json.dumps(everything))
+    expected = found(shortlist.rank(flats, everything))
+    assert found(shortlist.rank(flats, path)) == expected
 
 
 def test_partitions_do_not_matter_without_a_position(spark):

@@ -11,6 +11,7 @@ import pyarrow.parquet as pq
 import pytest
 
 from shortlist.intake.files import read_registry, registry_from_documents
+from shortlist.jobs.compiling import compile_registry
 from shortlist.jobs.job import Streamed
 from shortlist.jobs.process import InProcess
 from shortlist.model.settings import Settings
@@ -56,9 +57,12 @@ def test_a_worked_case(spark, tmp_path, case):
     commands = (case / "timeline.jsonl").exists()
     source = case / ("timeline.jsonl" if commands else "publications.jsonl")
     known = read_registry(case / "registry.json")
-    here, there = all_ways(tmp_path, known, source, commands=commands, with_data=True, shards=2)
+    job = {"commands": commands, "with_data": True, "shards": 2}
+    here, there = all_ways(tmp_path, known, source, **job)
     assert here == there
     assert all(here[1][name] for name in ("deliveries.jsonl", "explanations.jsonl"))
+    compiled = compile_registry(case / "registry.json", folder=tmp_path / "compiled", shards=2)
+    assert ran(OnSpark(most_at_hand=0), tmp_path / "opened", compiled, source, **job) == here
 
 
 @pytest.mark.parametrize(

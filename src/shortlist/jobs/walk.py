@@ -13,7 +13,6 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import pyarrow as pa
 
-from shortlist.engine.admission import Admission
 from shortlist.engine.admitted import Admitted
 from shortlist.engine.merging import total_counts
 from shortlist.engine.stages import Batches, Choose, Read, ReadTable, Share
@@ -28,7 +27,7 @@ from shortlist.jobs.shares import (
     shares_of,
     written,
 )
-from shortlist.live.registry_folder import CompiledRegistry
+from shortlist.live.registry_folder import CompiledRegistry, admission_of
 from shortlist.model.items import PUBLICATION, Items, Wanted
 from shortlist.model.registry import Registry
 from shortlist.model.settings import Settings
@@ -61,17 +60,12 @@ class Walk:
     @cached_property
     def admitted(self) -> Admitted:
         """READ, and what an admission makes of all items at once."""
-        admission = self._admission()
+        admission = admission_of(self.registry, self.settings)
         wanted = admission.wanted.joined(Wanted(data=self.with_data or self.explains))
         items = [Items(batch) for batch in self._read(wanted)(self.arriving)]
         found = admission.admit(_by_position(items or [Items.empty(wanted)]), last=True)
         found.refusals.sort(key=lambda refusal: refusal.order)
         return found
-
-    def _admission(self) -> Admission:
-        if isinstance(self.registry, CompiledRegistry):
-            return self.registry.admission(self.settings)
-        return Admission(self.registry, self.settings)
 
     @property
     def publications(self) -> int:

@@ -17,6 +17,7 @@ from shortlist.engine.shard import Shard
 from shortlist.intake.columns import RegistryColumns
 from shortlist.live.compiled import ADMISSION, CompiledRegistries, code_key
 from shortlist.matching.index.storage import FILE, Parts, UnusableIndex, open_parts
+from shortlist.model.items import Wanted
 from shortlist.model.registry import Registry
 from shortlist.model.settings import Limits, Settings
 from shortlist.model.vocabulary import Vocabulary
@@ -112,6 +113,11 @@ class CompiledRegistry:
             raise UnusableIndex(f"{self.folder / name} is of another registry; compile it anew")
         return parts
 
+    @property
+    def wanted(self) -> Wanted:
+        """What has to be known of publications."""
+        return self.admission(Settings(limits=self.limits)).wanted
+
     def registry(self) -> Registry:
         """All of it, as objects."""
         return self.admission(Settings(limits=self.limits)).registry()
@@ -131,3 +137,10 @@ class CompiledRegistry:
 
 def shard_name(number: int) -> str:
     return f"shard-{number}"
+
+
+def admission_of(registry: Registry | CompiledRegistry, settings: Settings) -> Admission:
+    """One that has let nothing in yet."""
+    if isinstance(registry, CompiledRegistry):
+        return registry.admission(settings)
+    return Admission(registry, settings)

@@ -37,8 +37,10 @@ from shortlist.engine.stages import (
 )
 from shortlist.intake.lines import VERBS
 from shortlist.intake.tables import POSITION
+from shortlist.jobs.batch import shards_of
 from shortlist.jobs.shares import Progress, shares_of
 from shortlist.jobs.sinks import put_parts_in_order, replacing
+from shortlist.live.registry_folder import CompiledRegistry, admission_of
 from shortlist.model.items import COMMAND, PUBLICATION, REJECT, Items, Wanted
 from shortlist.model.registry import Registry
 from shortlist.model.settings import Settings
@@ -66,7 +68,8 @@ class Batch:
     """
 
     lines: Lines = field(kw_only=False)
-    registry: Registry = field(kw_only=False)
+    registry: Registry | CompiledRegistry = field(kw_only=False)
+    """One that is compiled has its shards; every task must be able to open its files."""
     settings: Settings = field(default_factory=Settings, kw_only=False)
     commands: bool = False
     shards: int = 0
@@ -79,7 +82,7 @@ class Batch:
     def __post_init__(self) -> None:
         self._spark = self.lines.frame.sparkSession
         keep_apart(self._spark)
-        self.shards = self.shards or self._cores
+        self.shards = shards_of(self.registry, self.shards or self._cores)
         self._kept: list[DataFrame] = []
         self._ready: Ready | None = None
 
@@ -128,8 +131,12 @@ class Batch:
 
     @cached_property
     def is_stateless(self) -> bool:
-        """Whether every match is a delivery, and the machine of every task is this one."""
-        return is_local(self._spark) and not self.commands and is_stateless(self.registry)
+        """Whether every match is a delivery, and the machine of every task is this one; of what is
+        compiled nobody goes through all subscriptions."""
+        registry = self.registry
+        if not isinstance(registry, Registry) or self.commands:
+            return False
+        return is_local(self._spark) and is_stateless(registry)
 
     def prepare(
         self, processes: int | None = 1, progress: Callable[[int], object] = lambda done: None
@@ -142,6 +149,7 @@ class Batch:
         folder = tempfile.mkdtemp(prefix="shortlist-")
         atexit.register(shutil.rmtree, folder, ignore_errors=True)
         index, limits = Path(folder, "index"), self.settings.limits
+        assert isinstance(self.registry, Registry)
         self._ready = Ready.of(self.registry, limits, index, processes, progress)
 
     def write_parts(self, out: str | Path) -> dict[str, Any]:
@@ -181,13 +189,15 @@ class Batch:
     def _wanted(self) -> Wanted:
         """What has to be known of publications, whatever becomes of the commands."""
         limits = self.settings.limits
-        wanted = mentioned(self.registry, limits).joined(Wanted(data=self.with_data))
+        known = self.registry
+        found = known.wanted if isinstance(known, CompiledRegistry) else mentioned(known, limits)
+        wanted = found.joined(Wanted(data=self.with_data))
         if not self.commands:
             return wanted
         commands = self._read(Wanted(), self.lines.frame.where(_may_be_command()))
-        found = _collected(commands.where(f"kind = {COMMAND}"))
+        told = _collected(commands.where(f"kind = {COMMAND}"))
         admission = Admission(Registry(vocabulary=self.registry.vocabulary), self.settings)
-        return wanted.joined(admission.wanted_of(found))
+        return wanted.joined(admission.wanted_of(told))
 
     @cached_property
     def _items(self) -> DataFrame:
@@ -230,7 +240,7 @@ class Batch:
         """The commands of the input: those that the registry allows, and those that it refuses."""
         found = Admitted()
         if self.commands:
-            admission = Admission(self.registry, self.settings)
+            admission = admission_of(self.registry, self.settings)
             commands = _collected(self._items.where(f"kind = {COMMAND}"))
             admission.let_in(in_order(commands), found)
         return found
@@ -243,6 +253,12 @@ class Batch:
         )
 
     @property
+    def _rest(self) -> Registry:
+        """The registry, perhaps without shortlists and subscriptions."""
+        registry = self.registry
+        return registry.rest if isinstance(registry, CompiledRegistry) else registry
+
+    @property
     def _busy_shares(self) -> list[tuple[int, Share]]:
         return [(n, share) for n, share in enumerate(self._shares) if not share.is_idle]
 
@@ -250,7 +266,7 @@ class Batch:
     def _admitted(self) -> DataFrame:
         """ADMIT: publications that are let in, and those that are refused."""
         task = Admit(
-            registry=self.registry,
+            registry=self._rest,
             changes=advertising(self._changes.commands.values()),
             settings=self.settings,
             wanted=self._wanted,

@@ -17,9 +17,11 @@ from shortlist.live.locking import only_driver
 from shortlist.live.outlets import Outlet
 from shortlist.live.places import files_in
 from shortlist.live.registers import has_deployment
+from shortlist.live.registry_folder import CompiledRegistry, NotCompiled
 from shortlist.model.registry import Registry
 from shortlist.model.settings import Limits, PlanSetting, Settings
 from shortlist.spark.batch import Batch
+from shortlist.spark.session import is_local
 from shortlist.spark.sources import read_table
 from shortlist.spark.streaming import PUBLICATION_COLUMNS, Stream, stream_lines
 from shortlist.spark.tasks import Lanes
@@ -30,7 +32,7 @@ if TYPE_CHECKING:
 
 def rank(
     publications: DataFrame,
-    registry: Registry | str | Path | Mapping[str, Any],
+    registry: Registry | CompiledRegistry | str | Path | Mapping[str, Any],
     settings: Settings | None = None,
     *,
     shards: int | None = None,
@@ -42,13 +44,16 @@ def rank(
 
     `publications` has the columns `id`, `source`, `time` and, if you like, `type`, `expirytime`,
     `audience`, `data` (a struct, a map or JSON text) and `position`; all others count as data.
+
+    A registry that is compiled, or lies on this machine beside what `compile_registry` made of it,
+    is opened: no object is made for any subscription.
     """
     return batch(publications, registry, settings, shards=shards, with_data=with_data).deliveries
 
 
 def batch(
     publications: DataFrame,
-    registry: Registry | str | Path | Mapping[str, Any],
+    registry: Registry | CompiledRegistry | str | Path | Mapping[str, Any],
     settings: Settings | None = None,
     *,
     shards: int | None = None,
@@ -70,8 +75,35 @@ def batch(
         )
     if settings.lateness is not None and "position" not in publications.columns:
         raise NoInput("lateness needs a column `position`: a DataFrame has no order of its own")
-    lines, known = read_table(publications), any_registry(registry, settings.limits)
+    known: Registry | CompiledRegistry
+    if isinstance(registry, CompiledRegistry):
+        known = _usable(registry, settings.limits, shards)
+    else:
+        on_this_machine = is_local(publications.sparkSession)
+        opened = _beside(registry, settings.limits, shards) if on_this_machine else None
+        known = opened or any_registry(registry, settings.limits)
+    lines = read_table(publications)
     return Batch(lines, known, settings, shards=shards or 0, with_data=with_data, keep=keep)
+
+
+def _usable(registry: CompiledRegistry, limits: Limits, shards: int | None) -> CompiledRegistry:
+    """A compiled registry, unless it is for other limits or another number of shards."""
+    if registry.limits != limits:
+        raise NoInput("expected a registry that was compiled under the limits of these settings")
+    if shards not in (None, registry.shards):
+        raise NoInput(f"expected a registry for {shards} shards, found one for {registry.shards}")
+    return registry
+
+
+def _beside(registry: object, limits: Limits, shards: int | None) -> CompiledRegistry | None:
+    """What was compiled of a registry's files as they are now, for so many shards."""
+    if not isinstance(registry, str | Path):
+        return None
+    try:
+        found = CompiledRegistry.beside(registry, limits)
+    except NotCompiled:
+        return None
+    return found if shards in (None, found.shards) else None
 
 
 def any_registry(

@@ -47,8 +47,8 @@ class OnSpark:
             with closing(Lanes(spark)) as lanes:
                 return run_job(job, lanes, job.shards or spark.sparkContext.defaultParallelism)
         registry = job.registry
-        if isinstance(registry, CompiledRegistry):  # elsewhere it may not be seen
-            registry = registry.registry()
+        if isinstance(registry, CompiledRegistry) and not is_local(spark):
+            registry = registry.registry()  # elsewhere its files may not be seen
         return _through_spark(job, registry, spark)
 
     def stream(self, job: Job, how: Streamed) -> tuple[Counts, int]:
@@ -74,7 +74,9 @@ class OnSpark:
             return any_session(self.master)
 
 
-def _through_spark(job: Job, registry: Registry, spark: SparkSession) -> tuple[Counts, int]:
+def _through_spark(
+    job: Job, registry: Registry | CompiledRegistry, spark: SparkSession
+) -> tuple[Counts, int]:
     """As DataFrames: on a cluster, or where one process could not hold what is read."""
     outputs, steps = job.outputs, job.steps
     with steps.step("Reading"):
@@ -89,7 +91,7 @@ def _through_spark(job: Job, registry: Registry, spark: SparkSession) -> tuple[C
             keep=True,
         )
         passes = batch.passes
-    if batch.is_stateless:
+    if batch.is_stateless and isinstance(registry, Registry):
         with steps.told("Compiling the registry", len(registry.subscriptions)) as told:
             batch.prepare(processes=None, progress=told)
     counts = _deliver(batch, job, passes)
