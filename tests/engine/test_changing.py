@@ -2,12 +2,13 @@
 
 import pytest
 
-from shortlist.intake.documents import POLICY
+from shortlist.intake.documents import ADAPTERS, POLICY
 from shortlist.intake.files import registry_from_documents
-from shortlist.model.command import Update
+from shortlist.model.command import Subscribe, Unsubscribe, Update
 from shortlist.model.policy_changes import kept_by
 from shortlist.model.publication import Publication
 from shortlist.model.settings import Settings
+from shortlist.model.subscription import Subscription
 from tests.engine.stories import SECOND, command, entries, names, publish, told
 from tests.engine.test_bulk import everything_of, in_bulk, plain
 from tests.strategies import (
@@ -258,6 +259,48 @@ def test_policies_that_change_and_keep_equal_the_plain_ones(policies):
             saved=lambda number, pick=pick: pick([False, False, True]),
         )
         assert everything_of(found) == everything_of(plain(made, settings, items)), seed
+
+
+def many_that_change(pick, wishes):
+    """Publications, and commands of many shortlists between them: each starts over, goes on, or
+    has nothing to change, ends, and may begin again."""
+    time, items, live = 0, [], dict(wishes)
+    for position in range(60):
+        time += int(pick([0, 0.5, 1]) * SECOND)
+        place, name = {"time": time, "position": position}, pick([*wishes])
+        event = pick(["publish"] * 3 + ["update", "update", "unsubscribe"])
+        if event == "publish":
+            data = {"x": pick(range(6)), "price": pick(range(4)), "mood": pick("abc")}
+            items.append(Publication(id=f"p{position}", source="s", data=data, **place))
+        elif name not in live:
+            live[name] = wishes[name]
+            items.append(
+                Subscribe(subscription=ADAPTERS[Subscription].validate_python(live[name]), **place)
+            )
+        elif event == "unsubscribe":
+            del live[name]
+            items.append(Unsubscribe(subscription=name, **place))
+        else:
+            other = pick([changed(pick, live[name]["policy"]), pick([*KEEPING, *CHAINS])])
+            changes = pick([{"where": "x > 1"}, {"policy": other}, {"subscriber": f"of {time}"}])
+            live[name] = live[name] | changes
+            items.append(Update(kind="subscription", id=name, changes=changes, **place))
+    return items
+
+
+def test_many_that_change_come_and_go_together_equal_the_plain_ones():
+    for seed in seeds(12):
+        pick = seeded(seed)
+        policies = [pick([*KEEPING, *CHAINS]) for _ in range(8)]
+        wishes = {
+            f"s{n}": {"id": f"s{n}", "score": "x", "policy": policy}
+            for n, policy in enumerate(policies)
+        }
+        made = registry_from_documents({"subscriptions": [*wishes.values()]})
+        items, settings = many_that_change(pick, wishes), Settings(lateness=0)
+        found = in_bulk(made, settings, [items], saved=lambda number: False)
+        assert everything_of(found) == everything_of(plain(made, settings, items)), seed
+        assert found.rejects == []
 
 
 def test_what_is_drawn_to_keep_keeps():

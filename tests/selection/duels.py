@@ -173,12 +173,16 @@ def duel(kind, bank, seed, most=80, shortlists=4, draw_policy=None, draw_candida
             told = [(p, each) for p in players for each in p.plain.advance(time)]
             check([plain_row(*each) for each in told], bank.advance(time))
         elif event == "close" and len(players) > 1:
-            player = pick(players)
-            placed = player.plain.settle(time)
-            found = bank.close(player.place, time)
-            check([plain_row(player, each) for each in placed], found)
-            players.remove(player)
-            join()
+            gone = [(player, time + pick(range(4))) for player in players[: pick([1, 1, 2])]]
+            told = [(p, each) for p, instant in gone for each in p.plain.settle(instant)]
+            places, instants = zip(*((p.place, instant) for p, instant in gone), strict=True)
+            check(
+                [plain_row(*each) for each in told],
+                bank.close(np.array(places), np.array(instants)),
+            )
+            for player, _ in gone:
+                players.remove(player)
+                join()
     flush()
     told = [(p, each) for p in players for each in p.plain.advance(END_OF_TIME)]
     check([plain_row(*each) for each in told], bank.advance(END_OF_TIME))

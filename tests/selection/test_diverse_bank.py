@@ -78,10 +78,12 @@ class Traveller:
         self._travel()
         return self._told(self.bank.cancel(self._places[place], subscription, time))
 
-    def close(self, place, time):
+    def close(self, places, times):
         self._travel()
-        placed = self._told(self.bank.close(self._places[place], time))
-        del self._policies[place], self._places[place]
+        gone = places.tolist()
+        placed = self._told(self.bank.close(np.array([self._places[n] for n in gone]), times))
+        for place in gone:
+            del self._policies[place], self._places[place]
         return placed
 
     def _told(self, placements):

@@ -233,7 +233,7 @@ def test_a_place_that_closes_leaves_nothing(mode, algorithm):
     bank, policy = NoveltyBank(), Novelty(rate=0.5, period=4, mode=mode, algorithm=algorithm)
     first = bank.open("list", policy)
     before = bank.arrive(offers_to(first, [0, 1, 0, 0, 1, 0, 0]), NO_SETS)
-    bank.close(first, 0)
+    bank.close(np.array([first]), np.array([0]))
     assert all(not arena.rows_of(first).size for arena in bank.arenas)
     assert bank.open("list", policy) == first
     after = bank.arrive(offers_to(first, [0, 1, 0, 0, 1, 0, 0]), NO_SETS)

@@ -5,7 +5,7 @@ from collections.abc import Iterable, Iterator
 from typing import Protocol, TypeVar
 
 from shortlist.intake.columns import RegistryColumns
-from shortlist.intake.roster import Roster, Updated
+from shortlist.intake.roster import OWN_FIELDS, Roster, Updated
 from shortlist.matching.census import TypeCensus
 from shortlist.matching.values import Values
 from shortlist.model.command import (
@@ -143,8 +143,8 @@ class Shortlists(Protocol[T_co]):
 
     def cancel(self, shortlist: str, subscription: str, time: int) -> T_co: ...
 
-    def update(self, shortlist: Shortlist, subscription: Subscription | None, time: int) -> T_co:
-        """A live shortlist gets settings, perhaps others than it has; so does a subscription."""
+    def update(self, shortlist: Shortlist, time: int) -> T_co:
+        """A live shortlist, or a subscription of it, gets settings, perhaps others than before."""
         ...
 
     def retract(self, source: str, publication: str, time: int) -> T_co: ...
@@ -180,13 +180,19 @@ def tell(shortlists: Shortlists[T], command: Command, roster: Roster) -> Iterato
             else:
                 yield shortlists.cancel(home, name, command.time)
         case Update():
-            made, home = roster.updated(command), roster.shortlist_of(command)
-            assert home is not None
-            shortlist = made.shortlist or roster.shortlists[home]
-            yield shortlists.update(shortlist, made.subscription, command.time)
+            yield shortlists.update(_shortlist_after(command, roster), command.time)
         case Define():
             # as if each of them were updated with what it has
             for home in sorted(roster.concerned(command).shortlists):
-                yield shortlists.update(roster.shortlists[home], None, command.time)
+                yield shortlists.update(roster.shortlists[home], command.time)
         case Retract(source=source, publication=publication):
             yield shortlists.retract(source, publication, command.time)
+
+
+def _shortlist_after(command: Update, roster: Roster) -> Shortlist:
+    """The shortlist that an update touches, with the settings that it has then."""
+    home = roster.shortlist_of(command)
+    assert home is not None
+    is_meant = command.kind == "shortlist" or not command.changes.keys().isdisjoint(OWN_FIELDS)
+    made = roster.updated(command).shortlist if is_meant else None
+    return made or roster.shortlists[home]

@@ -12,7 +12,7 @@ from shortlist.engine.steps import CommandReader, steps
 from shortlist.intake.lines import ItemReader
 from shortlist.intake.roster import registry_commands
 from shortlist.matching.base import MakeMatcher
-from shortlist.model.command import Command
+from shortlist.model.command import Command, Update
 from shortlist.model.delivery import Delivery
 from shortlist.model.items import Items
 from shortlist.model.registry import Registry
@@ -69,6 +69,10 @@ class PlainShard:
     def _apply(self, command: Command) -> list[Delivery]:
         told = tell(self.selecting, command, self.matching.roster)
         deliveries = [delivery for some in told for delivery in some]
+        if isinstance(command, Update):
+            made = self.matching.roster.updated(command).subscription
+            if made is not None:
+                self.selecting.refresh(made)
         self.matching.apply(command)
         return deliveries
 

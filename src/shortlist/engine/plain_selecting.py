@@ -39,9 +39,7 @@ class PlainSelecting:
         placements = self._selectors[shortlist].cancel(subscription, time)
         return self._deliveries(shortlist, placements)
 
-    def update(
-        self, shortlist: Shortlist, subscription: Subscription | None, time: int
-    ) -> list[Delivery]:
+    def update(self, shortlist: Shortlist, time: int) -> list[Delivery]:
         """Settings change, after all that is due at or before an instant."""
         selecting = self._selectors[shortlist.id]
         deliveries = self._deliveries(shortlist.id, selecting.settle(time))
@@ -50,9 +48,12 @@ class PlainSelecting:
             return deliveries
         self._shortlists[shortlist.id] = shortlist
         changed = selecting.change(shortlist.policy, time)
-        if subscription is not None:
-            selecting.refresh(subscription.id, subscription.refresh)
         return deliveries + self._deliveries(shortlist.id, changed)
+
+    def refresh(self, subscription: Subscription) -> None:
+        """A live subscription may have another `refresh` from now on."""
+        selecting = self._selectors[subscription.shortlist_id]
+        selecting.refresh(subscription.id, subscription.refresh)
 
     def retract(self, source: str, publication: str, time: int) -> list[Delivery]:
         """A publication leaves every shortlist at an instant, after all that is due before."""

@@ -150,7 +150,7 @@ def between(
     other shortlists so many of the first ones, or all."""
     starts = np.zeros(shortlists, np.int32)
     ends = np.full(shortlists, 2**31 - 1 if others is None else others, np.int32)
-    for number, (start, end) in spans.items():
-        starts[number], ends[number] = start, end
+    numbers = np.fromiter(spans, np.int64, len(spans))
+    starts[numbers], ends[numbers] = zip(*spans.values(), strict=True) if spans else ((), ())
     who, when = combined.shortlists, combined.publications
     return combined.kept((when >= starts[who]) & (when < ends[who]))

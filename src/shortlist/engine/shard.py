@@ -1,7 +1,7 @@
 """A shard: admitted items in order in, deliveries out. It matches, scores, combines and selects."""
 
 from collections import Counter, deque
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -14,6 +14,7 @@ from shortlist.engine.observing import Observer, Unobserved
 from shortlist.engine.receivers import Receivers
 from shortlist.engine.rounds import Span, Stretch, Stretches, between
 from shortlist.engine.steps import CommandReader, is_limited, runs, steps
+from shortlist.engine.tidings import Tidings
 from shortlist.intake.columns import RegistryColumns
 from shortlist.intake.lines import ItemReader
 from shortlist.intake.roster import registry_commands
@@ -21,16 +22,14 @@ from shortlist.matching.arrays import distinct
 from shortlist.matching.blocks import Block, Bools, Ints
 from shortlist.matching.index.numbering import SavedNumbers
 from shortlist.matching.index.storage import Parts
-from shortlist.model.command import Command, Heartbeat, Retract, Update
+from shortlist.model.command import Command, Heartbeat, Retract
 from shortlist.model.counts import OTHER_TYPE, SUPPRESSED
 from shortlist.model.delivery import Delivery
 from shortlist.model.items import Items
 from shortlist.model.policy import POLICIES, Policy, policies_of
-from shortlist.model.policy_changes import kept_by
 from shortlist.model.registry import Registry
 from shortlist.model.settings import Limits
 from shortlist.model.shortlist import Shortlist
-from shortlist.model.subscription import Subscription
 from shortlist.scoring.combined import Combined, Expected
 from shortlist.scoring.match_sets import MatchSets
 from shortlist.selection.bank.offers import NO_PLACEMENTS, Placements
@@ -103,7 +102,8 @@ class Shard:
         for policy, numbers in columns.policies() if columns is not None else ():
             self.selecting.open_alike(policy, numbers, self.names.taken(numbers).to_pylist())
             self._kinds.put_all(numbers, kind=KINDS.index(_kind(policy)))
-        self._open_all(dict(enumerate(opened)))
+        self._note(dict(enumerate(opened)))
+        self.selecting.open_all(dict(enumerate(opened)))
         for command in commands:
             self.matching.apply(command)
 
@@ -155,15 +155,14 @@ class Shard:
         """Step by step: a command, or publications between two."""
         for step in steps(items, commands, watching.at_once):
             yield from watching.before(step)
-            placed = (
-                self._tell(step)
+            told = (
+                self._obey(step)
                 if isinstance(step, Command)
-                else self._publish(step, chosen, found)
+                else iter([self._publish(step, chosen, found)])
             )
-            watching.during(step, placed)
-            yield placed
-            if isinstance(step, Command):
-                self._carry_out(step)
+            for placed in told:
+                watching.during(step, placed)
+                yield placed
             watching.after(step)
 
     def _run_together(self, items: Items, commands: CommandReader) -> Iterator[Placements]:
@@ -171,8 +170,7 @@ class Shard:
         that these concern."""
         for stretch in Stretches(self.matching.roster).of(items, commands):
             if isinstance(stretch, Command):
-                yield self._tell(stretch)
-                self._carry_out(stretch)
+                yield from self._obey(stretch)
             elif stretch.places:
                 yield from self._run_rounds(stretch)
             elif len(stretch.publications):
@@ -184,16 +182,18 @@ class Shard:
         first = self.selecting.publications.add(items)
         block = Block.of_items(items, matching.values)
         if block.size:
-            ends = {name: commands[0][0] for name, commands in stretch.places.items()}
-            combined, sets, left_out = matching.combined(block, self._expected(items, [*ends]))
-            spans = {name: (0, end) for name, end in ends.items()}
-            some = between(combined, self._numbered(spans), len(self.names))
+            spans = {name: (0, commands[0][0]) for name, commands in stretch.places.items()}
+            numbered = self._numbered(spans)
+            combined, sets, left_out = matching.combined(block, self._expected(items, [*numbered]))
+            some = between(combined, numbered, len(self.names))
             yield self._offer(items, first, some, sets, left_out)
         for turns in stretch.rounds():
+            tidings, placed = self._tell(turn.command for turn in turns)
+            yield placed
             for turn in turns:
                 matching.census.behind(block, turn.first)
-                yield self._tell(turn.command)
                 self._carry_out(turn.command)
+            self._note(tidings.settings)
             matching.census.behind(block, block.size)
             live = matching.roster.shortlists
             spans = {
@@ -211,10 +211,20 @@ class Shard:
         found = ((self.matching.shortlists.find(name), span) for name, span in spans.items())
         return {number: span for number, span in found if number is not None}
 
-    def _tell(self, command: Command) -> Placements:
-        """What a command leads to that is about to be carried out."""
-        told = tell(self, command, self.matching.roster)
-        return self._counted(Placements.joined([NO_PLACEMENTS, *told]))
+    def _tell(self, commands: Iterable[Command]) -> tuple[Tidings, Placements]:
+        """What commands mean and lead to that are about to be carried out, each for shortlists
+        that no other one touches."""
+        tidings = Tidings(self.matching, self.selecting)
+        for command in commands:
+            deque(tell(tidings, command, self.matching.roster), maxlen=0)
+        return tidings, self._counted(tidings.told())
+
+    def _obey(self, command: Command) -> Iterator[Placements]:
+        """Tells of a command and carries it out, once what it leads to was taken."""
+        tidings, placed = self._tell([command])
+        yield placed
+        self._carry_out(command)
+        self._note(tidings.settings)
 
     def count(self, changes: list[Command], most: int) -> None:
         """From now on changes are noted behind these, as long as they are no more than that."""
@@ -222,44 +232,11 @@ class Shard:
 
     def follow(self, command: Command) -> None:
         """Carries out a command that was let in before, while nothing is held yet."""
-        deque(tell(self, command, self.matching.roster), maxlen=0)
-        self._carry_out(command)
+        deque(self._obey(command), maxlen=0)
 
     def due(self, before: int) -> Placements:
         """Everything due before an instant."""
         return self._counted(self.selecting.advance(before))
-
-    def open(self, shortlist: Shortlist) -> None:
-        self._open_all({self.matching.shortlists.number(shortlist.id): shortlist})
-
-    def _open_all(self, shortlists: Mapping[int, Shortlist]) -> None:
-        self._note(shortlists)
-        self.selecting.open_all(shortlists)
-
-    def close(self, shortlist: str, time: int) -> Placements:
-        return self.selecting.close(self.matching.shortlists.number(shortlist), time)
-
-    def cancel(self, shortlist: str, subscription: str, time: int) -> Placements:
-        numbers = self.matching.shortlists.number(shortlist), self.matching.number(subscription)
-        return self.selecting.cancel(*numbers, time)
-
-    def update(
-        self, shortlist: Shortlist, subscription: Subscription | None, time: int
-    ) -> Placements:
-        """Settings change, after all that is due at or before an instant.
-
-        Of subscriptions nothing but their numbers is known here.
-        """
-        number = self.matching.shortlists.number(shortlist.id)
-        if kept_by(self.shortlist(number).policy, shortlist.policy):
-            settled = self.selecting.settle(number, time)
-            return Placements.joined([settled, self.selecting.change(number, shortlist, time)])
-        settled = self.selecting.close(number, time)
-        self.selecting.open_all({number: shortlist})
-        return settled
-
-    def retract(self, source: str, publication: str, time: int) -> Placements:
-        return self.selecting.retract(source, publication, time)
 
     def shortlist(self, number: int) -> Shortlist:
         return self.matching.roster.shortlists[self.names[number]]
@@ -307,15 +284,11 @@ class Shard:
             )
 
     def _carry_out(self, command: Command) -> None:
-        roster = self.matching.roster
-        updated = roster.shortlist_of(command) if isinstance(command, Update) else None
         self.matching.apply(command)
         if self.changes is not None and not isinstance(command, Retract | Heartbeat):
             self.changes.append(command)
             if len(self.changes) > self._most_changes:
                 self.changes = None
-        if updated is not None:
-            self._note({self.matching.shortlists.number(updated): roster.shortlists[updated]})
 
     def _note(self, shortlists: Mapping[int, Shortlist]) -> None:
         """Keeps who shortlists are, by number."""
@@ -378,15 +351,14 @@ class Shard:
         if left_out:
             self.suppressed[HOPELESS] += left_out
 
-    def _expected(self, items: Items, but: Sequence[str] = ()) -> Expected | None:
-        """What publications must reach to matter, but to some shortlists; who is chosen for one
-        depends on all of them."""
+    def _expected(self, items: Items, but: Sequence[int] = ()) -> Expected | None:
+        """What publications must reach to matter, but to some shortlists by number; who is chosen
+        for one depends on all of them."""
         if not self.matching.combining.expects or inducements(items):
             return None
         lasts: Bools = np.asarray(items.batch.column("expiry").is_null())
         floors, ks = self.selecting.expected(int(items.times[-1]))
-        numbers = map(self.matching.shortlists.find, but)
-        ks[[number for number in numbers if number is not None]] = -1
+        ks[[*but]] = -1
         return Expected(floors, ks, lasts)
 
     def _counted(self, placed: Placements) -> Placements:

@@ -69,14 +69,14 @@ class Arena:
         self._opened = max(self._opened, place + 1)
         self.heads = with_length(self.heads, place + 1)
 
-    def close(self, place: int) -> None:
-        self.vacate(place)
-        self._free.append(place)
+    def close_all(self, places: Longs) -> None:
+        self.vacate_all(places)
+        self._free += places.tolist()
 
-    def vacate(self, place: int) -> None:
-        """Lets go of what a place holds, which stays somebody's."""
-        self.tail[OWNED] -= self.heads["capacity"][place]
-        self.heads[place] = 0
+    def vacate_all(self, places: Longs) -> None:
+        """Lets go of what places hold, which stay somebody's."""
+        self.tail[OWNED] -= self.heads["capacity"][places].sum()
+        self.heads[places] = 0
 
     def rows_of(self, place: int) -> Records:
         """What a place holds: a view."""

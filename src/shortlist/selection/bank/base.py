@@ -61,8 +61,9 @@ class Bank(Protocol):
         """Everything that is due before an instant happens, in every shortlist."""
         ...
 
-    def settle(self, place: int, time: int) -> Placements:
-        """Everything that is due at or before an instant happens, in one shortlist."""
+    def settle(self, places: Longs, times: Longs) -> Placements:
+        """Everything that is due happens in some shortlists, in each at or before an instant of
+        its own."""
         ...
 
     def retract(self, publication: int, time: int) -> Placements:
@@ -70,8 +71,9 @@ class Bank(Protocol):
         due before in any shortlist."""
         ...
 
-    def change(self, place: int, policy: Any, time: int) -> Placements:
-        """A shortlist gets another policy that keeps what is held; nothing was due by then."""
+    def change(self, places: Longs, policy: Any, times: Longs) -> Placements:
+        """Some shortlists get another policy that keeps what is held, each at an instant; nothing
+        was due by then."""
         ...
 
     def cancel(self, place: int, subscription: int, time: int) -> Placements:
@@ -82,8 +84,8 @@ class Bank(Protocol):
         """What some places show once all that is due at or before an instant has happened."""
         ...
 
-    def close(self, place: int, time: int) -> Placements:
-        """A shortlist goes; only what is due at or before `time` still happens."""
+    def close(self, places: Longs, times: Longs) -> Placements:
+        """Some shortlists go, each at an instant; only what is due by then still happens."""
         ...
 
 
@@ -105,11 +107,11 @@ class ArenaBank(ABC):
         return int(self.open_all([shortlist], policy)[0])
 
     @abstractmethod
-    def settle(self, place: int, time: int) -> Placements: ...
+    def settle(self, places: Longs, times: Longs) -> Placements: ...
 
-    def close(self, place: int, time: int) -> Placements:
-        placements = self.settle(place, time)
-        self.arenas[0].close(place)
+    def close(self, places: Longs, times: Longs) -> Placements:
+        placements = self.settle(places, times)
+        self.arenas[0].close_all(places)
         return placements
 
 
@@ -119,13 +121,13 @@ class ArrivalBank(ArenaBank):
     def advance(self, before: int) -> Placements:
         return NO_PLACEMENTS
 
-    def settle(self, place: int, time: int) -> Placements:
+    def settle(self, places: Longs, times: Longs) -> Placements:
         return NO_PLACEMENTS
 
     def retract(self, publication: int, time: int) -> Placements:
         return NO_PLACEMENTS
 
-    def change(self, place: int, policy: Any, time: int) -> Placements:
+    def change(self, places: Longs, policy: Any, times: Longs) -> Placements:
         return NO_PLACEMENTS
 
     def cancel(self, place: int, subscription: int, time: int) -> Placements:

@@ -39,6 +39,6 @@ class CapBank(ArrivalBank):
         )
         return offers.placed(np.flatnonzero(passes))
 
-    def change(self, place: int, policy: Cap, time: int) -> Placements:
-        self._arena.heads["most"][place] = min(policy.most, NEVER)
+    def change(self, places: Longs, policy: Cap, times: Longs) -> Placements:
+        self._arena.heads["most"][places] = min(policy.most, NEVER)
         return NO_PLACEMENTS

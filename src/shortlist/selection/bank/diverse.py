@@ -154,15 +154,21 @@ class DiverseBank(SlidingBank):
             placed.append(outbox.placements())
         return Placements.joined(placed)
 
-    def change(self, place: int, policy: Diverse, time: int) -> Placements:
-        self._arena.heads["k"][place] = min(policy.k, MOST)
-        return self.cancel(place, NOBODY, time)
+    def change(self, places: Longs, policy: Diverse, times: Longs) -> Placements:
+        self._arena.heads["k"][places] = min(policy.k, MOST)
+        return self._cancelled(places, NOBODY, times)
 
     def cancel(self, place: int, subscription: int, time: int) -> Placements:
-        arena, outbox = self._arena, self._outbox(np.array([place]))
-        points = self._tables[self._settings["space"][place]].points()
-        kernels.cancel(arena.heads, arena.rows, place, subscription, time, points, outbox)
-        return outbox.placements()
+        return self._cancelled(np.array([place]), subscription, np.array([time]))
+
+    def _cancelled(self, places: Longs, subscription: int, times: Longs) -> Placements:
+        arena, placed = self._arena, [NO_PLACEMENTS]
+        for table, which in self._by_space(places):
+            here, outbox = (places[which], times[which]), self._outbox(places[which])
+            points = table.points()
+            kernels.cancel(arena.heads, arena.rows, *here, subscription, points, outbox)
+            placed.append(outbox.placements())
+        return Placements.joined(placed)
 
     def _advance(self, places: Longs, befores: Longs) -> Placements:
         arena, placed = self._arena, [NO_PLACEMENTS]

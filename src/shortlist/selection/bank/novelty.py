@@ -108,10 +108,10 @@ class NoveltyBank(ArrivalBank):
             names[names == subscription] = -1
         return NO_PLACEMENTS
 
-    def close(self, place: int, time: int) -> Placements:
-        self._counts.close(place)
+    def close(self, places: Longs, times: Longs) -> Placements:
+        self._counts.close_all(places)
         for arena in self._others:
-            arena.vacate(place)
+            arena.vacate_all(places)
         return NO_PLACEMENTS
 
     @property

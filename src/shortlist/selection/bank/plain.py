@@ -96,10 +96,10 @@ class PlainBank(ArenaBank):
     def advance(self, before: int) -> Placements:
         heads = self._held.heads
         due = np.flatnonzero((heads["is_open"] == 1) & (heads["next_due"] < before))
-        return self._told(due.tolist(), lambda selector: selector.advance(before))
+        return self._told(due, lambda selector: selector.advance(before))
 
-    def settle(self, place: int, time: int) -> Placements:
-        return self._told([place], lambda selector: selector.settle(time))
+    def settle(self, places: Longs, times: Longs) -> Placements:
+        return self._each_told(places, times, lambda selector, time: selector.settle(time))
 
     def retract(self, publication: int, time: int) -> Placements:
         known = self._world.publications[publication]
@@ -107,25 +107,27 @@ class PlainBank(ArenaBank):
         is_concerned = (heads["is_open"] == 1) & (heads["next_due"] <= time)
         is_concerned[self._held.holders("publication", publication)] = True
         return self._told(
-            np.flatnonzero(is_concerned).tolist(),
+            np.flatnonzero(is_concerned),
             lambda selector: selector.retract(known.source, known.id, time),
         )
 
-    def change(self, place: int, policy: SinglePolicy, time: int) -> Placements:
-        shortlist, _ = self._settings[place]
-        self._settings[place] = shortlist, policy
-        return self._told([place], lambda selector: selector.change(policy, time))
+    def change(self, places: Longs, policy: SinglePolicy, times: Longs) -> Placements:
+        for place in places.tolist():
+            shortlist, _ = self._settings[place]
+            self._settings[place] = shortlist, policy
+        return self._each_told(places, times, lambda selector, time: selector.change(policy, time))
 
     def cancel(self, place: int, subscription: int, time: int) -> Placements:
         name = self._world.subscriptions.name(subscription)
-        return self._told([place], lambda selector: selector.cancel(name, time))
+        return self._told(np.array([place]), lambda selector: selector.cancel(name, time))
 
-    def close(self, place: int, time: int) -> Placements:
-        placements = self.settle(place, time)
-        self._held.close(place)
-        self._texts.vacate(place)
-        del self._settings[place], self._seats[place]
-        self._changed.remove(place)
+    def close(self, places: Longs, times: Longs) -> Placements:
+        placements = self.settle(places, times)
+        self._held.close_all(places)
+        self._texts.vacate_all(places)
+        for place in places.tolist():
+            del self._settings[place], self._seats[place]
+            self._changed.remove(place)
         return placements
 
     def shown(self, places: Longs, now: int) -> Contents:
@@ -138,14 +140,18 @@ class PlainBank(ArenaBank):
         """What the selector of a place holds."""
         return self._seat(place).selector.state()
 
-    def _told(
-        self, places: Iterable[int], tell: Callable[[Selector], list[Placement]]
-    ) -> Placements:
+    def _told(self, places: Longs, tell: Callable[[Selector], list[Placement]]) -> Placements:
         """What shortlists place when their selectors are told something."""
+        return self._each_told(places, places, lambda selector, _: tell(selector))
+
+    def _each_told(
+        self, places: Longs, times: Longs, tell: Callable[[Selector, int], list[Placement]]
+    ) -> Placements:
+        """The same, each with an instant of its own."""
         rows: list[_Row] = []
-        for place in places:
+        for place, time in zip(places.tolist(), times.tolist(), strict=True):
             seat = self._seat(place)
-            rows += self._placed(place, seat, tell(seat.selector))
+            rows += self._placed(place, seat, tell(seat.selector, time))
             self._note(place)
         return _columns(rows)
 

@@ -54,10 +54,10 @@ class PreferentialBank(ArrivalBank):
         retract(arena.rows, arena.heads, arena.holders("publication", publication), publication)
         return NO_PLACEMENTS
 
-    def change(self, place: int, policy: TopK, time: int) -> Placements:
+    def change(self, places: Longs, policy: TopK, times: Longs) -> Placements:
         for name, value in _settings(policy).items():
-            self._arena.heads[name][place] = value
-        shorten(self._arena.rows, self._arena.heads, place)
+            self._arena.heads[name][places] = value
+        shorten(self._arena.rows, self._arena.heads, places)
         return NO_PLACEMENTS
 
     def shown(self, places: Longs, now: int) -> Contents:

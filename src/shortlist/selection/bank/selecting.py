@@ -6,6 +6,7 @@ everything one after the other, so that what an earlier one still places comes f
 """
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from functools import partial
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -25,6 +26,9 @@ from shortlist.selection.bank.publications import Publications
 from shortlist.selection.bank.tables import Table
 from shortlist.selection.bank.world import Subscriptions, World
 from shortlist.selection.kernels.parting import moved, parted, taken
+
+TellSome = Callable[[Bank, Longs, Longs], Placements]
+"""Tells a bank something of some of its places, of each with an instant."""
 
 
 class Stage(NamedTuple):
@@ -88,6 +92,18 @@ class Level:
         placed = [self.owned(kind, tell(bank)) for kind, bank in self.banks.items()]
         return Placements.joined([NO_PLACEMENTS, *placed])
 
+    def some_told(self, numbers: Longs, times: Longs, tell: TellSome) -> Placements:
+        """What banks place when they are told something of some shortlists that have a policy
+        here, of each with an instant."""
+        banks, places = (self._stages[name][numbers] for name in ("bank", "place"))
+        placed = [NO_PLACEMENTS]
+        for number, (kind, bank) in enumerate(self.banks.items()):
+            which = np.flatnonzero(banks == number)
+            if which.size:
+                here = places[which].astype(np.int64)
+                placed.append(self.owned(kind, tell(bank, here, times[which])))
+        return Placements.joined(placed)
+
     def owners(self, kind: str, places: Ints | Longs) -> Ints:
         """The numbers of the shortlists at places of a bank."""
         numbers: Ints = self._owners[kind]["shortlist"][places]
@@ -131,47 +147,44 @@ class BankSelecting:
         """Where the policies of a live shortlist are carried out, one behind the other."""
         return [level.stage(number) for level in self.levels[: self._shortlists["depth"][number]]]
 
-    def close(self, number: int, time: int) -> Placements:
-        """A shortlist goes; only what is due at or before `time` still happens."""
-        return self._told(number, lambda bank, place: bank.close(place, time))
+    def close_all(self, instants: Mapping[int, int]) -> Placements:
+        """Shortlists go, by number, each at an instant; only what is due by then still happens."""
+        return self._some_told(instants, lambda bank, *some: bank.close(*some))
 
-    def settle(self, number: int, time: int) -> Placements:
-        """Everything that is due at or before an instant happens, in one shortlist."""
-        return self._told(number, lambda bank, place: bank.settle(place, time))
+    def change_alike(self, policy: Policy, instants: Mapping[int, int]) -> Placements:
+        """Shortlists get a policy that keeps what they hold, by number, each at an instant; what
+        is due by then happens before.
 
-    def change(self, number: int, shortlist: Shortlist, time: int) -> Placements:
-        """A shortlist gets another policy that keeps what is held; nothing was due by then.
-
-        The last one first, so that what is released for that goes by the new policies.
+        The last one of a chain first, so that what is released for that goes by the new policies.
         """
-        found, stages = [NO_PLACEMENTS], self.stages(number)
-        policies = _choosy(shortlist.policy)
-        for depth in reversed(range(len(stages))):
-            level, (kind, place) = self.levels[depth], stages[depth]
-            changed = level.banks[kind].change(place, policies[depth], time)
-            appeared = self.publications.facts["time"][changed.publications]
-            changed = changed._replace(promoted=changed.promoted & (appeared < time))
-            flow = level.owned(kind, changed)
-            for later in range(depth + 1, len(stages)):
+        policies = _choosy(policy)
+        found = [self._some_told(instants, lambda bank, *some: bank.settle(*some))]
+        for depth in reversed(range(len(policies))):
+            change = partial(_change, policies[depth])
+            flow = self.levels[depth].some_told(*_columns(instants), change)
+            appeared = self.publications.facts["time"][flow.publications]
+            flow = flow._replace(promoted=flow.promoted & (appeared < flow.times))
+            for later in range(depth + 1, len(policies)):
                 _, flow = self._passed_on(later, NO_PLACEMENTS, flow)
-            found.append(flow)
-        return self._ranked(Placements.joined(found))
+            found.append(self._ranked(flow))
+        return Placements.joined(found)
 
     def cancel(self, number: int, subscription: int, time: int) -> Placements:
         """A subscription of a shortlist goes."""
-        if self._shortlists["depth"][number] <= 1:
-            return self._told(number, lambda bank, place: bank.cancel(place, subscription, time))
+        is_chained = self._shortlists["depth"][number] > 1
 
-        def cancel(bank: Bank, place: int) -> Placements:
-            # what was due takes the whole set of its matches along
-            due = bank.settle(place, time)
-            for arena in bank.arenas:
-                if arena.holds("matched"):
-                    known = arena.rows_of(place)["matched"]
-                    known[:] = self.sets.without(subscription, known)
+        def cancel(bank: Bank, places: Longs, times: Longs) -> Placements:
+            place, due = int(places[0]), NO_PLACEMENTS
+            if is_chained:
+                # what was due takes the whole set of its matches along
+                due = bank.settle(places, times)
+                for arena in bank.arenas:
+                    if arena.holds("matched"):
+                        known = arena.rows_of(place)["matched"]
+                        known[:] = self.sets.without(subscription, known)
             return Placements.joined([due, bank.cancel(place, subscription, time)])
 
-        return self._told(number, cancel)
+        return self._some_told({number: time}, cancel)
 
     def publish(
         self, publications: Items, first: int, combined: Combined, sets: MatchSets
@@ -203,13 +216,13 @@ class BankSelecting:
 
     def advance(self, before: int) -> Placements:
         """Everything that is due before an instant happens, in every shortlist."""
-        return self._all_told(lambda bank: bank.advance(before))
+        return self._told(lambda _, level: level.told(lambda bank: bank.advance(before)))
 
     def retract(self, source: str, publication: str, time: int) -> Placements:
         """A publication leaves at an instant, after all that is due before in any shortlist."""
 
         def retracted(number: int) -> Placements:
-            return self._all_told(lambda bank: bank.retract(number, time))
+            return self._told(lambda _, level: level.told(lambda bank: bank.retract(number, time)))
 
         numbers = self.publications.named(source, publication)
         return Placements.joined([NO_PLACEMENTS, *map(retracted, numbers)])
@@ -246,23 +259,24 @@ class BankSelecting:
         counting = (each for each in heads if "threshold_changes" in (each.dtype.names or ()))
         return sum(int(each["threshold_changes"].sum()) for each in counting)
 
-    def _all_told(self, tell: Callable[[Bank], Placements]) -> Placements:
-        """What all shortlists place when their policies are told something, level by level."""
+    def _told(self, tell: Callable[[int, Level], Placements]) -> Placements:
+        """What shortlists place when their policies are told something, level by level."""
         delivered = flow = NO_PLACEMENTS
         for depth, level in enumerate(self.levels):
             delivered, flow = self._passed_on(depth, delivered, flow)
-            flow = Placements.joined([flow, level.told(tell)])
+            flow = Placements.joined([flow, tell(depth, level)])
         return self._ranked(Placements.joined([delivered, flow]))
 
-    def _told(self, number: int, tell: Callable[[Bank, int], Placements]) -> Placements:
-        """What a shortlist places when its policies are told something, one after the other."""
-        flow = NO_PLACEMENTS
-        for depth, (kind, place) in enumerate(self.stages(number)):
-            level = self.levels[depth]
-            _, flow = self._passed_on(depth, NO_PLACEMENTS, flow)
-            placed = level.owned(kind, tell(level.banks[kind], place))
-            flow = Placements.joined([flow, placed])
-        return self._ranked(flow)
+    def _some_told(self, instants: Mapping[int, int], tell: TellSome) -> Placements:
+        """The same of some shortlists by number, each with an instant."""
+        numbers, times = _columns(instants)
+        depths = self._shortlists["depth"][numbers]
+
+        def tell_some(depth: int, level: Level) -> Placements:
+            has_stage = depths > depth
+            return level.some_told(numbers[has_stage], times[has_stage], tell)
+
+        return self._told(tell_some)
 
     def _passed_on(
         self, depth: int, delivered: Placements, flow: Placements
@@ -326,6 +340,17 @@ class BankSelecting:
 def _choosy(policy: Policy) -> list[SinglePolicy]:
     """What passes everything on changes nothing, but for the rank if it is the last."""
     return [each for each in policies_of(policy) if not isinstance(each, Everything)]
+
+
+def _change(policy: SinglePolicy, bank: Bank, places: Longs, times: Longs) -> Placements:
+    """As `TellSome`, once it has a policy."""
+    return bank.change(places, policy, times)
+
+
+def _columns(instants: Mapping[int, int]) -> tuple[Longs, Longs]:
+    """Numbers of shortlists, and an instant for each."""
+    size = len(instants)
+    return np.fromiter(instants, np.int64, size), np.fromiter(instants.values(), np.int64, size)
 
 
 def _keys(placed: Placements) -> Longs:

@@ -6,11 +6,12 @@ from typing import ClassVar
 
 import numpy as np
 
-from shortlist.matching.blocks import Longs
+from shortlist.matching.blocks import Bools, Longs
 from shortlist.selection.bank.arena import Arena, Fields
 from shortlist.selection.bank.base import ArenaBank
-from shortlist.selection.bank.offers import Placements
+from shortlist.selection.bank.offers import NO_PLACEMENTS, Placements
 from shortlist.selection.bank.shown import Contents, window_rows
+from shortlist.selection.kernels.arena import Records
 from shortlist.selection.kernels.outbox import Outbox
 
 
@@ -26,12 +27,14 @@ class SlidingBank(ArenaBank):
         self._arena = Arena(self.head, self.row)
 
     def advance(self, before: int) -> Placements:
-        heads = self._arena.heads
-        places = np.flatnonzero((heads["length"] > 0) & (heads["next_due"] < before))
+        places = np.flatnonzero(_is_due(self._arena.heads, before))
         return self._advance(places, np.full(places.size, before))
 
-    def settle(self, place: int, time: int) -> Placements:
-        return self._advance(np.array([place]), np.array([time + 1]))
+    def settle(self, places: Longs, times: Longs) -> Placements:
+        is_due = _is_due(self._arena.heads[places], times + 1)
+        if not is_due.any():
+            return NO_PLACEMENTS
+        return self._advance(places[is_due], times[is_due] + 1)
 
     def retract(self, publication: int, time: int) -> Placements:
         placements = self.advance(time)
@@ -52,3 +55,9 @@ class SlidingBank(ArenaBank):
     def _outbox(self, places: Longs, more: int = 0) -> Outbox:
         """With room for all that these places hold, and more."""
         return Outbox.with_room(int(self._arena.heads["length"][places].sum()) + more)
+
+
+def _is_due(heads: Records, befores: int | Longs) -> Bools:
+    """In which places something happens before an instant, one for all or for each its own."""
+    is_due: Bools = (heads["length"] > 0) & (heads["next_due"] < befores)
+    return is_due

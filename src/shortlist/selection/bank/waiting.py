@@ -68,10 +68,11 @@ class WaitingBank(ArenaBank):
 
     def advance(self, before: int) -> Placements:
         places = np.flatnonzero(self._arena.heads["next_due"] < before)
-        return self._released(places[self._arena.heads["is_open"][places] == 1], before)
+        places = places[self._arena.heads["is_open"][places] == 1]
+        return self._released(places, np.full(places.size, before))
 
-    def settle(self, place: int, time: int) -> Placements:
-        return self._released(np.array([place]), time + 1)
+    def settle(self, places: Longs, times: Longs) -> Placements:
+        return self._released(places, times + 1)
 
     def retract(self, publication: int, time: int) -> Placements:
         """What is due at the instant itself is released first, too."""
@@ -80,32 +81,33 @@ class WaitingBank(ArenaBank):
         kernels.retract(arena.heads, arena.rows, places, publication)
         return placements
 
-    def change(self, place: int, policy: Digest | Quiet, time: int) -> Placements:
+    def change(self, places: Longs, policy: Digest | Quiet, times: Longs) -> Placements:
         """What waits goes by the new hours; at once, if they are not quiet now."""
-        arena, calendar = self._entered(), calendar_of(policy)
-        arena.heads["k"][place] = _k(policy)
-        self._calendars.put(place, calendar=self._timetables.number(calendar))
-        if arena.heads["next_due"][place] == NEVER:
-            return NO_PLACEMENTS
-        period = period_at(calendar, time)
-        arena.heads["next_due"][place] = time if period is None else period.end
-        return self.settle(place, time)
+        heads, calendar = self._entered().heads, calendar_of(policy)
+        heads["k"][places] = _k(policy)
+        self._calendars.put_all(places, calendar=self._timetables.number(calendar))
+        is_waiting = heads["next_due"][places] != NEVER
+        places, times = places[is_waiting], times[is_waiting]
+        for place, time in zip(places.tolist(), times.tolist(), strict=True):
+            period = period_at(calendar, time)
+            heads["next_due"][place] = time if period is None else period.end
+        return self.settle(places, times)
 
     def cancel(self, place: int, subscription: int, time: int) -> Placements:
-        placements, arena = self.settle(place, time), self._entered()
+        placements, arena = self.settle(np.array([place]), np.array([time])), self._entered()
         kernels.cancel(arena.heads, arena.rows, place, subscription)
         return placements
 
     def shown(self, places: Longs, now: int) -> Contents:
         return waiting_rows(self._entered(), places, now)
 
-    def _released(self, places: Longs, before: int) -> Placements:
-        """What some places release before an instant."""
-        if not places.size or self._arena.heads["next_due"][places].min() >= before:
+    def _released(self, places: Longs, befores: Longs) -> Placements:
+        """What some places release, each before an instant of its own."""
+        if (self._arena.heads["next_due"][places] >= befores).all():
             return NO_PLACEMENTS
         arena = self._entered()
         outbox = self._outbox(places)
-        kernels.release_before(arena.heads, arena.rows, places, before, outbox)
+        kernels.release(arena.heads, arena.rows, places, befores, outbox)
         return outbox.placements()
 
     def _inbox_for(self, more: int) -> kernels.Inbox:

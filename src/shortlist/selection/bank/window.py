@@ -16,7 +16,7 @@ from shortlist.selection.bank.sliding import SlidingBank
 from shortlist.selection.kernels import window as kernels
 from shortlist.selection.kernels import window_runs
 from shortlist.selection.kernels.arena import TAKEN
-from shortlist.selection.kernels.chances import stride_of
+from shortlist.selection.kernels.chances import judge_after
 from shortlist.selection.kernels.outbox import NOBODY, Outbox
 from shortlist.selection.kernels.window_rows import PUSHED, WINDOW_HEAD, WINDOW_ROW
 
@@ -49,24 +49,21 @@ class WindowBank(SlidingBank):
     def arrive(self, offers: Offers, sets: MatchSets) -> Placements:
         return self._arrive(offers, offers.scores)
 
-    def change(self, place: int, policy: Any, time: int) -> Placements:
+    def change(self, places: Longs, policy: Any, times: Longs) -> Placements:
         heads = self._arena.heads
-        heads["k"][place] = window_settings(policy)["k"]
-        heads["allowed"][place] = self._allowed(policy)
-        stride = stride_of(heads, place)
-        heads["next_judgement"][place] = (time // stride + 1) * stride
+        heads["k"][places] = window_settings(policy)["k"]
+        heads["allowed"][places] = self._allowed(policy)
+        judge_after(heads, places, times)
         # whoever hears of a cancellation looks who leaves next
-        return self.cancel(place, NOBODY, time)
+        return self._cancelled(places, NOBODY, times)
 
     def cancel(self, place: int, subscription: int, time: int) -> Placements:
-        arena, outbox = self._arena, self._outbox(np.array([place]))
-        reports = self._reports(outbox)
-        kernels.cancel(arena.heads, arena.rows, place, subscription, time, reports)
-        return outbox.placements()
+        return self._cancelled(np.array([place]), subscription, np.array([time]))
 
-    def close(self, place: int, time: int) -> Placements:
-        placements = super().close(place, time)
-        self.watch(place, np.empty(0))
+    def close(self, places: Longs, times: Longs) -> Placements:
+        placements = super().close(places, times)
+        for place in self._breakpoints.keys() & places.tolist():
+            self.watch(place, np.empty(0))
         return placements
 
     def floors(self, places: Longs, until: int) -> Floats:
@@ -115,6 +112,12 @@ class WindowBank(SlidingBank):
             self._piece,
             self._reports(outbox),
         )
+        return outbox.placements()
+
+    def _cancelled(self, places: Longs, subscription: int, times: Longs) -> Placements:
+        arena, outbox = self._arena, self._outbox(places)
+        reports = self._reports(outbox)
+        kernels.cancel(arena.heads, arena.rows, places, subscription, times, reports)
         return outbox.placements()
 
     def _advance(self, places: Longs, befores: Longs) -> Placements:

@@ -25,6 +25,14 @@ def stride_of(heads: Records, place: int) -> int:
 
 
 @kernel
+def judge_after(heads: Records, places: Longs, times: Longs) -> None:
+    """Some places are judged next behind an instant, each behind one of its own."""
+    for place, time in zip(places, times):  # noqa: B905 (numba's zip is never strict)
+        stride = stride_of(heads, place)
+        heads[place].next_judgement = (time // stride + 1) * stride
+
+
+@kernel
 def at_most(seen: int, during: float, ahead: float, most: int) -> float:
     """The probability of at most so many events in the time ahead, after some were seen in a time.
 

@@ -59,16 +59,31 @@ def advance_place(
 def cancel(
     heads: Records,
     rows: Records,
-    place: int,
+    places: Longs,
+    times: Longs,
     subscription: int,
-    time: int,
     points: Points,
     outbox: Outbox,
 ) -> None:
-    """What names a subscription leaves, after what is due at or before the instant.
+    """What names a subscription leaves some places, each at an instant of its own.
 
     So does what is chosen beyond a k that was larger.
     """
+    for place, time in zip(places, times):  # noqa: B905 (numba's zip is never strict)
+        _cancel(heads, rows, place, time, subscription, points, outbox)
+
+
+@kernel
+def _cancel(
+    heads: Records,
+    rows: Records,
+    place: int,
+    time: int,
+    subscription: int,
+    points: Points,
+    outbox: Outbox,
+) -> None:
+    """After what is due at or before the instant."""
     advance_place(heads, rows, place, time + 1, points, outbox)
     head = heads[place]
     put_in_order(heads, rows, place, head.chosen)

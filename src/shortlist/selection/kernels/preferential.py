@@ -131,11 +131,12 @@ def retract(rows: Records, heads: Records, places: Longs, publication: int) -> N
 
 
 @kernel
-def shorten(rows: Records, heads: Records, place: int) -> None:
-    """Lets go of what has enough dominators for a smaller k."""
-    head = heads[place]
-    _drop_dominated(rows, head, 0, -NEVER)
-    _look_ahead(rows, head)
+def shorten(rows: Records, heads: Records, places: Longs) -> None:
+    """Lets go of what has enough dominators for a smaller k, in some places."""
+    for place in places:
+        head = heads[place]
+        _drop_dominated(rows, head, 0, -NEVER)
+        _look_ahead(rows, head)
 
 
 @kernel

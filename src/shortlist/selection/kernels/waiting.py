@@ -147,11 +147,9 @@ def _has_to_wait(head: Any, now: int, calendar: int, tables: Tables) -> bool:
 
 
 @kernel
-def release_before(
-    heads: Records, rows: Records, places: Longs, before: int, outbox: Outbox
-) -> None:
-    """What is due in some places before an instant."""
-    for place in places:
+def release(heads: Records, rows: Records, places: Longs, befores: Longs, outbox: Outbox) -> None:
+    """What is due in some places, in each before an instant of its own."""
+    for place, before in zip(places, befores):  # noqa: B905 (numba's zip is never strict)
         if heads[place].next_due < before:
             _release(heads, rows, place, heads[place].next_due, outbox)
 

@@ -86,9 +86,23 @@ def advance_places(
 
 @kernel
 def cancel(
+    heads: Records,
+    rows: Records,
+    places: Longs,
+    subscription: int,
+    times: Longs,
+    reports: Reports,
+) -> None:
+    """What names a subscription leaves some places, each at an instant of its own."""
+    for place, time in zip(places, times):  # noqa: B905 (numba's zip is never strict)
+        _cancel(heads, rows, place, subscription, time, reports)
+
+
+@kernel
+def _cancel(
     heads: Records, rows: Records, place: int, subscription: int, time: int, reports: Reports
 ) -> None:
-    """What names a subscription leaves, after what is due at or before the instant."""
+    """After what is due at or before the instant."""
     advance_place(heads, rows, place, time + 1, reports)
     judge_until(heads, rows, place, time)
     head = heads[place]
