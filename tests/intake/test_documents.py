@@ -3,7 +3,7 @@
 from hypothesis import given
 from hypothesis import strategies as st
 
-from shortlist.intake.documents import is_too_deep
+from shortlist.intake.nested import is_too_deep
 
 scalars = st.none() | st.booleans() | st.integers() | st.text(max_size=2)
 documents = st.recursive(

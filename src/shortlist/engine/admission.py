@@ -7,7 +7,7 @@ before it, or to the same instant.
 
 from collections.abc import Iterable, Mapping
 from dataclasses import replace
-from functools import partial
+from functools import partial, reduce
 
 import numpy as np
 import pyarrow as pa
@@ -18,7 +18,7 @@ from shortlist.engine.duplicates import Bools, Duplicates
 from shortlist.engine.inducements import Inducements
 from shortlist.engine.mentions import Mentions
 from shortlist.engine.ordering import Ordering, late_by
-from shortlist.engine.quarantine import PREFIX, Harmful, Quarantine, Quarantined, blaming
+from shortlist.engine.quarantine import PREFIX, Blaming, Harmful, Quarantine, Quarantined
 from shortlist.intake.columns import RegistryColumns
 from shortlist.intake.lines import ItemReader
 from shortlist.intake.reading import LineReader, with_wanted
@@ -31,6 +31,9 @@ from shortlist.model.settings import Settings
 from shortlist.model.times import END_OF_TIME
 from shortlist.model.vocabulary import Vocabulary
 from shortlist.selection.audience import Inducement
+
+CUTTING = (Advertise, Unadvertise, Define, Retry, Drop)
+"""Commands that matter to publications before they are matched."""
 
 
 class Admission:
@@ -92,11 +95,11 @@ class Admission:
 
     def wanted_with(self, commands: Iterable[Command]) -> Wanted:
         """The same once commands are carried out."""
-        wanted = self.wanted
+        different = {self.wanted}
         for command in commands:
-            with blaming(command.position):
-                wanted = wanted.joined(self.mentions.of_command(command))
-        return wanted
+            with Blaming(command.position):
+                different.add(self.mentions.of_command(command))
+        return reduce(Wanted.joined, different)
 
     def wanted_of(self, commands: Items) -> Wanted:
         """What commands ask for, whether they are allowed or not."""
@@ -164,10 +167,11 @@ class Admission:
         if self.harmful:
             is_apart |= np.isin(items.positions, [*self.harmful])
         for at in np.flatnonzero(is_apart).tolist():
-            if self._cuts(decided.items, at, known):
+            command = self._command_at(decided.items, at, known)
+            if self._cuts(int(items.positions[at]), command):
                 self._let_in_all(decided, is_left, at, found)
                 is_left[at] = False
-            self._let_in_one(decided, at, known, found)
+            self._let_in_one(decided, at, command, known, found)
         self._let_in_all(decided, is_left, len(items), found)
         found.items = decided.let_in()
         if len(found.refusals) > refused + 1:
@@ -176,12 +180,9 @@ class Admission:
                 found.refusals[refused:], key=lambda refusal: place[refusal.position or 0]
             )
 
-    def _cuts(self, items: Items, at: int, known: Mapping[int, Command]) -> bool:
+    def _cuts(self, position: int, command: Command | None) -> bool:
         """Whether it matters to publications that something stands before or behind them."""
-        if int(items.positions[at]) in self.harmful:
-            return True
-        command = self._command_at(items, at, known)
-        return isinstance(command, Advertise | Unadvertise | Define | Retry | Drop)
+        return position in self.harmful or isinstance(command, CUTTING)
 
     def _let_in_all(self, decided: Decided, is_left: Bools, end: int, found: Admitted) -> None:
         """Decides about the publications up to a place that are left."""
@@ -196,11 +197,15 @@ class Admission:
             decided.reaches[place] = limit
 
     def _let_in_one(
-        self, decided: Decided, at: int, known: Mapping[int, Command], found: Admitted
+        self,
+        decided: Decided,
+        at: int,
+        command: Command | None,
+        known: Mapping[int, Command],
+        found: Admitted,
     ) -> None:
         """Decides about a command, or about what comes again or is harmful."""
         position, time = int(decided.items.positions[at]), int(decided.items.times[at])
-        command = self._command_at(decided.items, at, known)
         decided.is_in[at] = False
         is_again = isinstance(command, Retry)
         if isinstance(command, Retry | Drop):
@@ -216,7 +221,7 @@ class Admission:
             decided.items = self._read_again(item, position, time, decided.items, at)
             command = self._command_at(decided.items, at, {})
         if command is not None and position not in self.harmful:
-            with blaming(position):
+            with Blaming(position):
                 self._let_in_command(decided, at, command, found)
                 if is_again or position not in known:  # nobody knew before that it would come
                     decided.items = with_wanted(decided.items, self.wanted)
@@ -250,7 +255,7 @@ class Admission:
             return known[position]
         line, time = items.batch.column("line")[at].as_py(), int(items.times[at])
         try:
-            with blaming(position):
+            with Blaming(position):
                 return self._command(line, position, time)
         except Harmful:
             if position in self.harmful:
@@ -318,7 +323,7 @@ class Admission:
             raise
         except Exception:
             for at, position in enumerate(publications.positions.tolist()):
-                with blaming(position):
+                with Blaming(position):
                     self._inducements.of(publications.between(at, at + 1))
             raise
 
@@ -357,7 +362,11 @@ class Admission:
         if not known or self.settings.time == "event":
             return known
         times = dict(zip(items.positions.tolist(), items.times.tolist(), strict=True))
-        return {at: replace(one, time=times[at]) for at, one in known.items() if at in times}
+        return {
+            at: one if one.time == times[at] else replace(one, time=times[at])
+            for at, one in known.items()
+            if at in times
+        }
 
     def _completed(self, items: Items, known: dict[int, Command]) -> Items:
         """Items, and those that wait, with all that is wanted once their commands are followed."""
@@ -365,7 +374,7 @@ class Admission:
         columns = commands.positions.tolist(), commands.values("line"), commands.times.tolist()
         for position, line, time in zip(*columns, strict=True):
             if position not in known and position not in self.harmful:
-                with blaming(position):
+                with Blaming(position):
                     known[position] = self._command(line or "", position, time)
         wanted = self.wanted_with(known.values()).joined(items.told)
         if self.ordering.waiting is not None:

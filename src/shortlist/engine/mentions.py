@@ -96,13 +96,12 @@ class Mentions:
                     self.count(self.of_subscription(subscription), -1)
             case Update():
                 made = roster.updated(command)
-                if made.shortlist is not None:
+                if made.subscription is not None:
+                    self._count_subscription(roster.subscriptions[made.subscription.id], -1)
+                    self._count_subscription(made.subscription, 1)
+                elif made.shortlist is not None:
                     self.count_policy(roster.shortlists[made.shortlist.id].policy, -1)
                     self.count_policy(made.shortlist.policy, 1)
-                if made.subscription is not None:
-                    old = roster.subscriptions[made.subscription.id]
-                    self.count(self.of_subscription(old), -1)
-                    self.count(self.of_subscription(made.subscription), 1)
             case Advertise(advertisement=advertisement):
                 self.count(self._of_advertisement(advertisement), 1)
             case Unadvertise(advertisement=name):
@@ -114,8 +113,7 @@ class Mentions:
             case Open(shortlist=shortlist):
                 return Wanted(data=_is_diverse(shortlist.policy))
             case Subscribe(subscription=subscription):
-                own = subscription.own_shortlist()
-                is_diverse = own is not None and _is_diverse(own.policy)
+                is_diverse = _is_diverse(subscription.policy)
                 return Wanted(self.of_subscription(subscription), is_diverse)
             case Advertise(advertisement=advertisement):
                 return Wanted(self._of_advertisement(advertisement))
@@ -124,10 +122,12 @@ class Mentions:
         return Wanted()
 
     def subscribe(self, subscription: Subscription) -> None:
-        self.count(self.of_subscription(subscription), 1)
-        own = subscription.own_shortlist()
-        if own is not None:
-            self.count_policy(own.policy, 1)
+        self._count_subscription(subscription, 1)
+
+    def _count_subscription(self, subscription: Subscription, by: int) -> None:
+        """With the policy of the shortlist that it owns, if any."""
+        self.count(self.of_subscription(subscription), by)
+        self.count_policy(subscription.policy, by)
 
     def of_subscription(self, subscription: Subscription) -> Paths:
         """The attributes that its condition and its score mention."""
@@ -188,7 +188,7 @@ class Mentions:
         for path in paths:
             self._paths[path] += by
 
-    def count_policy(self, policy: Policy, by: int) -> None:
+    def count_policy(self, policy: Policy | None, by: int) -> None:
         """So many more shortlists have a policy, or fewer."""
         self._diverse += by * _is_diverse(policy)
 
@@ -198,8 +198,8 @@ def asked_in(where: Where) -> Paths:
     return frozenset(predicate.path for predicate in predicates(where))
 
 
-def _is_diverse(policy: Policy) -> bool:
-    return any(isinstance(each, Diverse) for each in policies_of(policy))
+def _is_diverse(policy: Policy | None) -> bool:
+    return policy is not None and Diverse in map(type, policies_of(policy))
 
 
 def mentioned(registry: Registry, limits: Limits) -> Wanted:

@@ -1,7 +1,6 @@
 """What the engine fails on, put aside so that everything else goes on."""
 
-from collections.abc import Iterator, Mapping
-from contextlib import contextmanager
+from collections.abc import Mapping
 from typing import NamedTuple
 
 from shortlist.model.problem import ShortlistError
@@ -53,19 +52,23 @@ def words_of(error: BaseException) -> str:
     return one_line(f"{type(error).__name__}: {error}")[:LONGEST]
 
 
-@contextmanager
-def blaming(position: int) -> Iterator[None]:
+class Blaming:
     """Whatever goes wrong meanwhile is the fault of the item at a position; a disk is nobody's.
 
-    >>> with blaming(7):
+    >>> with Blaming(7):
     ...     1 / 0
     Traceback (most recent call last):
     ...
     shortlist.engine.quarantine.Harmful: 7: ZeroDivisionError: division by zero
     """
-    try:
-        yield
-    except (OSError, Harmful):
-        raise
-    except Exception as error:
-        raise Harmful({position: words_of(error)}) from error
+
+    __slots__ = ("_position",)
+
+    def __init__(self, position: int) -> None:
+        self._position = position
+
+    def __enter__(self) -> None: ...
+
+    def __exit__(self, _kind: object, error: BaseException | None, _trace: object) -> None:
+        if isinstance(error, Exception) and not isinstance(error, OSError | Harmful):
+            raise Harmful({self._position: words_of(error)}) from error

@@ -22,6 +22,7 @@ import pyarrow as pa
 from orjson import Fragment
 
 from shortlist.intake.documents import Documents, Kind, brief
+from shortlist.intake.json_text import parse_bytes
 from shortlist.intake.roster import Roster
 from shortlist.intake.written import registry_document
 from shortlist.matching.arrays import Ints, Longs
@@ -82,9 +83,10 @@ class ColumnMapping(MutableMapping[str, V]):
         return isinstance(name, str) and (name in self._later or self._number(name) != NOBODY)
 
     def __getitem__(self, name: str) -> V:
-        for known in (self._later, self._changed):
-            if name in known:
-                return known[name]
+        if name in self._later:
+            return self._later[name]
+        if name in self._changed:
+            return self._changed[name]
         number = self._number(name)
         if number == NOBODY:
             raise KeyError(name)
@@ -214,7 +216,8 @@ class RegistryColumns:
         return own
 
     def _read(self, kind: Kind, text: str) -> Any:
-        return self._documents.read_again(kind, json.loads(text))
+        document: Any = parse_bytes(text.encode())
+        return self._documents.read_again(kind, document)
 
 
 def saved_columns(

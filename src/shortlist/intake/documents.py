@@ -1,13 +1,15 @@
 """Documents (JSON or YAML values) to checked nouns, collecting every problem on the way."""
 
 import sys
-from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from dataclasses import fields, replace
 from functools import lru_cache, partial
 from typing import Any, Literal, TypeVar, cast, get_args
 
 from pydantic import TypeAdapter, ValidationError
 
 from shortlist.fuzzy.sets import Graded, Trapezoid, term_set
+from shortlist.intake.nested import is_too_deep, without_nulls
 from shortlist.intake.shapes import readable_part, shape_problems
 from shortlist.language.errors import LanguageError
 from shortlist.language.parser import parse_any_score, parse_audience_score
@@ -153,11 +155,9 @@ TEXTS = ("shortlist", "subscriber", "score", "norm", "combine")
 
 
 Noun = TypeVar("Noun")
+LiveNoun = TypeVar("LiveNoun", Subscription, Shortlist)
 Check = Callable[[Any], Iterable[Problem]]
 Kind = Literal["shortlist", "subscription", "advertisement"]
-
-PLAIN = frozenset((str, int, float, bool, type(None)))
-"""What holds nothing else; most values are of these types."""
 
 NOUNS: dict[Kind, type] = {
     "shortlist": Shortlist,
@@ -280,6 +280,36 @@ class Documents:
         self._share(given)
         return ADAPTERS[NOUNS[kind]].validate_python(given)
 
+    def read_changed(self, noun: LiveNoun, changes: Mapping[str, Any]) -> LiveNoun | None:
+        """The noun with some fields as a document has them, null for the default; None if there is
+        any problem with what it becomes.
+
+        >>> live = Subscription(id="s", where="rent < 900", weight=2.0)
+        >>> made = Documents().read_changed(live, {"where": "rent < 800", "weight": None})
+        >>> made.where, made.weight
+        ('rent < 800', 1.0)
+        """
+        if not is_too_deep(changes, self.limits.nesting):
+            try:
+                made = self.changed(noun, changes)
+            except ValidationError:
+                made = None
+            if made is not None and not any(self._check(made)):
+                return made
+        # problems are told of the whole, in which one field may contradict another
+        kind: Kind = "subscription" if isinstance(noun, Subscription) else "shortlist"
+        whole: LiveNoun | None = self.read(kind, {**dump(noun), **changes})
+        return whole
+
+    def changed(self, noun: LiveNoun, changes: Mapping[str, Any]) -> LiveNoun:
+        """The same of changes that there is no problem with: only what changes is read."""
+        needed = {"id": noun.id, "subscriber": noun.subscriber}
+        given = without_nulls({**needed, **changes})
+        self._share(given)
+        part = ADAPTERS[type(noun)].validate_python(given)
+        names = [each.name for each in fields(noun) if each.name in changes]
+        return replace(noun, **{name: getattr(part, name) for name in names})
+
     def _attribute(self, path: Path, label: str, declaration: object) -> Attribute:
         def check(attribute: Attribute) -> Iterable[Problem]:
             return check_attribute(path, attribute)
@@ -361,48 +391,6 @@ def _further(noun: type, rest: object, check: Check) -> list[Problem]:
     except ValidationError:
         return []
     return list(check(made))
-
-
-def is_too_deep(document: object, most: int) -> bool:
-    """Whether objects and lists nest deeper than allowed; found without nesting calls.
-
-    >>> is_too_deep({"a": [{"b": 1}]}, 3), is_too_deep({"a": [{"b": 1}]}, 2)
-    (False, True)
-    """
-    level = _holders([document])
-    for _ in range(most):
-        if not level:
-            return False
-        level = _holders([child for value in level for child in _children(value)])
-    return bool(level)
-
-
-def _holders(values: Iterable[object]) -> list[object]:
-    """Those that hold something, each once, since YAML may name one object in many places."""
-    found = {id(value): value for value in values if type(value) not in PLAIN}
-    return [value for value in found.values() if _children(value)]
-
-
-def _children(value: object) -> Collection[object]:
-    if isinstance(value, dict | Mapping):
-        return value.values()
-    return value if isinstance(value, list | tuple) else ()
-
-
-def without_nulls(document: object) -> Any:
-    """Null is absent, in every object; only a window and a policy's scales may be null."""
-    if isinstance(document, list):
-        return [part if type(part) in PLAIN else without_nulls(part) for part in document]
-    if not isinstance(document, Mapping):
-        return document
-    is_policy = "kind" in document
-    return {
-        name: value
-        if type(value) in PLAIN or (is_policy and name == "over")
-        else without_nulls(value)
-        for name, value in document.items()
-        if value is not None or name == "window"
-    }
 
 
 UNREADABLE = any_vocabulary()

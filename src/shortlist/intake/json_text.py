@@ -1,9 +1,17 @@
 """JSON as RFC 8259 has it: what Python's reader lets through beside it is refused here."""
 
 import json
+import re
 from typing import Any
 
+import orjson
+
 from shortlist.model.wording import shown
+
+MOST_HOLDERS = 256
+"""Objects and lists in a text, up to which no reader takes it for nested too deep."""
+LONG_NUMBER = re.compile(rb"\d{19}")
+"""Of more digits than what reads quickly is sure to keep."""
 
 
 class NotJson(ValueError):
@@ -17,6 +25,12 @@ def parse_bytes(encoded: bytes, distinct: bool = False) -> object:
     Traceback (most recent call last):
     shortlist.intake.json_text.NotJson: byte 1 is not UTF-8
     """
+    holders = encoded.count(b"{") + encoded.count(b"[")
+    if not distinct and holders <= MOST_HOLDERS and not LONG_NUMBER.search(encoded):
+        try:
+            return orjson.loads(encoded)
+        except orjson.JSONDecodeError:
+            pass  # most often it is none, and below are the words for why
     try:
         text = encoded.decode("utf-8-sig")
     except UnicodeDecodeError as error:

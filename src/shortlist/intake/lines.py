@@ -3,7 +3,8 @@
 from collections.abc import Mapping
 from typing import Any, Literal
 
-from shortlist.intake.documents import Documents, Kind, without_nulls
+from shortlist.intake.documents import Documents, Kind
+from shortlist.intake.nested import without_nulls
 from shortlist.intake.publications import (
     VERBS,
     BadItem,

@@ -6,7 +6,7 @@ from itertools import chain
 from typing import Any, NamedTuple
 
 from shortlist.intake.defining import TermUse, Users, changed_terms, defined
-from shortlist.intake.documents import ADAPTERS, Documents, Kind, dump, labelled, without_nulls
+from shortlist.intake.documents import Documents, Kind, labelled
 from shortlist.language.errors import LanguageError
 from shortlist.language.templates import Templates
 from shortlist.model.advertisement import Advertisement
@@ -40,17 +40,6 @@ class Updated(NamedTuple):
 
     subscription: Subscription | None
     shortlist: Shortlist | None
-
-
-def updated(live: Subscription | Shortlist, changes: Changes) -> Updated:
-    """What changes make of a noun, if there is no problem with them.
-
-    >>> live = Subscription(id="s", where="rent < 900", score=0.5)
-    >>> made = updated(live, {"score": None, "policy": {"kind": "top-k", "k": 3}})
-    >>> made.subscription.where, made.subscription.score, made.shortlist.policy.k
-    ('rent < 900', None, 3)
-    """
-    return _updated(ADAPTERS[type(live)].validate_python(without_nulls({**dump(live), **changes})))
 
 
 def _updated(made: Subscription | Shortlist) -> Updated:
@@ -193,7 +182,7 @@ class Roster:
         if self._update is None or self._update[0] is not command:
             noun = self._noun(command)
             assert noun is not None
-            self._update = command, updated(noun, command.changes)
+            self._update = command, _updated(self._documents.changed(noun, command.changes))
         return self._update[1]
 
     def unknown_term(self, kind: Kind, noun: Subscription | Advertisement) -> str | None:
@@ -243,8 +232,7 @@ class Roster:
         if command.kind == "shortlist" and isinstance(noun, Subscription) and others:
             only = ", ".join(OWN_FIELDS)
             return f"{others[0]}: expected only {only}, since a subscription owns {noun.id!r}"
-        kind: Kind = "shortlist" if isinstance(noun, Shortlist) else "subscription"
-        made = self._documents.read(kind, {**dump(noun), **changes})
+        made = self._documents.read_changed(noun, changes)
         if made is not None:
             self._update = command, _updated(made)
             return None

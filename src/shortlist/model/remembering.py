@@ -22,8 +22,10 @@ class Remembered(Generic[K, V]):
         self._known: dict[K, V] = {}
 
     def __call__(self, asked: K) -> V:
-        if asked not in self._known:
-            if len(self._known) >= self._most:
-                self._known.clear()
-            self._known[asked] = self._make(asked)
-        return self._known[asked]
+        if asked in self._known:
+            return self._known[asked]
+        made = self._make(asked)
+        if len(self._known) >= self._most:
+            self._known.clear()
+        self._known[asked] = made
+        return made
