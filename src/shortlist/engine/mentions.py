@@ -177,11 +177,11 @@ class Mentions:
     def _once(self, kind: str, text: str, read: Callable[[], Paths]) -> Paths:
         """Texts that differ only in their literals mention the same attributes."""
         key = kind, parted(text)[0]
-        if key not in self._known:
-            if len(self._known) >= KEPT:
-                self._known.clear()
-            self._known[key] = read()
-        return self._known[key]
+        if key in self._known:
+            return self._known[key]
+        if len(self._known) >= KEPT:
+            self._known.clear()
+        return self._known.setdefault(key, read())
 
     def count(self, paths: Paths, by: int) -> None:
         """So many more subscriptions mention these, or fewer."""

@@ -27,6 +27,7 @@ VERBS = (
 
 OPERATORS = ("retry", "drop")
 """The commands of an operator, which nobody is told of."""
+EVERY_VERB = (*VERBS, *OPERATORS)
 
 LARGEST = sys.float_info.max
 
@@ -45,11 +46,14 @@ def verbs_in(document: object) -> list[str]:
         raise BadItem(f"expected a JSON object, found {shown(document)}")
     if document.get("id") is not None:
         return []
-    given = {name for name, value in document.items() if value is not None}
-    verbs = [verb for verb in (*VERBS, *OPERATORS) if verb in given]
-    if not verbs and not given & {"source", "data", "specversion"}:
+    verbs = _given(document, EVERY_VERB)
+    if not verbs and not _given(document, ("source", "data", "specversion")):
         raise BadItem(f"expected an id, or one of the commands {', '.join(VERBS[:-1])}")
     return verbs
+
+
+def _given(document: Mapping[str, Any], names: Sequence[str]) -> list[str]:
+    return [name for name in names if document.get(name) is not None]
 
 
 def publication_of(document: Any, position: int, time: int | None, limits: Limits) -> Publication:
