@@ -155,7 +155,7 @@ TEXTS = ("shortlist", "subscriber", "score", "norm", "combine")
 
 
 Noun = TypeVar("Noun")
-LiveNoun = TypeVar("LiveNoun", Subscription, Shortlist)
+LiveNoun = TypeVar("LiveNoun", bound=Subscription | Shortlist)
 Check = Callable[[Any], Iterable[Problem]]
 Kind = Literal["shortlist", "subscription", "advertisement"]
 

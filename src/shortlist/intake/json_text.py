@@ -10,7 +10,7 @@ from shortlist.model.wording import shown
 
 MOST_HOLDERS = 256
 """Objects and lists in a text, up to which no reader takes it for nested too deep."""
-LONG_NUMBER = re.compile(rb"\d{19}")
+LONG_NUMBER = re.compile(rb"[0-9]{19}")
 """Of more digits than what reads quickly is sure to keep."""
 
 
