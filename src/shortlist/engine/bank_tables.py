@@ -6,6 +6,7 @@ from typing import NamedTuple
 import numpy as np
 import pyarrow as pa
 
+from shortlist.matching.arrays import distinct
 from shortlist.matching.blocks import Ints, Longs
 from shortlist.scoring.match_sets import MatchSets
 from shortlist.selection.bank.arena import Arena, translated
@@ -76,8 +77,13 @@ def held_serials(tables: Mapping[str, pa.RecordBatch]) -> Longs:
 def held_numbers(tables: Mapping[str, pa.RecordBatch], name: str) -> Longs:
     """The different numbers in a field of all tables that have it, but for -1."""
     held = [_numpy(table, name) for table in tables.values() if name in table.schema.names]
-    numbers = np.unique(np.concatenate([np.empty(0, np.int64), *held]))
-    return numbers[numbers >= 0]
+    numbers = np.concatenate([np.empty(0, np.int64), *held])
+    numbers = numbers[numbers >= 0]
+    if not numbers.size:
+        return numbers
+    first = numbers.min()
+    found, _ = distinct(numbers - first, end=int(numbers.max() - first) + 1)
+    return found + first
 
 
 def _banks(selecting: BankSelecting) -> Iterator[tuple[int, str, Bank]]:
@@ -102,12 +108,12 @@ def _numpy(table: pa.RecordBatch, name: str) -> Records:
 def _rows_table(
     arena: Arena, places: Longs, selecting: BankSelecting, names: Names
 ) -> pa.RecordBatch:
-    rows = arena.rows[arena.rows_of_all(places)]
-    columns: dict[str, Records | pa.Array] = {name: rows[name] for name in rows.dtype.names or ()}
+    where = arena.rows_of_all(places)
+    columns = {name: arena.rows[name][where] for name in arena.rows.dtype.names or ()}
     if "publication" in columns:
-        columns["publication"] = selecting.publications.facts["serial"][rows["publication"]]
+        columns["publication"] = selecting.publications.facts["serial"][columns["publication"]]
     if "subscription" in columns:
-        columns["subscription"] = _named(rows["subscription"], names)
+        columns["subscription"] = _named(columns["subscription"], names)
     return _table(columns)
 
 

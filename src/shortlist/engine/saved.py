@@ -24,7 +24,7 @@ READABLE = (4, VERSION)
 """Before there were changes beside a registry, it was always whole."""
 MAGIC = b"shortlist state "
 PARTS = pa.schema({"name": pa.string(), "content": pa.large_binary()})
-SMALL = pa.ipc.IpcWriteOptions(compression="lz4")
+SMALL = pa.ipc.IpcWriteOptions(compression="lz4", use_threads=False)
 WITHOUT_LIMITS = Limits(
     expression_length=sys.maxsize,
     expression_depth=sys.maxsize,
@@ -34,7 +34,7 @@ WITHOUT_LIMITS = Limits(
     payload_bytes=sys.maxsize,
 )
 """For what was within the limits once."""
-PLAIN = pa.ipc.IpcWriteOptions()
+PLAIN = pa.ipc.IpcWriteOptions(use_threads=False)
 
 
 class UnusableState(ShortlistError, ValueError):

@@ -245,12 +245,14 @@ class Shard:
         """Placements as rows of DELIVERIES."""
         publications = self.selecting.publications
         numbers, what = distinct(placed.publications, len(publications))
+        told = ["source", "id", "data"] if with_data else ["source", "id"]
+        sources, ids, *data = publications.texts(told, numbers)
         return delivery_batch(
             Published(
-                sources=publications.text("source", numbers),
-                ids=publications.text("id", numbers),
+                sources=sources,
+                ids=ids,
                 positions=publications.facts["position"][numbers],
-                data=publications.text("data", numbers) if with_data else None,
+                data=data[0] if data else None,
                 places=what,
             ),
             self._receivers.of(placed.places),

@@ -40,8 +40,10 @@ DEPARTED = pa.schema(
 ENTRIES = pa.schema({"content": pa.binary()})
 """Entries of a log."""
 
+# shards have a core each: to wake threads takes longer than they would help
 AS_IT_IS = pa.ipc.IpcWriteOptions(use_threads=False)
-COMPRESSED = pa.ipc.IpcWriteOptions(compression="lz4")
+COMPRESSED = pa.ipc.IpcWriteOptions(compression="lz4", use_threads=False)
+ALONE = pa.ipc.IpcReadOptions(use_threads=False)
 FEW_BYTES = 2**16
 """Up to here compression takes longer than to write what it saves."""
 
@@ -86,7 +88,7 @@ def of_bytes(content: bytes) -> pa.Table:
     >>> of_bytes(to_bytes(table_of([(1, 5, "{}")], WAITING))).to_pydict()
     {'position': [1], 'time': [5], 'line': ['{}']}
     """
-    with pa.ipc.open_stream(content) as reader:
+    with pa.ipc.open_stream(content, options=ALONE) as reader:
         return reader.read_all()
 
 

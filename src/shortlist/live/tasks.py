@@ -6,8 +6,8 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from typing import Protocol, TypeVar
 
+import numpy as np
 import pyarrow as pa
-import pyarrow.compute as pc
 
 from shortlist.engine.admitted import Admitted
 from shortlist.engine.matching import NOMINATIONS
@@ -205,7 +205,8 @@ def _input(items: Stored, chosen: str | None, matched: Matched | None, shard: in
 
 def _for_shards(items: Items) -> pa.Table:
     """Items without what only an admission asks for: of publications, the lines they came in."""
-    is_command = pa.array(items.kinds == COMMAND)
-    line = pc.if_else(is_command, items.batch.column("line"), pa.scalar(None, pa.string()))
+    # nothing is taken at a null, while `if_else` would leave room for every line
+    commands = pa.array(np.arange(len(items)), mask=items.kinds != COMMAND)
+    line = items.batch.column("line").take(commands)
     lean = items.with_columns(line=line).without(["reason", "appended"])
     return pa.Table.from_batches([lean.batch])

@@ -1,6 +1,7 @@
 """Rows that come behind others and are forgotten in any order, as Arrow columns."""
 
 from bisect import bisect_right
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
@@ -19,10 +20,10 @@ class Pieces:
     >>> rows = Pieces(pa.schema({"id": pa.string()}))
     >>> for name in "abc":
     ...     rows.add(pa.record_batch({"id": [name]}))
-    >>> len(rows), rows.taken("id", np.array([0, 2])).to_pylist(), rows.value("id", 1)
+    >>> len(rows), rows.taken(["id"], np.array([0, 2]))[0].to_pylist(), rows.value("id", 1)
     (3, ['a', 'c'], 'b')
     >>> rows.keep(np.array([1, 2]))
-    >>> rows.taken("id", np.arange(2)).to_pylist()
+    >>> rows.taken(["id"], np.arange(2))[0].to_pylist()
     ['b', 'c']
     """
 
@@ -51,9 +52,9 @@ class Pieces:
         piece = bisect_right(self._starts, number) - 1
         return self._pieces[piece].column(name)[number - self._starts[piece]].as_py()
 
-    def taken(self, name: str, numbers: Longs) -> pa.Array:
-        """A column of some rows, in their order."""
-        return self._some(numbers, [name]).column(name).combine_chunks()
+    def taken(self, names: Sequence[str], numbers: Longs) -> list[pa.Array]:
+        """Columns of some rows, in their order."""
+        return [column.combine_chunks() for column in self._some(numbers, names).columns]
 
     def keep(self, numbers: Longs) -> None:
         """Forgets all other rows; these have the numbers 0, 1, 2, … then."""
@@ -62,7 +63,7 @@ class Pieces:
         for rows in kept:
             self.add(rows)
 
-    def _some(self, numbers: Longs, names: list[str]) -> pa.Table:
+    def _some(self, numbers: Longs, names: Sequence[str]) -> pa.Table:
         """Some columns of some rows, in their order."""
         bounds = np.searchsorted(numbers, self._starts).tolist()
         parts = [

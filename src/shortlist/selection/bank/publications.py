@@ -2,7 +2,7 @@
 
 import json
 from collections import defaultdict
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from typing import Any
 
 import numpy as np
@@ -89,9 +89,9 @@ class Publications:
         """What policies ask of publications, by number: a view."""
         return self._facts[: len(self)]
 
-    def text(self, name: str, numbers: Longs) -> pa.StringArray:
-        """One of the texts of some publications, in order of their numbers."""
-        return self._rows.taken(name, numbers)
+    def texts(self, names: Sequence[str], numbers: Longs) -> list[pa.StringArray]:
+        """Texts of some publications, by name and in order of their numbers."""
+        return self._rows.taken(names, numbers)
 
     def add(self, items: Items) -> int:
         """Takes publications in that appear after all others; the number of the first."""
@@ -119,14 +119,15 @@ class Publications:
     def saved(self, serials: Longs) -> pa.RecordBatch:
         """Some of them as rows of PUBLICATION; the serial numbers ascend."""
         numbers = self.numbers(serials)
-        facts = self._facts[numbers]
-        expiries = facts["expiry"]
+        times, expiries, positions = (
+            self._facts[name][numbers] for name in ("time", "expiry", "position")
+        )
         columns = [
-            facts["serial"],
-            facts["time"],
+            serials,
+            times,
             pa.array(expiries, mask=expiries == NEVER),
-            facts["position"],
-            *(self._rows.taken(name, numbers) for name in ROW.names),
+            positions,
+            *self._rows.taken(ROW.names, numbers),
         ]
         return pa.record_batch([*columns], schema=PUBLICATION)
 
@@ -156,7 +157,7 @@ class Publications:
         """Writes down who publications are, from one on."""
         assert self._names is not None
         numbers = np.arange(first, len(self))
-        sources, ids = (self.text(name, numbers).to_pylist() for name in ("source", "id"))
+        sources, ids = (texts.to_pylist() for texts in self.texts(["source", "id"], numbers))
         for number, source, name in zip(numbers.tolist(), sources, ids, strict=True):
             self._names[source, name].append(number)
 
