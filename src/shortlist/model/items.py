@@ -164,15 +164,15 @@ class Items:
 
     @cached_property
     def kinds(self) -> Kinds:
-        return self._numbers("kind")
+        return self.numbers("kind", missing=0)
 
     @cached_property
     def times(self) -> Longs:
-        return self._numbers("time")
+        return self.numbers("time", missing=0)
 
     @cached_property
     def positions(self) -> Longs:
-        return self._numbers("position")
+        return self.numbers("position", missing=0)
 
     def values(self, column: str) -> list[Any]:
         """A column as Python has it."""
@@ -187,10 +187,9 @@ class Items:
             **{name: row[name] for name in FACTS}, data={} if data is None else json.loads(data)
         )
 
-    def numbers(self, column: str, missing: int) -> Longs:
+    def numbers(self, column: str, missing: int) -> npt.NDArray[Any]:
         """A column of whole numbers, with a number for those that are null."""
-        return np.asarray(self.batch.column(column).fill_null(missing))
-
-    def _numbers(self, column: str) -> npt.NDArray[Any]:
         found = self.batch.column(column)
-        return np.asarray(found.fill_null(0) if found.null_count else found)
+        if len(found) and found.null_count == len(found):
+            return np.full(len(found), missing, found.type.to_pandas_dtype())
+        return np.asarray(found.fill_null(missing) if found.null_count else found)

@@ -39,7 +39,7 @@ class Pieces:
     def add(self, rows: pa.RecordBatch) -> None:
         """Takes rows in; columns that nobody has named are left out."""
         some = [rows.select(self._schema.names)] if rows.num_rows else []
-        while some and self._pieces and self._pieces[-1].num_rows <= 2 * len(some[0]):
+        while some and self._pieces and self._pieces[-1].num_rows <= len(some[0]):
             if self._pieces[-1].nbytes + some[0].nbytes > MOST_BYTES:
                 break
             self._starts.pop()
