@@ -75,7 +75,12 @@ def held_serials(tables: Mapping[str, pa.RecordBatch]) -> Longs:
 
 
 def held_numbers(tables: Mapping[str, pa.RecordBatch], name: str) -> Longs:
-    """The different numbers in a field of all tables that have it, but for -1."""
+    """The different numbers in a field of all tables that have it, but for -1.
+
+    >>> tables = {"rows": pa.record_batch({"publication": [9, -1, 7, 9]})}
+    >>> held_numbers(tables, "publication"), held_numbers(tables, "matched")
+    (array([7, 9]), array([], dtype=int64))
+    """
     held = [_numpy(table, name) for table in tables.values() if name in table.schema.names]
     numbers = np.concatenate([np.empty(0, np.int64), *held])
     numbers = numbers[numbers >= 0]
