@@ -83,12 +83,8 @@ def held_numbers(tables: Mapping[str, pa.RecordBatch], name: str) -> Longs:
     """
     held = [_numpy(table, name) for table in tables.values() if name in table.schema.names]
     numbers = np.concatenate([np.empty(0, np.int64), *held])
-    numbers = numbers[numbers >= 0]
-    if not numbers.size:
-        return numbers
-    first = numbers.min()
-    found, _ = distinct(numbers - first, end=int(numbers.max() - first) + 1)
-    return found + first
+    found, _ = distinct(numbers[numbers >= 0])
+    return found
 
 
 def _banks(selecting: BankSelecting) -> Iterator[tuple[int, str, Bank]]:

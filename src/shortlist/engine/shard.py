@@ -244,7 +244,7 @@ class Shard:
     def deliveries(self, placed: Placements, with_data: bool = False) -> pa.RecordBatch:
         """Placements as rows of DELIVERIES."""
         publications = self.selecting.publications
-        numbers, what = distinct(placed.publications, len(publications))
+        numbers, what = distinct(placed.publications)
         told = ["source", "id", "data"] if with_data else ["source", "id"]
         sources, ids, *data = publications.texts(told, numbers)
         return delivery_batch(

@@ -53,18 +53,20 @@ def picked(offsets: Ints, which: Ints) -> tuple[Longs, Ints]:
     return np.arange(new[-1]) + np.repeat(starts - new[:-1], lengths), new
 
 
-def distinct(numbers: Ints, end: int) -> tuple[Longs, Longs]:
-    """The numbers that occur, all of them from 0 to before an end; the place of each among them.
+def distinct(numbers: Ints) -> tuple[Longs, Longs]:
+    """The numbers that occur, ascending, and the place of each among them.
 
-    >>> distinct(np.array([7, 2, 7]), end=9)
+    >>> distinct(np.array([7, 2, 7]))
     (array([2, 7]), array([1, 0, 1]))
     """
-    if numbers.size * FEW < end:
+    first = numbers.min(initial=np.iinfo(numbers.dtype).max)
+    span = int(numbers.max(initial=first)) - int(first) + 1
+    if numbers.size * FEW < span:
         found, places = np.unique(numbers, return_inverse=True)
         return found, places
-    is_there = np.zeros(end, np.bool_)
-    is_there[numbers] = True
-    return np.flatnonzero(is_there), (np.cumsum(is_there) - 1)[numbers]
+    is_there = np.zeros(span, np.bool_)
+    is_there[numbers - first] = True
+    return np.flatnonzero(is_there) + first, (np.cumsum(is_there) - 1)[numbers - first]
 
 
 def joined(some: Sequence[Ints]) -> Ints:
