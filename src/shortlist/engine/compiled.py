@@ -29,7 +29,7 @@ def joining(document: Mapping[str, Any], limits: Limits, at_once: int = AT_ONCE)
         while some := [*islice(given, at_once)]:
             read = reader.read(Given.of_documents(some), lambda row: ("a state", None))
             assert not read.problems, read.problems[0][1]
-            yield compiler.piece(read)
+            yield {**compiler.piece(read), "mentions": compiler.mentions(read)}
 
     return Joining(rest, [*pieces()], limits)
 

@@ -52,14 +52,14 @@ class PieceCompiler:
         self._compiling = Compiling(self._terms)
 
     def piece(self, entries: Entries, some: Longs | None = None) -> Parts:
-        """Of all subscriptions that were read, or of some rows."""
+        """What a shard has to know of all subscriptions that were read, or of some rows."""
         rows = np.arange(len(entries)) if some is None else some
         forms, form_of = entries.forms, entries.form_of[rows]
         vocabulary, limits = self._terms.vocabulary, self._terms.limits
         least = np.array([_least(form) for form in forms])[form_of]
         scores = entries.scores, entries.score_of[rows], least
         return {
-            **self.columns(entries, some),
+            **self._columns(entries, some),
             "hows": np.array([HOWS[form.combine or "max"] for form in forms], np.int8)[form_of],
             "refreshes": np.array([_refresh(form) for form in forms], np.int64)[form_of],
             "weights": np.array([form.weight for form in forms], np.float64)[form_of],
@@ -69,19 +69,20 @@ class PieceCompiler:
             **self._index(entries, rows),
         }
 
-    def columns(self, entries: Entries, some: Longs | None = None) -> Parts:
-        """The part of it that an admission has to know."""
+    def admission(self, entries: Entries) -> Parts:
+        """What an admission has to know of all subscriptions that were read."""
+        return {**self._columns(entries), "mentions": self.mentions(entries)}
+
+    def _columns(self, entries: Entries, some: Longs | None = None) -> Parts:
+        """What both shards and admissions have to know."""
         rows = np.arange(len(entries)) if some is None else some
         texts, policies = entries.texts(), _Policies(entries.forms)
-        named = columns_of(entries, some)
-        owns = np.diff(named["shortlists"].offsets) == 0
         return {
-            **named,
+            **columns_of(entries, some),
             "documents": texts if some is None else Texts.of_arrow(texts.arrow().take(rows)),
             "subscribers": _texts(entries.subscribers, rows),
             "policies": policies.texts,
             "policy_of": policies.numbers[entries.form_of[rows]],
-            "mentions": self._mentions(entries, rows, owns),
         }
 
     def _index(self, entries: Entries, rows: Longs) -> Parts:
@@ -154,9 +155,10 @@ class PieceCompiler:
             census.add_many(entries.conditions.outline(number), count)
         return census.saved()
 
-    def _mentions(self, entries: Entries, rows: Longs, owns: Any) -> dict[str, Any]:
+    def mentions(self, entries: Entries) -> dict[str, Any]:
+        """Who mentions what; only admissions ask for it."""
         mentions = Mentions(self._terms.vocabulary, self._terms.limits)
-        asked, scores = entries.conditions.condition_of[rows], entries.score_of[rows]
+        asked, scores = entries.conditions.condition_of, entries.score_of
         sets: dict[Paths, int] = {Paths(): 0}
         of_condition = np.zeros(int(asked.max(initial=0)) + 2, np.int64)
         for number, _ in _counted(asked[asked != ABSENT]):
@@ -170,7 +172,8 @@ class PieceCompiler:
         for both, count in _counted(of_condition[asked] * len(every) + of_score[scores]):
             one, other = divmod(both, len(every))
             mentions.count(every[one] | every[other], count)
-        for form, count in enumerate(np.bincount(entries.form_of[rows[owns]]).tolist()):
+        owns = np.array([home is None for home in entries.shortlists], np.bool_)
+        for form, count in enumerate(np.bincount(entries.form_of[owns]).tolist()):
             if count:
                 mentions.count_policy(entries.forms[form].policy or EVERYTHING, count)
         return mentions.saved()

@@ -219,7 +219,7 @@ def compile_part(work: PartWork) -> PartDone:
         place = Path(work.folder, f"{len(pieces):06}")
         labels = {str(row): label for row, label in read.labels.items()}
         is_good = work.compiles and not problems
-        columns = compiler.columns(read) if is_good else columns_of(read)
+        columns = compiler.admission(read) if is_good else columns_of(read)
         named = {**columns, "numbers": numbers, "labels": json.dumps(labels)}
         save_parts(place / ADMISSION, None, named, durable=False)
         if is_good:
