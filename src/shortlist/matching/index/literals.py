@@ -7,6 +7,7 @@ type without what is negated.
 
 import struct
 import typing
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import NamedTuple
 
@@ -189,6 +190,28 @@ class Literal(NamedTuple):
     plus: Slot
     minus: Slot = NOTHING
     grade: Grade | None = None
+
+
+class Numbered(NamedTuple):
+    """The literals of a condition, as numbers of slots and of grades."""
+
+    plus: tuple[int, ...]
+    minus: tuple[int, ...]
+    grades: tuple[int, ...]
+
+    @classmethod
+    def of(
+        cls,
+        literals: Sequence[Literal],
+        number: Callable[[Slot], int],
+        grade: Callable[[Grade | None], int],
+    ) -> "Numbered":
+        """Given what numbers slots and grades, equal ones equally."""
+        return cls(
+            tuple([number(literal.plus) for literal in literals]),
+            tuple([number(literal.minus) for literal in literals]),
+            tuple([grade(literal.grade) for literal in literals]),
+        )
 
 
 def compiled(predicate: Predicate, vocabulary: Vocabulary) -> Literal:

@@ -1,6 +1,6 @@
 """Some conditions as arrays that kernels run over, and the segments of an index."""
 
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Hashable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from itertools import chain
 from math import isfinite
@@ -13,7 +13,7 @@ from shortlist.matching.arrays import Ints, joined, offsets_of, picked, with_len
 from shortlist.matching.blocks import Bools, Floats
 from shortlist.matching.index.columns import Columns, LiteralColumn
 from shortlist.matching.index.grades import Grades
-from shortlist.matching.index.literals import Grade, Slot
+from shortlist.matching.index.literals import Grade, Numbered
 from shortlist.matching.index.numbering import NOBODY, Sharers
 from shortlist.matching.index.tables import SlotNumbers, SlotTable
 from shortlist.matching.index.terms import Condition
@@ -123,14 +123,8 @@ class Programs(NamedTuple):
         return int(np.diff(self.literal_offsets).max(initial=1))
 
     @classmethod
-    def of(
-        cls,
-        conditions: Sequence[Condition],
-        number: Callable[[Slot], int],
-        grade: Callable[[Grade | None], int],
-    ) -> "Programs":
-        """The programs of conditions, given what numbers slots and grades."""
-        literals = [literal for each in conditions for literal in each.literals]
+    def of(cls, conditions: Sequence[Condition], numbered: Sequence[Numbered]) -> "Programs":
+        """The programs of conditions, given the numbers of each one's literals."""
         offsets = offsets_of([len(each.literals) for each in conditions])
         code = [
             step + first if step >= 0 else step
@@ -139,10 +133,10 @@ class Programs(NamedTuple):
         ]
         return cls(
             literal_offsets=offsets,
-            plus=np.array([number(literal.plus) for literal in literals], np.int32),
-            minus=np.array([number(literal.minus) for literal in literals], np.int32),
-            grades=np.array([grade(literal.grade) for literal in literals], np.int32),
-            weights=np.array([*chain.from_iterable(map(_weights, conditions))], np.float64),
+            plus=_flat((each.plus for each in numbered), np.int32),
+            minus=_flat((each.minus for each in numbered), np.int32),
+            grades=_flat((each.grades for each in numbered), np.int32),
+            weights=_flat(map(_weights, conditions), np.float64),
             code_offsets=offsets_of([len(each.code) for each in conditions]),
             code=np.array(code, np.int32),
             norms=np.array([each.norm for each in conditions], np.uint8),
@@ -188,6 +182,10 @@ class Programs(NamedTuple):
 
 _PER_LITERAL = ("plus", "minus", "grades", "weights")
 _PER_PROGRAM = ("norms", "is_strict", "is_conjunction", "is_graded", "least")
+
+
+def _flat(runs: Iterable[Iterable[float]], kind: type) -> np.ndarray:
+    return np.array([*chain.from_iterable(runs)], kind)
 
 
 def _weights(condition: Condition) -> Sequence[float]:
@@ -238,16 +236,26 @@ class Segment:
         Others that are equal are there once.
         """
         slots = SlotNumbers()
-        known: dict[Condition, int] = {}
-        which = [known.setdefault(condition, len(known)) for condition in conditions]
-        distinct = list(known)
-        is_plain = [each.is_plain for each in distinct]
+        grades: dict[Grade | None, int] = {None: -1}
+
+        def grade(one: Grade | None) -> int:
+            return grades.setdefault(one, len(grades) - 1)
+
+        # conditions are told apart by their numbers, since slots take long to compare
+        known: dict[Hashable, int] = {}
+        which: list[int] = []
+        distinct: list[tuple[Condition, Numbered]] = []
+        for each in conditions:
+            numbered = Numbered.of(each.literals, slots.number, grade)
+            which.append(known.setdefault((numbered, each.program), len(known)))
+            if len(known) > len(distinct):
+                distinct.append((each, numbered))
+        is_plain = [each.is_plain for each, _ in distinct]
         crisp, others = np.flatnonzero(is_plain), np.flatnonzero(np.logical_not(is_plain))
-        plain = [distinct[place] for place in crisp.tolist()]
-        literals = [literal for each in plain for literal in each.literals]
-        plus = [np.array([slots.number(literal.plus) for literal in literals], np.int32)]
-        minus = [np.array([slots.number(literal.minus) for literal in literals], np.int32)]
-        lengths = [len(each.literals) for each in plain]
+        plain = [distinct[place][1] for place in crisp.tolist()]
+        plus = [_flat((each.plus for each in plain), np.int32)]
+        minus = [_flat((each.minus for each in plain), np.int32)]
+        lengths = [len(each.plus) for each in plain]
         for columns, size, filling in alike:
             more_plus, more_minus = columns.numbered(size, filling, slots)
             plus.append(more_plus.ravel())
@@ -257,12 +265,8 @@ class Segment:
         total = first + len(lengths) - len(plain)
         which += range(first, total)
         crisp = np.append(crisp, np.arange(first, total))
-        grades: dict[Grade | None, int] = {None: -1}
-
-        def grade(one: Grade | None) -> int:
-            return grades.setdefault(one, len(grades) - 1)
-
-        programs = Programs.of([distinct[place] for place in others.tolist()], slots.number, grade)
+        rest = [distinct[place] for place in others.tolist()]
+        programs = Programs.of([each for each, _ in rest], [numbers for _, numbers in rest])
         graded = Grades.of([one for one in grades if one is not None])
         conjunctions = offsets_of(lengths), np.concatenate(plus), np.concatenate(minus)
         segment, order = _arranged(slots, conjunctions, programs, graded)

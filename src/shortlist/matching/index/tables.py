@@ -218,21 +218,27 @@ KEYED = (Below, Equal)
 
 
 class _Keyed(NamedTuple):
-    """Slots of one attribute that whole numbers tell apart; some may come again."""
+    """Slots of one attribute that whole numbers tell apart."""
 
+    known: dict[int, int]
+    """By key, the numbers of those that came one by one."""
     numbers: list[int]
     keys: list[int]
+    """Of those that came together; some may come again."""
 
 
 class SlotNumbers:
-    """Numbers slots as they come, some more than once; `table` puts each in order once.
+    """Numbers slots as they come: one by one each has one number, together (`more`) it may have
+    several; `table` puts each in order once.
 
     >>> numbers, rent = SlotNumbers(), Attribute(("rent",), "number")
-    >>> numbers.number(Below(rent, 7)), numbers.number(Below(rent, 5)), numbers.number(NOTHING)
-    (2, 3, 0)
+    >>> [numbers.number(slot) for slot in (Below(rent, 7), Below(rent, 5), NOTHING, Below(rent, 7))]
+    [2, 3, 0, 2]
+    >>> numbers.more(Below, rent, np.array([7, 9]))
+    range(4, 6)
     >>> table, final = numbers.table()
     >>> table.ends[0].keys, final
-    (array([5, 7]), array([0, 1, 3, 2], dtype=int32))
+    (array([5, 7, 9]), array([0, 1, 3, 2, 3, 4], dtype=int32))
     """
 
     def __init__(self) -> None:
@@ -242,19 +248,20 @@ class SlotNumbers:
         self._members: dict[int, list[int]] = {}
 
     def number(self, slot: Slot) -> int:
+        known: dict[Any, int]
         if isinstance(slot, KEYED) and slot.attribute.kind != "text":
-            keyed = self._of(type(slot), slot.attribute)
-            keyed.keys.append(slot.end if isinstance(slot, Below) else slot.key)  # type: ignore[arg-type]
-            keyed.numbers.append(self._count)
-        elif slot in self._others:
-            return self._others[slot]
+            known = self._of(type(slot), slot.attribute).known
+            key = slot.end if isinstance(slot, Below) else slot.key
         else:
+            known, key = self._others, slot
+        number = known.get(key)
+        if number is None:
             if isinstance(slot, AnyOf):
                 members = [self.number(member) for member in slot.slots]
                 self._members[self._count] = members
-            self._others[slot] = self._count
-        self._count += 1
-        return self._count - 1
+            number = known[key] = self._count
+            self._count += 1
+        return number
 
     def numbers(self, table: SlotTable, is_used: Bools) -> Ints:
         """The numbers of those slots of a table that are used, by the numbers they had there."""
@@ -289,7 +296,7 @@ class SlotNumbers:
     def _of(self, kind: type[Slot], attribute: Attribute) -> _Keyed:
         keyed = self._keyed.get((kind, attribute))
         if keyed is None:
-            keyed = self._keyed[kind, attribute] = _Keyed([], [])
+            keyed = self._keyed[kind, attribute] = _Keyed({}, [], [])
         return keyed
 
 
@@ -353,9 +360,10 @@ class _Layout:
         """Attributes with the first number and the distinct keys of each one's slots."""
         for (found, attribute), keyed in sorted(self._keyed.items(), key=_by_attribute):
             if found is kind:
-                keys, places = np.unique(np.array(keyed.keys, np.int64), return_inverse=True)
+                every = np.array([*keyed.known, *keyed.keys], np.int64)
+                keys, places = np.unique(every, return_inverse=True)
                 first = self._next
-                self.final[keyed.numbers] = first + places
+                self.final[[*keyed.known.values(), *keyed.numbers]] = first + places
                 self._next += keys.size
                 yield attribute, first, keys
 

@@ -51,6 +51,11 @@ class Condition:
         crisp = self.is_conjunction and not self.is_graded
         return crisp and self.norm == MIN and self.least == FALSE
 
+    @property
+    def program(self) -> tuple[tuple[int, ...], int, Degrees, tuple[float, ...]]:
+        """All that it is beside its literals."""
+        return self.code, self.norm, self.least, self.weights
+
 
 def compiled_condition(
     where: Where, vocabulary: Vocabulary, norm: Norm = "min", least: Degrees = FALSE
