@@ -195,8 +195,8 @@ class ConditionReader(Reader):
             value = self._value(found, path)
             if operator == "<>":
                 operator = "!="
-            elif operator not in ("=", "!="):
-                _refuse_boolean(value, found)
+            elif isinstance(value, bool) and operator not in ("=", "!="):
+                raise _boolean_fault(found)
             return Comparison(path, operator, value, negated)  # type: ignore[arg-type]
         between, member, is_inverted = found.group("between", "member", "range_inverted")
         if between:
@@ -309,7 +309,8 @@ def _check_types(values: Sequence[Scalar], places: Sequence[Token]) -> None:
     """Values that stand together are of one type, and no booleans."""
     first = type(values[0])
     for value, place in zip(values, places, strict=True):
-        _refuse_boolean(value, place)
+        if isinstance(value, bool):
+            raise _boolean_fault(place)
         if type(value) is not first:
             message = f"expected {KINDS[first]} like the first value, found {KINDS[type(value)]}"
             raise LanguageError(message, _start_of_value(place) + 1)
@@ -320,10 +321,8 @@ def _start_of_value(found: Token) -> int:
     return next(start for start in starts if start >= 0)
 
 
-def _refuse_boolean(value: Scalar, place: Token) -> None:
-    if isinstance(value, bool):
-        at = place.start("boolean") + 1
-        raise LanguageError("a boolean can only be compared with = and !=", at)
+def _boolean_fault(place: Token) -> LanguageError:
+    return LanguageError("a boolean can only be compared with = and !=", place.start("boolean") + 1)
 
 
 def _trapezoid_fault(corners: list[float | None]) -> tuple[int, str] | None:

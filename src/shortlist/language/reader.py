@@ -190,11 +190,12 @@ def fault(message: str, found: Token | None) -> LanguageError:
 
 def number_of(found: Token) -> float:
     """The value of a token with a group `number`, and perhaps a group `sign`."""
-    value = float(found["number"])
+    digits, sign = found.group("number", "sign")
+    value = float(digits)
     if value == math.inf:
-        digits = shown(found["number"])
-        raise LanguageError(f"{digits} is too large for a number", found.start("number") + 1)
-    return 0.0 - value if found["sign"] == "-" else value
+        message = f"{shown(digits)} is too large for a number"
+        raise LanguageError(message, found.start("number") + 1)
+    return 0.0 - value if sign == "-" else value
 
 
 def text_of(string: str) -> str:

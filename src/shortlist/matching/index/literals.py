@@ -7,8 +7,9 @@ type without what is negated.
 
 import struct
 import typing
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
+from functools import lru_cache
 from typing import NamedTuple
 
 import numpy as np
@@ -53,6 +54,10 @@ class Attribute(NamedTuple):
 
     path: Path
     kind: Kind
+
+
+_attribute = lru_cache(4_096)(Attribute)
+"""Many predicates are about the same one."""
 
 
 @dataclass(frozen=True, slots=True, order=True)
@@ -232,15 +237,15 @@ def compiled(predicate: Predicate, vocabulary: Vocabulary) -> Literal:
 
 def key(value: Scalar) -> Key:
     """What orders a value among those of its type."""
+    if isinstance(value, float):
+        return number_key(value)
     if isinstance(value, str):
         return value
-    if isinstance(value, Instant):
-        return value.micros
-    return int(value) if isinstance(value, bool) else number_key(value)
+    return value.micros if isinstance(value, Instant) else int(value)
 
 
 def _crisp(predicate: Comparison | In | BetweenPredicate | TextMatch, many: bool) -> Literal:
-    attribute = Attribute(predicate.path, KINDS[type(literal(predicate))])
+    attribute = _attribute(predicate.path, KINDS[type(literal(predicate))])
     negated = predicate.negated
     if isinstance(predicate, Comparison):
         return _compared(attribute, predicate.operator, predicate.value, negated, many)
@@ -248,8 +253,8 @@ def _crisp(predicate: Comparison | In | BetweenPredicate | TextMatch, many: bool
         ends = _end(predicate.low, False), _end(predicate.high, True)
         return _range(attribute, *ends, negated, many)
     if isinstance(predicate, In):
-        members = sorted({Equal(attribute, key(value)) for value in predicate.values})
-        return _either(attribute, _any_of(members), negated)
+        members = sorted({key(value) for value in predicate.values})
+        return _either(attribute, _any_of(attribute, members), negated)
     found = Found(predicate.path, predicate.operator, predicate.text)
     return _either(attribute, found if predicate.text else Typed(attribute), negated)
 
@@ -292,8 +297,9 @@ def _other_than(attribute: Attribute, value: Scalar) -> Slot:
     return AnyOf((Between(attribute, *before), Between(attribute, *after)))
 
 
-def _any_of(slots: list[Equal]) -> Slot:
-    return slots[0] if len(slots) == 1 else AnyOf(tuple(slots))
+def _any_of(attribute: Attribute, keys: Iterable[Key]) -> Slot:
+    slots = tuple([Equal(attribute, each) for each in keys])
+    return slots[0] if len(slots) == 1 else AnyOf(slots)
 
 
 def _end(value: Scalar, after: bool) -> End:
@@ -353,5 +359,5 @@ def _ends(
 def _support_of_words(path: Path, words: Words, negated: bool) -> Literal:
     attribute = Attribute(path, "text")
     least = 1.0 if negated else 0.0
-    wanted = [Equal(attribute, word) for word, degree in words if degree > 0.0 and degree >= least]
-    return _either(attribute, _any_of(wanted), negated)
+    wanted = [word for word, degree in words if degree > 0.0 and degree >= least]
+    return _either(attribute, _any_of(attribute, wanted), negated)
