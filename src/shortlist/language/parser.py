@@ -20,7 +20,28 @@ def parse_where(text: str, vocabulary: Vocabulary = NO_VOCABULARY, limits: Limit
     shortlist.language.errors.LanguageError: column 7: expected a value (a number, a string in \
 single quotes, true, false or time '…') after '>', found the end of the text
     """
-    return read_condition(text, vocabulary, limits)
+    return _latest.read(text, vocabulary, limits)
+
+
+class _Latest:
+    """Reads conditions, and keeps the last one: who takes in a subscription asks for its condition
+    more than once, in different rooms."""
+
+    def __init__(self) -> None:
+        self._kept: tuple[str, Vocabulary, int, Limits, Where] | None = None
+
+    def read(self, text: str, vocabulary: Vocabulary, limits: Limits) -> Where:
+        kept = self._kept  # as a whole, since other threads read, too
+        if kept is not None and kept[0] == text and kept[1] is vocabulary:
+            _, _, version, limited, where = kept
+            if version == vocabulary.version and limited == limits:
+                return where
+        where = read_condition(text, vocabulary, limits)
+        self._kept = text, vocabulary, vocabulary.version, limits, where
+        return where
+
+
+_latest = _Latest()
 
 
 def parse_any_where(text: str | None, vocabulary: Vocabulary, limits: Limits) -> Where | None:

@@ -6,10 +6,12 @@ import numpy as np
 import pytest
 
 from shortlist.fuzzy.degrees import Degrees
+from shortlist.language.parser import parse_where
 from shortlist.matching.coarse import asked_where
 from shortlist.matching.index.segments import Segment
 from shortlist.matching.index.terms import Terms, compiled_condition
 from shortlist.model.settings import Limits
+from shortlist.model.vocabulary import Vocabulary
 from tests.matching.index.drawn import subscriptions, vocabulary
 
 TERMS = Terms(vocabulary(), Limits())
@@ -43,6 +45,14 @@ def test_equal_conditions_are_stored_once():
     segment, places = Segment.of([*some, *some])
     assert segment.count == len(set(some))
     assert np.array_equal(places[: len(some)], places[len(some) :])
+
+
+def test_conditions_that_only_look_alike_are_stored_apart():
+    texts = ("x = 1", "x = true", "x = 1 and y = 1", "x = 1 or y = 1", "y = 1 and x = 1")
+    some = [compiled_condition(parse_where(text), Vocabulary()) for text in texts]
+    norms = [compiled_condition(parse_where(texts[2]), Vocabulary(), norm="product")]
+    segment, places = Segment.of([*some, *norms])
+    assert sorted(places.tolist()) == [*range(segment.count)] == [*range(len(texts) + 1)]
 
 
 @pytest.mark.parametrize("start", range(0, 400, 100))
