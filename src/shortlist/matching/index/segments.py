@@ -126,19 +126,17 @@ class Programs(NamedTuple):
     def of(cls, conditions: Sequence[Condition], numbered: Sequence[Numbered]) -> "Programs":
         """The programs of conditions, given the numbers of each one's literals."""
         offsets = offsets_of([len(each.literals) for each in conditions])
-        code = [
-            step + first if step >= 0 else step
-            for each, first in zip(conditions, offsets.tolist(), strict=False)
-            for step in each.code
-        ]
+        code_offsets = offsets_of([len(each.code) for each in conditions])
+        code = _flat((each.code for each in conditions), np.int32)
+        firsts = np.repeat(offsets[:-1], np.diff(code_offsets))
         return cls(
             literal_offsets=offsets,
             plus=_flat((each.plus for each in numbered), np.int32),
             minus=_flat((each.minus for each in numbered), np.int32),
             grades=_flat((each.grades for each in numbered), np.int32),
             weights=_flat(map(_weights, conditions), np.float64),
-            code_offsets=offsets_of([len(each.code) for each in conditions]),
-            code=np.array(code, np.int32),
+            code_offsets=code_offsets,
+            code=np.where(code >= 0, code + firsts, code),
             norms=np.array([each.norm for each in conditions], np.uint8),
             is_strict=np.array([each.is_strict for each in conditions], np.bool_),
             is_conjunction=np.array([each.is_conjunction for each in conditions], np.bool_),
