@@ -248,12 +248,11 @@ class SlotNumbers:
         self._members: dict[int, list[int]] = {}
 
     def number(self, slot: Slot) -> int:
-        known: dict[Any, int]
+        known: dict[Any, int] = self._others
+        key: Any = slot
         if isinstance(slot, KEYED) and slot.attribute.kind != "text":
             known = self._of(type(slot), slot.attribute).known
             key = slot.end if isinstance(slot, Below) else slot.key
-        else:
-            known, key = self._others, slot
         number = known.get(key)
         if number is None:
             if isinstance(slot, AnyOf):
