@@ -9,7 +9,7 @@ import pyarrow as pa
 
 from shortlist.engine.live_registry import LiveRegistry
 from shortlist.intake.columns import RegistryColumns
-from shortlist.matching.blocks import Block, Bools, Floats, Longs
+from shortlist.matching.blocks import Block, Bools, Floats, Ints, Longs
 from shortlist.matching.index.index import Index
 from shortlist.matching.index.names import NameColumn
 from shortlist.matching.index.numbering import NOBODY, SavedNumbers
@@ -97,8 +97,7 @@ class Finder:
         return number
 
     def remove(self, subscription: str) -> int:
-        number = self.number(subscription)
-        self._index.remove(subscription)
+        number = self._index.remove(subscription)
         self._scoring.remove(number)
         return number
 
@@ -108,6 +107,11 @@ class Finder:
     def found(self, block: Block) -> Arrivals:
         """All that matches and has a score."""
         return self._scoring.scored(block, self._index.match_block(block, unconditional=False))
+
+    def found_for(self, numbers: Ints, block: Block) -> Arrivals:
+        """The same for some subscriptions, which are few among all."""
+        matches = self._index.match_some(block, numbers.tolist())
+        return self._scoring.scored(block, matches, among=numbers)
 
     def hopeful(self, block: Block, hopes: Hopes, lasts: Bools) -> tuple[Arrivals, int]:
         """The same without what cannot matter, and how much that was."""
@@ -228,13 +232,8 @@ class Matching(LiveRegistry):
         members = [member for name in shortlists for member in self.roster.members(name)]
         if len(members) * FEW > len(self.roster.subscriptions):
             return self.combining.grouped(block.size, self._finder.found(block))
-        finder = Finder(self.vocabulary, self.limits)
-        numbers = np.empty(len(members), np.int32)
-        for member in members:
-            numbers[finder.add(self.roster.subscriptions[member])] = self.number(member)
-        found = finder.found(block)
-        found = found._replace(subscriptions=numbers[found.subscriptions])
-        return self.combining.grouped(block.size, found)
+        numbers = np.fromiter(map(self.number, members), np.int32, len(members))
+        return self.combining.grouped(block.size, self._finder.found_for(numbers, block))
 
     def nominations(self, items: Items) -> pa.Table:
         """The best candidates of each publication that has a reach, by its publisher's own score:

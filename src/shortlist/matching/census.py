@@ -45,8 +45,8 @@ class TypeCensus:
         self._by_shape: dict[tuple[str, int], list[Asked]] = {}
         self.mismatches: Counter[str] = Counter()
         self._seen: tuple[Block, int] | None = None
-        self._missing: dict[Asked, Bools] = {}
-        """Which publications that were seen have another type."""
+        self._missing: dict[Asked, list[int]] = {}
+        """From each publication that was seen on, how many have another type."""
 
     def add(self, subscription: Subscription) -> None:
         self._count(self._types(subscription), 1)
@@ -59,13 +59,15 @@ class TypeCensus:
         self._count(self._types(subscription), -1)
 
     def _count(self, some: Iterable[Asked], by: int) -> None:
-        for path, asked in some:
+        for each in some:
+            path, asked = each
             self._asked[path][asked] += by
             if self._seen is not None:
                 block, first = self._seen
-                if (path, asked) not in self._missing:
-                    self._missing[path, asked] = _missed(block.column(path), asked)
-                self._miss(path, by * int(self._missing[path, asked][first:].sum()))
+                if each not in self._missing:
+                    missed = _missed(block.column(path), asked)
+                    self._missing[each] = np.cumsum(missed[::-1])[::-1].tolist()
+                self._miss(path, by * self._missing[each][first])
 
     def behind(self, block: Block, first: int) -> None:
         """Whoever comes or goes does so before one of the publications observed last; all of a

@@ -97,9 +97,16 @@ class BlockScoring:
         """Whether a subscription ranks everything by distance."""
         return bool(self._is_unconditional[number]) and self._scores.measures_distance(number)
 
-    def scored(self, block: Block, matches: Matches) -> Arrivals:
-        """The pairs that have a score; matches are those of subscriptions with a condition."""
-        return scored_pairs(self._scores, block, matches, self._unconditional)
+    def scored(self, block: Block, matches: Matches, among: Ints | None = None) -> Arrivals:
+        """The pairs that have a score; matches are those of subscriptions with a condition.
+
+        Where only some subscriptions are asked about, `among` has their numbers.
+        """
+        if among is None:
+            unconditional = self._unconditional
+        else:
+            unconditional = among[self._is_unconditional[among]]
+        return scored_pairs(self._scores, block, matches, unconditional)
 
     def hopeful(
         self, block: Block, matches: Matches, hopes: Hopes, lasts: Bools

@@ -52,9 +52,9 @@ class Numbering(Generic[Thing]):
         return self._numbers.get(thing)
 
     def take(self, thing: Thing, times: int = 1) -> int:
-        if thing not in self._numbers:
-            self._introduce(thing)
-        number = self._numbers[thing]
+        number = self._numbers.get(thing)
+        if number is None:
+            number = self._introduce(thing)
         self._uses[number] += times
         return number
 
@@ -84,7 +84,7 @@ class Numbering(Generic[Thing]):
         self._uses, self._free = saved["uses"].tolist(), saved["free"].tolist()
         self.introduced = saved["introduced"]
 
-    def _introduce(self, thing: Thing) -> None:
+    def _introduce(self, thing: Thing) -> int:
         self.introduced += 1
         if self._free:
             number = self._free.pop()
@@ -94,6 +94,7 @@ class Numbering(Generic[Thing]):
             self.things.append(thing)
             self._uses.append(0)
         self._numbers[thing] = number
+        return number
 
 
 class Spans:

@@ -187,9 +187,9 @@ class StoredScores:
         return templated(parse_any_score(score, self._limits), self.vocabulary)
 
     def _template(self, template: Template, times: int = 1) -> int:
-        is_new = self.templates.find(template) is None
+        introduced = self.templates.introduced
         number = self.templates.take(template, times)
-        if is_new:
+        if self.templates.introduced > introduced:
             code = [
                 (*self._code_of(instruction), place)
                 for instruction, place in zip(template.instructions, template.places, strict=True)

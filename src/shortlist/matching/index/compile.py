@@ -99,7 +99,7 @@ def _pieces(
     for subscription in subscriptions:
         request = index.terms.request(subscription)
         sharer = index.requests.find(request)
-        number = index.enter(subscription, sharer)
+        number = index.enter(subscription, request, sharer)
         if sharer != NOBODY or request.where is None:
             sharing.append((number, sharer))
         else:

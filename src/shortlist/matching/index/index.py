@@ -1,8 +1,7 @@
 """The compiled matcher: conditions in segments, publications in blocks."""
 
 import os
-from collections import Counter
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import asdict
 from functools import lru_cache, partial
 from pathlib import Path
@@ -11,17 +10,14 @@ from typing import Any
 import numpy as np
 
 from shortlist.matching.base import Match
-from shortlist.matching.blocks import Block, Ints, Longs
+from shortlist.matching.blocks import Block, Ints
 from shortlist.matching.index.compiling import Compiling, Read
-from shortlist.matching.index.literals import Attribute
-from shortlist.matching.index.masks import MOST
 from shortlist.matching.index.matches import Matches
 from shortlist.matching.index.numbering import NOBODY, Numbering, Requests
-from shortlist.matching.index.search import FuzzySearch, Search
 from shortlist.matching.index.segments import FULL, Segment, Shelf
+from shortlist.matching.index.shelved import ShelfMatching
 from shortlist.matching.index.storage import bytes_of, open_parts, save_parts
-from shortlist.matching.index.terms import Terms, document_of, vocabulary_of
-from shortlist.matching.kernels.conditions import NARROW
+from shortlist.matching.index.terms import Request, Terms, document_of, vocabulary_of
 from shortlist.matching.scan import reaches
 from shortlist.matching.values import Reader
 from shortlist.model.settings import Limits
@@ -30,10 +26,6 @@ from shortlist.model.vocabulary import Vocabulary
 
 FEW = 256
 """Pairs of a publication and a subscription up to which it is not worth while to make masks."""
-OFTEN = 4
-"""Where one in so many ends is one of its numbers, an attribute is asked about often."""
-SPARSE = 64
-"""Where one pair in so many matches, moving the matches back takes longer than order saves."""
 REMEMBERED = 4096
 """Conditions that are kept ready to be judged one by one."""
 
@@ -64,12 +56,10 @@ class Index:
         self.numbering = Numbering()
         self.requests = Requests(self.terms.request)
         self._shelf = Shelf()
+        self._matching = ShelfMatching(self._shelf)
         self._few = few
         self._compiling = Compiling(self.terms)
         self._waiting: dict[int, Read] = {}
-        self._room = 4096
-        self._is_dense = False
-        """Many pairs of the last block matched."""
         self._meets = lru_cache(REMEMBERED)(self.terms.meets)
 
     @classmethod
@@ -110,6 +100,7 @@ class Index:
         self.numbering = Numbering(saved["numbers"].copied())
         self.requests = Requests(self.terms.request, saved["requests"])
         self._shelf = saved["shelf"]
+        self._matching = ShelfMatching(self._shelf)
 
     @property
     def nbytes(self) -> int:
@@ -127,7 +118,7 @@ class Index:
         made = self._waiting.get(sharer)
         if sharer == NOBODY:
             made = self._compiling.read(request)
-        number = self.enter(subscription, sharer)
+        number = self.enter(subscription, request, sharer)
         if made is None:
             self.share(number, sharer)
             return number
@@ -136,10 +127,10 @@ class Index:
             self._flush()
         return number
 
-    def enter(self, subscription: Subscription, sharer: int) -> int:
+    def enter(self, subscription: Subscription, request: Request, sharer: int) -> int:
         """Numbers a subscription; someone who asks the same is known, or nobody does."""
         number = self.numbering.add(subscription.id)
-        self.requests.put(number, subscription, sharer)
+        self.requests.put(number, subscription, request, sharer)
         return number
 
     def share(self, number: int, sharer: int) -> None:
@@ -153,10 +144,12 @@ class Index:
         """Takes conditions that are compiled already, for subscriptions that have numbers."""
         self._shelf.put(segment, numbers, places)
 
-    def remove(self, subscription: str) -> None:
+    def remove(self, subscription: str) -> int:
+        """Takes a subscription out; the answer is the number that it had."""
         number = self.numbering.remove(subscription)
         is_waiting = self._waiting.pop(number, None) is not None
         self.requests.drop(number, NOBODY if is_waiting else self._shelf.drop(number))
+        return number
 
     def match(self, read: Reader) -> list[Match]:
         found = self.match_block(Block.of_readers([read]))
@@ -169,81 +162,53 @@ class Index:
 
         Those who have no condition match everything; they may be left aside.
         """
-        found = self._exact(block, unconditional)
-        bits = self.terms.limits.degree_bits
-        return found if bits is None else found.packed(bits)
-
-    def _exact(self, block: Block, unconditional: bool) -> Matches:
         if block.size * len(self.requests) <= self._few:
-            return self._judged_all(block, unconditional)
+            everyone = (number for number in range(len(self.requests)) if number in self.requests)
+            return self._told(self._judged(block, everyone, unconditional))
         self._flush()
         self._shelf.tidy()
-        is_ordered = block.size > 64 * NARROW and not self._is_dense
-        order = self._order(block) if is_ordered else None
-        if order is None and block.size <= MOST:
-            found = [self._matches(block)]
-        else:
-            every = np.arange(block.size) if order is None else order
-            pieces = np.array_split(every, -(-block.size // MOST))
-            found = [self._matches(block.taken(piece)).moved(piece) for piece in pieces]
-        count = sum(each.count for each in found)
-        self._is_dense = count * SPARSE > block.size * len(self.requests)
+        found = self._matching.matches(block, len(self.requests))
         if unconditional and self._shelf.unconditional != NOBODY:
             everyone = self._shelf.sharers.members(self._shelf.unconditional)
             every = np.repeat(np.arange(block.size, dtype=np.int32), everyone.size)
-            found.append(Matches.sure(every, np.tile(everyone, block.size)))
-        return Matches.joined(found)
+            sure = Matches.sure(every, np.tile(everyone, block.size))
+            found = Matches.joined([found, sure])
+        return self._told(found)
 
-    def _order(self, block: Block) -> Longs | None:
-        """The publications by the numbers of one attribute, if conditions ask about it often: then
-        what lies between two of them is few words of a mask."""
-        asked: Counter[Attribute] = Counter()
-        for held in self._shelf:
-            for ends in held.segment.slots.ends:
-                asked[ends.attribute] += ends.keys.size
-        if not asked:
-            return None
-        [(attribute, count)] = asked.most_common(1)
-        if attribute.kind != "number" or count * OFTEN < asked.total():
-            return None
-        return np.argsort(block.column(attribute.path).rough_numbers)
+    def match_some(self, block: Block, numbers: Sequence[int]) -> Matches:
+        """The matches of some subscriptions that have a condition, by number, and of nobody else.
 
-    def _matches(self, block: Block) -> Matches:
-        """The matches of no more publications than a mask has bits."""
-        paths = {path for held in self._shelf for path in held.segment.slots.paths}
-        is_fuzzy = np.zeros(block.size, np.bool_)
-        for path in paths:
-            is_fuzzy[block.column(path).fuzzy] = True
-        if not is_fuzzy.any():
-            return self._crisp_matches(block)
-        fuzzy, crisp = np.flatnonzero(is_fuzzy), np.flatnonzero(~is_fuzzy)
-        some = block.taken(fuzzy) if crisp.size else block
-        search = FuzzySearch(some, paths, self._room)
-        for held in self._shelf:
-            search.take(held.segment, (held.heads, self._shelf.sharers.following))
-        found = self._noted(search.matches())
-        if not crisp.size:
-            return found
-        others = self._crisp_matches(block.taken(crisp))
-        return Matches.joined([found.moved(fuzzy), others.moved(crisp)])
+        >>> from shortlist.matching.values import Values
+        >>> from shortlist.model.publication import Publication
+        >>> index = Index(Vocabulary())
+        >>> numbers = [index.take(Subscription(id=name, where="rent < 900")) for name in "abc"]
+        >>> flat = Publication(id="f", source="ads", time=0, position=0, data={"rent": 850})
+        >>> block = Block.of_readers([Values(Vocabulary()).of(flat)])
+        >>> index.match_some(block, numbers[1:]).subscriptions
+        array([1, 2], dtype=int32)
+        """
+        if block.size * len(numbers) <= self._few:
+            return self._told(self._judged(block, numbers, unconditional=False))
+        asked: dict[int, Read] = {}
+        for number in numbers:
+            made = self._waiting.get(number) or self._compiling.read(self.requests[number])
+            if made is not None:
+                asked[number] = made
+        shelf = Shelf()
+        if asked:
+            segment, places = self._compiling.segment(asked.values())
+            shelf.put(segment, np.arange(len(asked), dtype=np.int32), places)
+        found = ShelfMatching(shelf).matches(block, len(asked))
+        return self._told(found.renumbered(np.fromiter(asked, np.int32)))
 
-    def _crisp_matches(self, block: Block) -> Matches:
-        """The matches of publications without a fuzzy value where a condition looks."""
-        search = Search(block, self._room)
-        for held in self._shelf:
-            search.take(held.segment, (held.heads, self._shelf.sharers.following))
-        return self._noted(search.matches())
+    def _told(self, found: Matches) -> Matches:
+        bits = self.terms.limits.degree_bits
+        return found if bits is None else found.packed(bits)
 
-    def _noted(self, found: Matches) -> Matches:
-        self._room = 4096 + found.count * 5 // 4  # the next block will need about as much
-        return found
-
-    def _judged_all(self, block: Block, unconditional: bool) -> Matches:
+    def _judged(self, block: Block, numbers: Iterable[int], unconditional: bool) -> Matches:
         """As a plain matcher does it: for a few pairs that is less work."""
         rows = []
-        for number in range(len(self.requests)):
-            if number not in self.requests:
-                continue
+        for number in numbers:
             request = self.requests[number]
             if request.where is None and not unconditional:
                 continue

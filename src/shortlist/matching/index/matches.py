@@ -134,6 +134,10 @@ class Matches:
         """The same with publication n at the n-th of these places."""
         return replace(self, publications=places.astype(np.int32)[self.publications])
 
+    def renumbered(self, numbers: Ints) -> "Matches":
+        """The same with the n-th of these numbers for subscription n."""
+        return replace(self, subscriptions=numbers[self.subscriptions])
+
     @classmethod
     def joined(cls, some: Sequence["Matches"]) -> "Matches":
         """All of several: first what is certain.

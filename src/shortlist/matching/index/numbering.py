@@ -1,6 +1,6 @@
 """Subscriptions by number: their names, what they ask, and which of them share a condition."""
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from functools import lru_cache
 
@@ -18,6 +18,8 @@ from shortlist.model.subscription import Subscription
 NOBODY = -1
 HALF = 2**31 - 1
 """The part of a hash that an entry keeps."""
+REMEMBERED = 4096
+"""Ids that are not looked up again, and saved requests that are not read from their texts again."""
 
 
 @dataclass(slots=True)
@@ -51,14 +53,8 @@ class NumberTable:
 
     def find(self, hashed: int, is_it: Callable[[int], bool]) -> int:
         """The number with this hash that is the one, or -1."""
-        # as `_alike`, for each of the many that every change asks for
-        item, last, half = self.entries.item, self.entries.size - 1, hashed & HALF
-        place = half & last
-        while (entry := item(place)) != EMPTY:
-            if entry >> 32 == half and is_it(entry & (2**32 - 1)):
-                return int(entry & (2**32 - 1))
-            place = (place + 1) & last
-        return NOBODY
+        place = self._place(hashed, is_it)
+        return NOBODY if place == NOBODY else self.entries.item(place) & (2**32 - 1)
 
     def put(self, number: int, hashed: int) -> None:
         if 3 * (self.used + 1) > 2 * self.entries.size:
@@ -73,21 +69,22 @@ class NumberTable:
 
     def drop(self, number: int, hashed: int) -> bool:
         """Takes a number out; whether it was there."""
-        for place, found in self._alike(hashed):
-            if found == number:
-                self.entries[place] = GONE
-                self.count -= 1
-                return True
-        return False
+        place = self._place(hashed, number.__eq__)
+        if place == NOBODY:
+            return False
+        self.entries[place] = GONE
+        self.count -= 1
+        return True
 
-    def _alike(self, hashed: int) -> Iterator[tuple[int, int]]:
-        """The places and numbers that may have this hash."""
-        last, half = self.entries.size - 1, hashed & HALF
+    def _place(self, hashed: int, is_it: Callable[[int], bool]) -> int:
+        """Where the one stands among all that may have this hash, or -1."""
+        item, last, half = self.entries.item, self.entries.size - 1, hashed & HALF
         place = half & last
-        while (entry := self.entries.item(place)) != EMPTY:
-            if entry >> 32 == half:
-                yield place, entry & (2**32 - 1)
+        while (entry := item(place)) != EMPTY:
+            if entry >> 32 == half and is_it(entry & (2**32 - 1)):
+                return place
             place = (place + 1) & last
+        return NOBODY
 
     def _make_room(self) -> None:
         size = 8
@@ -146,6 +143,8 @@ class Numbering:
         """At free numbers anything may stand."""
         self._free: list[int] = saved.free.tolist()
         self._table = saved.table
+        self._recent: dict[str, int] = {}
+        """Of some that were added or found not long ago: whoever is named is soon named again."""
 
     def __len__(self) -> int:
         return len(self.names) - len(self._free)
@@ -157,7 +156,13 @@ class Numbering:
 
     def find(self, name: str) -> int:
         """The number of an id, or nobody's."""
-        return self._table.find(stable_hash(name), lambda one: self.names.find(one) == name)
+        recent = self._recent.get(name)
+        if recent is not None:
+            return recent
+        found = self._table.find(stable_hash(name), lambda one: self.names.find(one) == name)
+        if found != NOBODY:
+            self._remember(name, found)
+        return found
 
     def number(self, name: str) -> int:
         number = self.find(name)
@@ -169,10 +174,12 @@ class Numbering:
         number = self._free.pop() if self._free else len(self.names)
         self.names.put(number, name)
         self._table.put(number, stable_hash(name))
+        self._remember(name, number)
         return number
 
     def remove(self, name: str) -> int:
         number = self.number(name)
+        del self._recent[name]
         self._table.drop(number, stable_hash(name))
         self.names.put(number, None)
         self._free.append(number)
@@ -180,6 +187,11 @@ class Numbering:
 
     def saved(self) -> SavedNumbers:
         return SavedNumbers(self.names.saved(), self._table, np.array(self._free, np.int32))
+
+    def _remember(self, name: str, number: int) -> None:
+        if len(self._recent) >= REMEMBERED:
+            self._recent.clear()
+        self._recent[name] = number
 
 
 @dataclass(slots=True)
@@ -229,10 +241,6 @@ class Sharers:
         return listed(head, self.following)
 
 
-REMEMBERED = 4096
-"""Saved requests that are not read from their texts again."""
-
-
 @dataclass(frozen=True, slots=True)
 class SavedRequests:
     """Requests as they are saved: as texts, and each number's place among them."""
@@ -248,8 +256,9 @@ class Requests:
     >>> from shortlist.matching.index.terms import Terms
     >>> from shortlist.model.settings import Limits
     >>> from shortlist.model.vocabulary import Vocabulary
-    >>> requests = Requests(Terms(Vocabulary(), Limits()).request)
-    >>> requests.put(0, Subscription(id="s1", where="rent < 900"), sharer=NOBODY)
+    >>> request_of = Terms(Vocabulary(), Limits()).request
+    >>> requests, cheap = Requests(request_of), Subscription(id="s1", where="rent < 900")
+    >>> requests.put(0, cheap, request_of(cheap), sharer=NOBODY)
     >>> requests.find(requests[0]), requests[0].where
     (0, 'rent < 900')
     """
@@ -286,11 +295,11 @@ class Requests:
         """Someone who asks the same, or nobody."""
         return self._table.find(request.hash, lambda one: self[one] == request)
 
-    def put(self, number: int, subscription: Subscription, sharer: int) -> None:
+    def put(self, number: int, subscription: Subscription, request: Request, sharer: int) -> None:
         """Notes what a subscription asks, given whom `find` found."""
         self._given[number] = subscription
         if sharer == NOBODY:
-            self._table.put(number, self[number].hash)
+            self._table.put(number, request.hash)
 
     def drop(self, number: int, sharer: int) -> None:
         """Whoever asks the same will find a sharer in its place, if there is one."""
