@@ -84,13 +84,19 @@ class LiveRegistry(ABC):
     def _unsubscribed(self, subscription: Subscription) -> None:
         """A subscription that `scoring` has forgotten already."""
 
+    def _replaced(self, old: Subscription, new: Subscription) -> None:
+        """A subscription has other settings, which `scoring` knows already."""
+        self._unsubscribed(old)
+        self._subscribed(new)
+
     def _update(self, made: Updated) -> None:
         if made.shortlist is not None:
             self._reopen(made.shortlist)
         if made.subscription is not None:
-            # who numbers subscriptions gives the one the number that it has just got back
-            self._unsubscribe(made.subscription.id)
-            self._subscribe(made.subscription)
+            old = self.roster.subscriptions[made.subscription.id]
+            self.census.replace(old, made.subscription)
+            self.scoring.replace(made.subscription)
+            self._replaced(old, made.subscription)
 
     def _define(self, command: Define) -> None:
         """Whoever uses terms that change is taken out before, and comes back afterwards.

@@ -63,6 +63,10 @@ class Numbered(Protocol):
 
     def remove(self, subscription: str) -> int: ...
 
+    def replace(self, old: Subscription, new: Subscription) -> int:
+        """One that was added has other settings, and keeps its number."""
+        ...
+
     def wants_nearest(self, number: int) -> bool:
         """Whether publications are left out that are too far for a subscription."""
         ...
@@ -99,6 +103,11 @@ class Finder:
     def remove(self, subscription: str) -> int:
         number = self._index.remove(subscription)
         self._scoring.remove(number)
+        return number
+
+    def replace(self, old: Subscription, new: Subscription) -> int:
+        number = self._index.replace(new)
+        self._scoring.replace(number, old, new)
         return number
 
     def wants_nearest(self, number: int) -> bool:
@@ -152,6 +161,9 @@ class FoundElsewhere:
         number = self.number(subscription)
         self._numbers.release(subscription)
         return number
+
+    def replace(self, old: Subscription, new: Subscription) -> int:
+        return self.number(new.id)
 
     def wants_nearest(self, number: int) -> bool:
         return False
@@ -287,6 +299,11 @@ class Matching(LiveRegistry):
     def _unsubscribed(self, subscription: Subscription) -> None:
         number = self._numbered.remove(subscription.id)
         self.combining.remove(number, subscription)
+        self._audience.forget(number)
+
+    def _replaced(self, old: Subscription, new: Subscription) -> None:
+        number = self._numbered.replace(old, new)
+        self.combining.add(number, new)
         self._audience.forget(number)
 
     def _reopen(self, shortlist: Shortlist) -> None:

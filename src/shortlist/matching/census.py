@@ -58,6 +58,13 @@ class TypeCensus:
     def remove(self, subscription: Subscription) -> None:
         self._count(self._types(subscription), -1)
 
+    def replace(self, old: Subscription, new: Subscription) -> None:
+        """As one goes and the other comes."""
+        went, came = self._types(old), self._types(new)
+        if went != came:
+            self._count(went, -1)
+            self._count(came, 1)
+
     def _count(self, some: Iterable[Asked], by: int) -> None:
         for each in some:
             path, asked = each

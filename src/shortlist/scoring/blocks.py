@@ -85,6 +85,13 @@ class BlockScoring:
         self._scores.remove(number)
         self._is_unconditional[number] = False
 
+    def replace(self, number: int, old: Subscription, new: Subscription) -> None:
+        """A subscription that was added has other settings."""
+        if (old.score, old.at_least.score) != (new.score, new.at_least.score):
+            self._scores.remove(number)
+            self._scores.add(number, new)
+        self._is_unconditional[number] = new.where is None
+
     def saved(self) -> Parts:
         return {"scores": self._scores.saved(), "is_unconditional": self._is_unconditional}
 

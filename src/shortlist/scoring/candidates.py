@@ -118,13 +118,16 @@ class Scoring:
 
     def remove(self, subscription: str) -> None:
         shortlist = self._subscriptions.pop(subscription).shortlist_id
-        self._scorers.pop(subscription, None)
         members = self.members[shortlist]
         del members[subscription]
         self.members[shortlist] = members
-        if subscription in self._graphs.get(shortlist, ()):
-            self._graphs[shortlist].remove(subscription)
         self._levels.pop(shortlist, None)
+        self._forget(subscription, shortlist)
+
+    def replace(self, subscription: Subscription) -> None:
+        """A live one has other settings, in the shortlist that it has."""
+        self._subscriptions[subscription.id] = subscription
+        self._forget(subscription.id, subscription.shortlist_id)
 
     def candidates(
         self, publication: Publication, read: Reader, matches: Iterable[Match]
@@ -212,6 +215,12 @@ class Scoring:
             counted = [match for match in matches if match.subscription in specific]
         score, named = combined(how, counted)
         return Candidate(publication, shortlist, score, named, tuple(matches))
+
+    def _forget(self, subscription: str, shortlist: str) -> None:
+        """Drops what follows from a subscription's settings."""
+        self._scorers.pop(subscription, None)
+        if subscription in self._graphs.get(shortlist, ()):
+            self._graphs[shortlist].remove(subscription)
 
     def _scorer(self, subscription: str) -> _Scorer:
         if subscription not in self._scorers:

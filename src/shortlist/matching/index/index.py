@@ -114,17 +114,27 @@ class Index:
     def take(self, subscription: Subscription) -> int:
         """Adds a subscription; the answer is its number."""
         request = self.terms.request(subscription)
-        sharer = self.requests.find(request)
-        made = self._waiting.get(sharer)
-        if sharer == NOBODY:
-            made = self._compiling.read(request)
+        sharer, made = self._read(request)
         number = self.enter(subscription, request, sharer)
-        if made is None:
-            self.share(number, sharer)
-            return number
-        self._waiting[number] = made
-        if len(self._waiting) == FULL:
-            self._flush()
+        self._place(number, sharer, made)
+        return number
+
+    def replace(self, subscription: Subscription) -> int:
+        """A subscription that was added asks something else, or the same; its number stays.
+
+        >>> index = Index(Vocabulary())
+        >>> index.take(Subscription(id="s", where="rent < 900"))
+        0
+        >>> index.replace(Subscription(id="s", where="rent < 800")), index.requests[0].where
+        (0, 'rent < 800')
+        """
+        number = self.numbering.number(subscription.id)
+        request = self.terms.request(subscription)
+        if request != self.requests[number]:
+            sharer, made = self._read(request)
+            self._withdraw(number)
+            self.requests.put(number, subscription, request, sharer)
+            self._place(number, sharer, made)
         return number
 
     def enter(self, subscription: Subscription, request: Request, sharer: int) -> int:
@@ -147,8 +157,7 @@ class Index:
     def remove(self, subscription: str) -> int:
         """Takes a subscription out; the answer is the number that it had."""
         number = self.numbering.remove(subscription)
-        is_waiting = self._waiting.pop(number, None) is not None
-        self.requests.drop(number, NOBODY if is_waiting else self._shelf.drop(number))
+        self._withdraw(number)
         return number
 
     def match(self, read: Reader) -> list[Match]:
@@ -200,6 +209,27 @@ class Index:
             shelf.put(segment, np.arange(len(asked), dtype=np.int32), places)
         found = ShelfMatching(shelf).matches(block, len(asked))
         return self._told(found.renumbered(np.fromiter(asked, np.int32)))
+
+    def _read(self, request: Request) -> tuple[int, Read | None]:
+        """Someone who asks the same, or nobody; and what is to be shelved, if that is not done."""
+        sharer = self.requests.find(request)
+        if sharer == NOBODY:
+            return NOBODY, self._compiling.read(request)
+        return sharer, self._waiting.get(sharer)
+
+    def _place(self, number: int, sharer: int, made: Read | None) -> None:
+        """Lets a subscription have what `_read` gave."""
+        if made is None:
+            self.share(number, sharer)
+            return
+        self._waiting[number] = made
+        if len(self._waiting) == FULL:
+            self._flush()
+
+    def _withdraw(self, number: int) -> None:
+        """Takes away what a subscription asks."""
+        is_waiting = self._waiting.pop(number, None) is not None
+        self.requests.drop(number, NOBODY if is_waiting else self._shelf.drop(number))
 
     def _told(self, found: Matches) -> Matches:
         bits = self.terms.limits.degree_bits
