@@ -67,11 +67,13 @@ def test_counts_after_changes(monkeypatch: pytest.MonkeyPatch, seed: int, kept: 
         types.add(subscription)
     for subscription in made[:15]:
         types.remove(subscription)
+    for old, new in zip(made[15:20], made[:5], strict=True):
+        types.replace(old, new)
     types.add(Subscription(id="all"))
     seen = [publication(data(pick)) for _ in range(20)]
     for some in cuts(pick, seen):
         types.observe(block(some))
-    assert types.mismatches == counted(made[15:], seen)
+    assert types.mismatches == counted([*made[:5], *made[20:]], seen)
     assert types.mismatches
 
 

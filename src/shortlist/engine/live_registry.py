@@ -90,8 +90,9 @@ class LiveRegistry(ABC):
         self._subscribed(new)
 
     def _update(self, made: Updated) -> None:
-        if made.shortlist is not None:
-            self._reopen(made.shortlist)
+        shortlist = made.shortlist
+        if shortlist is not None and shortlist != self.roster.shortlists[shortlist.id]:
+            self._reopen(shortlist)
         if made.subscription is not None:
             old = self.roster.subscriptions[made.subscription.id]
             self.census.replace(old, made.subscription)
@@ -120,9 +121,10 @@ class LiveRegistry(ABC):
         self.scoring.open(shortlist)
 
     def _close(self, shortlist: str) -> None:
-        for name in self.roster.members(shortlist):
-            self._unsubscribe(name)
+        members = self.roster.members(shortlist)
         self.scoring.close(shortlist)
+        for name in members:
+            self._forget(self.roster.subscriptions[name])
 
     def _subscribe(self, subscription: Subscription) -> None:
         self.census.add(subscription)
@@ -130,9 +132,12 @@ class LiveRegistry(ABC):
         self._subscribed(subscription)
 
     def _unsubscribe(self, name: str) -> None:
-        subscription = self.roster.subscriptions[name]
-        self.census.remove(subscription)
         self.scoring.remove(name)
+        self._forget(self.roster.subscriptions[name])
+
+    def _forget(self, subscription: Subscription) -> None:
+        """A subscription goes, which `scoring` has forgotten already."""
+        self.census.remove(subscription)
         self._unsubscribed(subscription)
 
 

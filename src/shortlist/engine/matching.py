@@ -61,7 +61,7 @@ class Numbered(Protocol):
 
     def add(self, subscription: Subscription) -> int: ...
 
-    def remove(self, subscription: str) -> int: ...
+    def remove(self, subscription: Subscription) -> int: ...
 
     def replace(self, old: Subscription, new: Subscription) -> int:
         """One that was added has other settings, and keeps its number."""
@@ -100,13 +100,13 @@ class Finder:
         self._scoring.add(number, subscription)
         return number
 
-    def remove(self, subscription: str) -> int:
-        number = self._index.remove(subscription)
+    def remove(self, subscription: Subscription) -> int:
+        number = self._index.give_up(subscription)
         self._scoring.remove(number)
         return number
 
     def replace(self, old: Subscription, new: Subscription) -> int:
-        number = self._index.replace(new)
+        number = self._index.replace(old, new)
         self._scoring.replace(number, old, new)
         return number
 
@@ -131,8 +131,8 @@ class Finder:
 class FoundElsewhere:
     """Numbers and nothing else: for those who are told what matches.
 
-    >>> known = FoundElsewhere()
-    >>> known.add(Subscription(id="a")), known.add(Subscription(id="b")), known.remove("a")
+    >>> known, (a, b) = FoundElsewhere(), (Subscription(id=name) for name in "ab")
+    >>> known.add(a), known.add(b), known.remove(a)
     (0, 1, 0)
     >>> known.number("b")
     1
@@ -157,9 +157,9 @@ class FoundElsewhere:
     def add(self, subscription: Subscription) -> int:
         return self._numbers.number(subscription.id)
 
-    def remove(self, subscription: str) -> int:
-        number = self.number(subscription)
-        self._numbers.release(subscription)
+    def remove(self, subscription: Subscription) -> int:
+        number = self.number(subscription.id)
+        self._numbers.release(subscription.id)
         return number
 
     def replace(self, old: Subscription, new: Subscription) -> int:
@@ -297,7 +297,7 @@ class Matching(LiveRegistry):
         self.combining.add(self._numbered.add(subscription), subscription)
 
     def _unsubscribed(self, subscription: Subscription) -> None:
-        number = self._numbered.remove(subscription.id)
+        number = self._numbered.remove(subscription)
         self.combining.remove(number, subscription)
         self._audience.forget(number)
 

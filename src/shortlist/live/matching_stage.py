@@ -96,7 +96,7 @@ class Lane(LiveRegistry):
 
     def _unsubscribed(self, subscription: Subscription) -> None:
         if self._finder.knows(subscription.id):
-            self._finder.remove(subscription.id)
+            self._finder.remove(subscription)
 
 
 PARTS: Cache[MatchingPart[Lane]] = Cache()

@@ -104,8 +104,11 @@ class Scoring:
         self._levels.pop(shortlist.id, None)
 
     def close(self, shortlist: str) -> None:
+        """A shortlist goes, and its subscriptions with it."""
+        for name in self.members.pop(shortlist):
+            del self._subscriptions[name]
+            self._scorers.pop(name, None)
         del self.shortlists[shortlist]
-        self.members.pop(shortlist, None)
         self._levels.pop(shortlist, None)
         self._graphs.pop(shortlist, None)
 

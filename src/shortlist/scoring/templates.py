@@ -3,6 +3,7 @@
 import math
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from itertools import chain
 from typing import Any, NamedTuple
 
@@ -83,7 +84,7 @@ Parameter = float | Term
 Step = tuple[Instruction, tuple[Parameter, ...]]
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class Template:
     kind: Kind
     instructions: tuple[Instruction, ...]
@@ -107,18 +108,20 @@ class Template:
         steps = [[int(each.operation), list(each.path), each.size] for each in self.instructions]
         return [int(self.kind), steps]
 
-    @property
+    @cached_property
     def width(self) -> int:
         return sum(instruction.width for instruction in self.instructions)
 
-    @property
-    def term_places(self) -> Iterator[int]:
+    @cached_property
+    def term_places(self) -> tuple[int, ...]:
         """Which parameters are the numbers of terms."""
+        places: list[int] = []
         start = 0
         for instruction in self.instructions:
             if instruction.operation is Operation.RELEVANCE:
-                yield from range(start + 1, start + instruction.width, 2)
+                places += range(start + 1, start + instruction.width, 2)
             start += instruction.width
+        return tuple(places)
 
     @property
     def places(self) -> Iterator[int]:

@@ -1,5 +1,6 @@
 """The compiled index in blocks says what the plain matcher says of each publication."""
 
+from dataclasses import replace
 from random import Random
 
 import numpy as np
@@ -55,15 +56,42 @@ def test_the_same_answers_at_every_moment(seed, monkeypatch):
     for _ in range(25):
         for _ in range(random.choice([0, 1, 3, 40])):
             name = random.choice(sorted(pool))
-            if name in live:
+            how = random.choice(["removed", "given up", "replaced"])
+            if name not in live:
+                index.add(pool[name])
+                live[name] = pool[name]
+            elif how == "replaced":
+                new = replace(pool[random.choice(sorted(pool))], id=name)
+                index.replace(live[name], new)
+                live[name] = new
+            elif how == "removed":
                 index.remove(name)
                 del live[name]
             else:
-                index.add(pool[name])
-                live[name] = pool[name]
+                index.give_up(live.pop(name))
         scan = plain(list(live.values()))
         some = random.sample(reads, random.randint(1, 20))
         assert matched(index, some) == [scan.match(read) for read in some]
+
+
+@pytest.mark.parametrize("few", [0, 10**9])
+@pytest.mark.parametrize("seed", range(10))
+def test_some_subscriptions_are_matched_apart_from_all_others(seed, few):
+    """Some of them are on the shelf, others wait, and equal ones share a condition."""
+    random, reads, some = Random(seed), readers(seed, 30), subscriptions(seed, 60)
+    index = Index(vocabulary(), few=few)
+    for made in some[:40]:
+        index.add(made)
+    matched(index, reads)
+    late = [*some[40:], *(replace(made, id=f"too {made.id}") for made in some[35:45])]
+    for made in late:
+        index.add(made)
+    for count in (0, 1, 20):
+        chosen = random.sample([*some, *late[20:]], count)
+        numbers = [index.numbering.number(made.id) for made in chosen]
+        found = index.match_some(Block.of_readers(reads), numbers)
+        scan = plain([made for made in chosen if made.where is not None])
+        assert by_publication(index, found, 30) == [scan.match(read) for read in reads]
 
 
 def test_an_id_used_again_means_the_new_subscription():

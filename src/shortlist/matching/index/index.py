@@ -119,22 +119,27 @@ class Index:
         self._place(number, sharer, made)
         return number
 
-    def replace(self, subscription: Subscription) -> int:
+    def replace(self, old: Subscription, new: Subscription) -> int:
         """A subscription that was added asks something else, or the same; its number stays.
 
         >>> index = Index(Vocabulary())
-        >>> index.take(Subscription(id="s", where="rent < 900"))
-        0
-        >>> index.replace(Subscription(id="s", where="rent < 800")), index.requests[0].where
-        (0, 'rent < 800')
+        >>> cheap, cheaper = (Subscription(id="s", where=f"rent < {rent}") for rent in (900, 800))
+        >>> index.take(cheap), index.replace(cheap, cheaper), index.requests[0].where
+        (0, 0, 'rent < 800')
         """
-        number = self.numbering.number(subscription.id)
-        request = self.terms.request(subscription)
-        if request != self.requests[number]:
+        number = self.numbering.number(new.id)
+        asked, request = self.terms.request(old), self.terms.request(new)
+        if request != asked:
             sharer, made = self._read(request)
-            self._withdraw(number)
-            self.requests.put(number, subscription, request, sharer)
+            self._withdraw(number, asked)
+            self.requests.put(number, new, request, sharer)
             self._place(number, sharer, made)
+        return number
+
+    def give_up(self, subscription: Subscription) -> int:
+        """As `remove` does it, for one whose settings are at hand; the answer is its number."""
+        number = self.numbering.remove(subscription.id)
+        self._withdraw(number, self.terms.request(subscription))
         return number
 
     def enter(self, subscription: Subscription, request: Request, sharer: int) -> int:
@@ -154,11 +159,9 @@ class Index:
         """Takes conditions that are compiled already, for subscriptions that have numbers."""
         self._shelf.put(segment, numbers, places)
 
-    def remove(self, subscription: str) -> int:
-        """Takes a subscription out; the answer is the number that it had."""
+    def remove(self, subscription: str) -> None:
         number = self.numbering.remove(subscription)
-        self._withdraw(number)
-        return number
+        self._withdraw(number, self.requests[number])
 
     def match(self, read: Reader) -> list[Match]:
         found = self.match_block(Block.of_readers([read]))
@@ -172,8 +175,8 @@ class Index:
         Those who have no condition match everything; they may be left aside.
         """
         if block.size * len(self.requests) <= self._few:
-            everyone = (number for number in range(len(self.requests)) if number in self.requests)
-            return self._told(self._judged(block, everyone, unconditional))
+            numbers = (number for number in range(len(self.requests)) if number in self.requests)
+            return self._told(self._judged(block, numbers, unconditional))
         self._flush()
         self._shelf.tidy()
         found = self._matching.matches(block, len(self.requests))
@@ -226,10 +229,10 @@ class Index:
         if len(self._waiting) == FULL:
             self._flush()
 
-    def _withdraw(self, number: int) -> None:
+    def _withdraw(self, number: int, request: Request) -> None:
         """Takes away what a subscription asks."""
         is_waiting = self._waiting.pop(number, None) is not None
-        self.requests.drop(number, NOBODY if is_waiting else self._shelf.drop(number))
+        self.requests.drop(number, request, NOBODY if is_waiting else self._shelf.drop(number))
 
     def _told(self, found: Matches) -> Matches:
         bits = self.terms.limits.degree_bits

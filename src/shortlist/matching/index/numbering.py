@@ -301,9 +301,10 @@ class Requests:
         if sharer == NOBODY:
             self._table.put(number, request.hash)
 
-    def drop(self, number: int, sharer: int) -> None:
-        """Whoever asks the same will find a sharer in its place, if there is one."""
-        was_found = self._table.drop(number, self[number].hash)
+    def drop(self, number: int, request: Request, sharer: int) -> None:
+        """Takes a request away; whoever asks the same will find a sharer in its place, if there is
+        one."""
+        was_found = self._table.drop(number, request.hash)
         self._given[number] = None
         if was_found and sharer != NOBODY and self.find(self[sharer]) == NOBODY:
             self._table.put(sharer, self[sharer].hash)
