@@ -14,8 +14,9 @@ from .timing import core_timed
 
 BATCH = 4096
 """Publications between changes."""
-CHANGED = 128
-"""How many come, and how many go, before each batch."""
+CHANGED = 256
+"""How many come, and how many go, before each batch: enough that what is timed is not matching
+alone."""
 WARMING = 16
 """Rounds before the first that counts: by then every kernel was called once."""
 
