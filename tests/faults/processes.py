@@ -100,8 +100,14 @@ class Up:
         return [pid for pid in _ids() if mark in _read(pid, "environ").split(b"\0")]
 
     def jvms(self):
-        """The driver's own: one that lost its driver may be there, too, for a moment."""
-        return [pid for pid in children(self.pid) if _command(pid)[0].endswith("java")]
+        """The driver's own, but for one that only tells its version; one that lost its driver may
+        be there, too, for a moment."""
+        commands = {pid: _command(pid) for pid in children(self.pid)}
+        return [
+            pid
+            for pid, command in commands.items()
+            if command[0].endswith("java") and "-version" not in command
+        ]
 
     def workers(self):
         """Python processes that do tasks: forked by a daemon of Spark's, which they may survive, by
