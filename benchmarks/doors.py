@@ -13,6 +13,8 @@ first job            the README's four publications, `--on process` and on Spark
 read and compiled    a registry of so many subscriptions, five policies, by two processes, for two
                      shards; and a deployment begun with it
 opened               the same by two other processes, and by a driver; what of it is private
+deep conditions      a registry of 5,000 of them, 128 predicates each, read and compiled by two
+                     processes
 up                   on Spark, from the start of `up` with that registry to its first commit: new,
                      and again; beyond a bare session in the same run
 recovery             on Spark, from the death of a worker that has a shard until what is published
@@ -34,7 +36,7 @@ from pathlib import Path
 from common.arguments import names
 from common.goals import Goal
 from common.report import Report
-from common.starts import report_starts
+from common.starts import report_deep, report_starts
 from common.ups import report_ups
 
 from shortlist import registry_from_documents
@@ -79,11 +81,13 @@ GOALS = (
         True,
     ),
 )
+DEEP = 5_000
 OF_100_000 = (
     Goal("read and compiled: seconds", {"figure": "read and compiled"}, "seconds", 8, True),
     Goal("opened by shards: seconds", {"figure": "opened"}, "shards_seconds", 1, True),
     Goal("opened by a driver: seconds", {"figure": "opened"}, "driver_seconds", 1, True),
     Goal("private bytes each", {"figure": "opened"}, "private_bytes_each", 1024, True),
+    Goal("deep conditions: seconds", {"figure": "deep conditions"}, "seconds", 6, True),
 )
 UPS = (
     Goal("up, new: seconds", {"figure": "up", "start": "new"}, "beyond_bare_seconds", 15, True),
@@ -130,6 +134,7 @@ def main() -> None:
         goals += UPS
     if "registry" not in asked.skip:
         report_starts(report, asked.subscriptions)
+        report_deep(report, DEEP)
         goals += OF_100_000
     report.judge(goals)
 

@@ -4,10 +4,10 @@ import json
 import os
 import tempfile
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from contextlib import closing
 from pathlib import Path
-from typing import TypeVar
+from typing import Any, TypeVar
 
 from shortlist.jobs.compiling import compile_registry
 from shortlist.live.driver import Driver, begin
@@ -22,6 +22,7 @@ from shortlist.log.base import Log
 from shortlist.log.opening import open_log
 from shortlist.model.settings import Settings
 
+from .deep_conditions import PREDICATES, deep_conditions
 from .live_load import subscriptions, wishes
 from .report import Report
 
@@ -34,8 +35,8 @@ def report_starts(report: Report, count: int) -> None:
     """A registry that is read and compiled by two processes, then opened by two others."""
     with tempfile.TemporaryDirectory() as name:
         folder, few = Path(name, "large"), Path(name, "small")
-        written(folder, count)
-        written(few, 1_000)
+        written(folder, subscriptions(wishes(count)))
+        written(few, subscriptions(wishes(1_000)))
         with closing(Workers(PROCESSES)) as workers:
             small = deployment(few, compiled(few, workers))
             registry, compile_seconds = timed(lambda: compiled(folder, workers))
@@ -58,14 +59,25 @@ def report_starts(report: Report, count: int) -> None:
     )
 
 
+def report_deep(report: Report, count: int) -> None:
+    """Conditions of very many predicates, each of another shape."""
+    conditions = enumerate(deep_conditions(count))
+    with tempfile.TemporaryDirectory() as name, closing(Workers(PROCESSES)) as workers:
+        folder, few = Path(name, "deep"), Path(name, "small")
+        written(folder, ({"id": f"s{number}", "where": where} for number, where in conditions))
+        written(few, subscriptions(wishes(1_000)))
+        compiled(few, workers)
+        _, seconds = timed(lambda: compiled(folder, workers))
+    report.add("deep conditions", subscriptions=count, predicates=PREDICATES, seconds=seconds)
+
+
 def compiled(folder: Path, workers: Workers) -> CompiledRegistry:
     return compile_registry(folder / "registry", shards=PROCESSES, run=workers, lanes=PROCESSES)
 
 
-def written(folder: Path, count: int) -> None:
+def written(folder: Path, entries: Iterable[dict[str, Any]]) -> None:
     """A registry as a folder of lines."""
     (folder / "registry").mkdir(parents=True)
-    entries = subscriptions(wishes(count))
     lines = "\n".join(json.dumps(entry) for entry in entries)
     (folder / "registry" / "subscriptions.jsonl").write_text(lines)
 

@@ -17,7 +17,7 @@ from shortlist.live.registers import committed, has_deployment
 from shortlist.log.base import INPUT, Log
 from shortlist.log.opening import open_log
 
-from .live_load import backlog
+from .live_load import backlog, subscriptions, wishes
 from .report import Report
 from .starts import written
 
@@ -30,16 +30,16 @@ MARK = "SHORTLIST_BENCHMARK"
 LIMIT = 600.0
 
 
-def report_ups(report: Report, subscriptions: int, folder: Path, bare: float) -> None:
+def report_ups(report: Report, many: int, folder: Path, bare: float) -> None:
     """To the first commit, new and again, and beyond a bare session; then what it takes until what
     was published after a worker was killed is committed, beyond the same with few subscriptions."""
     recovered: dict[int, float] = {}
-    for size in (FEW, subscriptions):
+    for size in (FEW, many):
         place = folder / str(size)
-        written(place, size)
+        written(place, subscriptions(wishes(size)))
         for start in ("new", "again"):
             with up(place) as (log, mark, seconds):
-                if size == subscriptions:
+                if size == many:
                     beyond = seconds - bare
                     report.add("up", start=start, seconds=seconds, beyond_bare_seconds=beyond)
                 if start == "again":
@@ -47,9 +47,9 @@ def report_ups(report: Report, subscriptions: int, folder: Path, bare: float) ->
                     recovered[size] = statistics.median(recoveries(log, mark))
     report.add(
         "recovery",
-        seconds=recovered[subscriptions],
+        seconds=recovered[many],
         with_few_seconds=recovered[FEW],
-        beyond_seconds=recovered[subscriptions] - recovered[FEW],
+        beyond_seconds=recovered[many] - recovered[FEW],
     )
 
 
