@@ -56,6 +56,7 @@ if TYPE_CHECKING:
 BUCKET_BITS = 16
 """The largest earlier time is worked out in buckets of 2^16 positions."""
 ALIVE = "expiry is null or expiry > time"
+"""Not `is_dead` as items say it: Spark counts and filters by it without Python."""
 MAY_BE_COMMAND = '"(' + "|".join(VERBS) + ')"|\\\\u'
 """Lines that are commands name one, perhaps with escaped letters."""
 
