@@ -45,13 +45,6 @@ class Steps:
             yield lambda done: progress.update(task, completed=done)
 
     @contextmanager
-    def added(self, description: str, total: int) -> Iterator[Callable[[int], object]]:
-        """A step that is told how much more is done."""
-        with self._progress(BarColumn(), MofNCompleteColumn()) as progress:
-            task = progress.add_task(description, total=total)
-            yield lambda more: progress.advance(task, more)
-
-    @contextmanager
     def counted(self, description: str, total: int) -> Iterator[str | None]:
         """A step that tasks report on, each writing how far it is to a file of the given folder."""
         if not self._shown:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import hashlib
 import secrets
 from dataclasses import asdict, dataclass
-from typing import Literal, get_args
+from typing import Literal
 
 from shortlist.log.base import Log
 from shortlist.log.json_register import Document, change_json, read_json
@@ -13,7 +13,6 @@ from shortlist.model.problem import ShortlistError
 from shortlist.model.wording import shown
 
 Role = Literal["publisher", "subscriber", "operator"]
-ROLES: tuple[Role, ...] = get_args(Role)
 REGISTER = "service/keys"
 PREFIX = "shortlist_"
 

@@ -288,12 +288,12 @@ class Admission:
     ) -> tuple[list[Inducement | None], Bools]:
         """Of each publication what its publisher may reach, and whether it is let in; what comes
         again is known, and no duplicate."""
-        limits, times = self._induced(publications), publications.times
-        is_dead = publications.numbers("expiry", END_OF_TIME) <= times
+        limits, times = self._induced(publications), publications.times.tolist()
+        is_dead = publications.is_dead
         is_in = np.ones(len(publications), np.bool_)
         if self.settings.advertised == "required":
             is_in = is_dead | np.array([limit is not None for limit in limits], np.bool_)
-        named = publications.values("source"), publications.values("id"), times.tolist()
+        named = publications.values("source"), publications.values("id"), times
         if is_again:
             for source, name, time, is_let_in in zip(*named, is_in.tolist(), strict=True):
                 if is_let_in:

@@ -19,6 +19,29 @@ def late_by(times: Longs, reached: Longs) -> list[str]:
     return [f"late by {micros / 1e6:g} s" for micros in (reached - times).tolist()]
 
 
+def largest_before(times: Longs, latest: int | None = None) -> Longs:
+    """For each item, in order of position, the largest time of those before it; `latest` is that
+    before all of them.
+
+    >>> largest_before(np.array([5, 9, 7]), latest=6)
+    array([6, 6, 9])
+    """
+    first = LONG_AGO if latest is None else latest
+    largest: Longs = np.maximum.accumulate(np.append(first, times))[:-1]
+    return largest
+
+
+def largest_after(times: Longs, latest: int | None) -> int | None:
+    """The same behind all of them; None if there is none.
+
+    >>> largest_after(np.array([5, 9, 7]), latest=6)
+    9
+    """
+    if not times.size:
+        return latest
+    return int(times.max(initial=LONG_AGO if latest is None else latest))
+
+
 def reached_before(times: Longs, latest: int | None, lateness: int | None) -> Longs:
     """For each item, in order of position, the earliest time that is not late; `latest` is the
     largest time before all of them.
@@ -26,11 +49,9 @@ def reached_before(times: Longs, latest: int | None, lateness: int | None) -> Lo
     >>> reached_before(np.array([5, 9, 7]), latest=None, lateness=1) - np.array([0, 4, 8])
     array([-4611686018427387905,                    0,                    0])
     """
-    first = LONG_AGO if latest is None else latest
     if lateness is None:
         return np.full(times.size, LONG_AGO)
-    largest = np.maximum.accumulate(np.append(first, times))[:-1]
-    reached: Longs = np.maximum(largest - lateness, LONG_AGO - 1)
+    reached: Longs = np.maximum(largest_before(times, latest) - lateness, LONG_AGO - 1)
     return reached
 
 
@@ -57,10 +78,7 @@ class Ordering:
         reached = reached_before(times, self.latest, self._lateness)
         if self._passed is not None:
             reached = np.maximum(reached, self._passed)
-        on_time = times[times >= reached]
-        if on_time.size:
-            known = int(on_time.max())
-            self.latest = known if self.latest is None else max(self.latest, known)
+        self.latest = largest_after(times[times >= reached], self.latest)
         return reached
 
     @property

@@ -14,7 +14,7 @@ import numpy as np
 from shortlist.engine.steps import BLOCK, CommandReader
 from shortlist.intake.roster import Roster
 from shortlist.model.command import Command, Subscribe, Unsubscribe, Update
-from shortlist.model.items import COMMAND, Items
+from shortlist.model.items import COMMAND, Bools, Items
 from shortlist.scoring.combined import Combined
 
 Span = tuple[int, int]
@@ -137,10 +137,9 @@ def _subscription_of(command: Command) -> str | None:
     return None
 
 
-def _is_apart(items: Items) -> np.ndarray[tuple[int], np.dtype[np.bool_]]:
+def _is_apart(items: Items) -> Bools:
     """Publications that take others back, or are dead: they matter to every shortlist."""
-    is_dead = items.numbers("expiry", 2**62) <= items.times
-    return np.asarray(items.batch.column("replaces").is_valid()) | is_dead
+    return np.asarray(items.batch.column("replaces").is_valid()) | items.is_dead
 
 
 def between(

@@ -28,7 +28,7 @@ from shortlist.engine.arrow import batches, rows
 from shortlist.engine.compiled import opened
 from shortlist.engine.deliveries import DELIVERIES
 from shortlist.engine.matching import Chosen, Matching
-from shortlist.engine.ordering import in_order, late_by, reached_before
+from shortlist.engine.ordering import in_order, largest_after, late_by, reached_before
 from shortlist.engine.shard import Shard
 from shortlist.engine.steps import CommandReader, steps
 from shortlist.intake.lines import ItemReader
@@ -151,10 +151,7 @@ class FindLate:
                     bucket, latest = number, self.latest_before.get(number)
                 some = items.between(first, end)
                 yield _as(batch.schema, self._checked(some, latest).batch)
-                times = some.times[some.kinds < REJECT]
-                if times.size:
-                    known = int(times.max())
-                    latest = known if latest is None else max(latest, known)
+                latest = largest_after(some.times[some.kinds < REJECT], latest)
                 first = end
 
     def _checked(self, items: Items, latest: int | None) -> Items:

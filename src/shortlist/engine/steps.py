@@ -62,9 +62,8 @@ def runs(items: Items) -> Iterator[tuple[Items, str | None, bool]]:
     the id of what the first one replaces, and whether it is dead."""
     replaces = items.batch.column("replaces")
     is_replacing = np.asarray(replaces.is_valid())
-    is_dead = items.numbers("expiry", 2**62) <= items.times
     is_first = is_replacing.copy()
-    is_first[1:] |= is_dead[:-1]
+    is_first[1:] |= items.is_dead[:-1]
     bounds = [0, *(np.flatnonzero(is_first[1:]) + 1).tolist(), len(items)]
     for first, end in pairwise(bounds):
-        yield items.between(first, end), replaces[first].as_py(), bool(is_dead[first])
+        yield items.between(first, end), replaces[first].as_py(), bool(items.is_dead[first])

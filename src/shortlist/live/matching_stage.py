@@ -23,7 +23,6 @@ from shortlist.model.items import COMMAND, Items
 from shortlist.model.settings import Limits
 from shortlist.model.subscription import Subscription
 from shortlist.model.vocabulary import Vocabulary
-from shortlist.selection.bank.offers import NEVER
 
 
 class Lane(LiveRegistry):
@@ -62,9 +61,9 @@ class Lane(LiveRegistry):
         items, lanes = items.kept(is_here), lanes[is_here]
         is_first = (lanes & (self._own - 1)) == 0
         takes_back = np.asarray(items.batch.column("replaces").is_valid())
-        is_dead = items.numbers("expiry", NEVER) <= items.times
         replacing: list[int] = items.positions[takes_back & is_first].tolist()
-        items, lanes, is_first = items.kept(~is_dead), lanes[~is_dead], is_first[~is_dead]
+        is_alive = ~items.is_dead
+        items, lanes, is_first = items.kept(is_alive), lanes[is_alive], is_first[is_alive]
         if len(items):
             self.census.observe(Block.of_items(items.kept(is_first), self.values))
             found = self._finder.found(Block.of_items(items, self.values))

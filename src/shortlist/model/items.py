@@ -16,12 +16,14 @@ import pyarrow as pa
 
 from shortlist.model.paths import Path, format_path, parse_path
 from shortlist.model.publication import Publication
+from shortlist.model.times import END_OF_TIME
 
 PUBLICATION, COMMAND, HEARTBEAT, REJECT, BLANK = range(5)
 """Kinds of items. A reject is a line that could not be read; a blank line is nothing."""
 
 Longs = npt.NDArray[np.int64]
 Kinds = npt.NDArray[np.int8]
+Bools = npt.NDArray[np.bool_]
 
 CONTEXT_COLUMNS = pa.schema(
     {
@@ -128,7 +130,7 @@ class Items:
         """Some of them, in this order."""
         return Items(self.batch.take(pa.array(places)))
 
-    def kept(self, which: npt.NDArray[np.bool_]) -> "Items":
+    def kept(self, which: Bools) -> "Items":
         return self if which.all() else Items(self.batch.filter(pa.array(which)))
 
     def between(self, first: int, end: int) -> "Items":
@@ -173,6 +175,11 @@ class Items:
     @cached_property
     def positions(self) -> Longs:
         return self.numbers("position", missing=0)
+
+    @cached_property
+    def is_dead(self) -> Bools:
+        """Of each publication whether it is dead on arrival, as it says itself, too."""
+        return self.numbers("expiry", END_OF_TIME) <= self.times
 
     def values(self, column: str) -> list[Any]:
         """A column as Python has it."""

@@ -1,16 +1,13 @@
 """Publishers choose too: a publication inside an advertisement goes to its k best shortlists."""
 
 import math
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Iterable, Sequence
 from typing import NamedTuple
 
-from shortlist.fuzzy.degrees import Degrees
-from shortlist.language.parser import parse_any_where, parse_audience_score
+from shortlist.language.parser import parse_audience_score
 from shortlist.language.tree import Number, Score
-from shortlist.matching.conditions import condition
 from shortlist.matching.values import Reader
 from shortlist.model.advertisement import Advertisement
-from shortlist.model.publication import Publication
 from shortlist.model.rounding import rounded
 from shortlist.model.settings import Limits
 from shortlist.model.vocabulary import Vocabulary
@@ -47,14 +44,12 @@ def chosen(nominations: Iterable[Nomination], k: int) -> list[Nomination]:
 
 
 class _Advertised(NamedTuple):
-    advertisement: Advertisement
-    meets: Callable[[Reader], Degrees]
     score: Score
     evaluate: Evaluate
 
 
 class Advertisements:
-    """The live advertisements."""
+    """What the live advertisements rank shortlists by."""
 
     def __init__(self, vocabulary: Vocabulary, limits: Limits | None = None) -> None:
         self.vocabulary = vocabulary
@@ -62,35 +57,14 @@ class Advertisements:
         self._live: dict[str, _Advertised] = {}
 
     def add(self, advertisement: Advertisement) -> None:
-        where, score = advertisement.where, advertisement.score
-        tree = parse_any_where(where, self.vocabulary, self._limits)
+        score = advertisement.score
         ranking = (
             parse_audience_score(score, self._limits) if isinstance(score, str) else Number(score)
         )
-        self._live[advertisement.id] = _Advertised(
-            advertisement,
-            condition(tree, self.vocabulary),
-            ranking,
-            expression(ranking, self.vocabulary),
-        )
+        self._live[advertisement.id] = _Advertised(ranking, expression(ranking, self.vocabulary))
 
     def remove(self, advertisement: str) -> None:
         del self._live[advertisement]
-
-    def induce(self, publication: Publication, read: Reader) -> Inducement | None:
-        """What the publisher's advertisements say of a publication; None where none applies."""
-        inducing = [
-            advertised.advertisement
-            for advertised in self._live.values()
-            if advertised.advertisement.source == publication.source
-            and advertised.meets(read).possibility > 0.0
-        ]
-        if not inducing:
-            return None
-        k = max(advertisement.k for advertisement in inducing)
-        if publication.audience is not None:
-            k = min(k, publication.audience)
-        return Inducement(k, min(advertisement.id for advertisement in inducing))
 
     def score(self, advertisement: str) -> Score:
         """What an advertisement ranks its candidates by."""

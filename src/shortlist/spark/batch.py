@@ -12,6 +12,7 @@ from functools import cached_property, reduce
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+import numpy as np
 import pyarrow as pa
 
 from shortlist.engine.admission import Admission
@@ -20,7 +21,7 @@ from shortlist.engine.deliveries import COLUMNS
 from shortlist.engine.matching import NOMINATIONS
 from shortlist.engine.mentions import mentioned
 from shortlist.engine.merging import total_counts
-from shortlist.engine.ordering import in_order
+from shortlist.engine.ordering import in_order, largest_before
 from shortlist.engine.stages import (
     CHOSEN,
     RESULTS,
@@ -56,6 +57,7 @@ if TYPE_CHECKING:
 BUCKET_BITS = 16
 """The largest earlier time is worked out in buckets of 2^16 positions."""
 ALIVE = "expiry is null or expiry > time"
+"""Not `is_dead` as items say it: Spark counts and filters by it without Python."""
 MAY_BE_COMMAND = '"(' + "|".join(VERBS) + ')"|\\\\u'
 """Lines that are commands name one, perhaps with escaped letters."""
 
@@ -221,12 +223,9 @@ class Batch:
         if lateness is None:
             return items
         bucketed = items.withColumn("bucket", F.shiftright("position", BUCKET_BITS))
-        latest_before, latest = {}, None
-        for bucket, largest in sorted(bucketed.groupBy("bucket").agg(F.max("time")).collect()):
-            if latest is not None:
-                latest_before[bucket] = latest
-            if largest is not None:
-                latest = largest if latest is None else max(latest, largest)
+        timed = bucketed.where("time is not null").groupBy("bucket").agg(F.max("time"))
+        buckets, largest = np.array(sorted(timed.collect()), np.int64).reshape(-1, 2).T
+        latest_before = dict(zip(buckets.tolist(), largest_before(largest).tolist(), strict=True))
         task = FindLate(lateness=lateness, bucket_bits=BUCKET_BITS, latest_before=latest_before)
         return (
             bucketed.repartition(self._cores, "bucket")
