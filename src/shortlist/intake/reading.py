@@ -36,9 +36,10 @@ from shortlist.model.wording import one_line
 Document = dict[str, Any]
 NO_DATA: Data = {}
 NESTED = {dict, list}
-FURTHER = {"type", "expirytime", "audience", "replaces", "specversion"}
-"""What some publications say of themselves, beside what all do."""
-USUAL = {"id", "source", "time", "data"}
+FURTHER = {"expirytime", "audience", "replaces"}
+"""What some publications say of themselves, beside what most do."""
+USUAL = {"id", "source", "time", "type", "specversion", "data"}
+USUAL_VERSIONS = {None, "1.0"}
 FLOAT_LIKE = "e+"
 """Stands in all large floats as JSON has them, and so where a large integer was taken for one."""
 
@@ -158,9 +159,12 @@ class LineReader:
                 return None
             if type(data) is not dict or not document.keys().isdisjoint(FURTHER):
                 return None
-            if len(document) > 2 + ("time" in document) + ("data" in document) and (
-                _has_nested_extension(document)
+            kind, version = document.get("type"), document.get("specversion")
+            if version not in USUAL_VERSIONS or (
+                kind is not None and not (type(kind) is str and kind)
             ):
+                return None
+            if not document.keys() <= USUAL and _has_nested_extension(document):
                 return None
             if not NESTED.isdisjoint(map(type, data.values())):
                 check_size(data, self._limits)
@@ -243,12 +247,12 @@ class _Columns:
     ) -> None:
         """Publications that have no more than what most have."""
         columns = self._columns
-        names = ("position", "kind", "time", "event_time", "source", "id", "line")
-        position, kind, time, event_time, source, name, line = (columns[each] for each in names)
+        names = ("position", "kind", "time", "event_time", "source", "id", "type", "line")
+        position, kind, time, event_time, source, name, sort, line = map(columns.__getitem__, names)
         for (at, document), when, own in zip(usual, times, said, strict=True):
             position[at], kind[at], time[at], event_time[at] = positions[at], PUBLICATION, when, own
             source[at], name[at] = document["source"], document["id"]
-            line[at] = lines[at]
+            sort[at], line[at] = document.get("type"), lines[at]
             self._data[at] = document.get("data", NO_DATA)
 
     def put(self, at: int, read: "_Read") -> None:
