@@ -43,6 +43,7 @@ from shortlist.log.base import INPUT, Log
 from shortlist.log.opening import open_log
 from shortlist.model.registry import Registry
 from shortlist.model.times import format_time
+from shortlist.unused import collect_seldom
 
 WARM_UP = 5
 """Batches before the first that counts."""
@@ -112,6 +113,7 @@ class Load:
 
 def main() -> None:
     asked = arguments()
+    collect_seldom()  # as the program does
     report = Report(subscriptions=asked.subscriptions, publications=asked.publications)
     registry = shortlist.registry_from_documents(
         {"subscriptions": subscriptions(wishes(asked.subscriptions))}

@@ -4,8 +4,9 @@ import pytest
 
 from scripts.nats_server import NatsServer
 from shortlist.log.nats import NatsLog
-from shortlist.log.opening import known_logs, name_of, open_log
+from shortlist.log.opening import KINDS, Kind, kind_of, known_logs, name_of, open_log
 from shortlist.log.sqlite import SqliteLog
+from tests.log.plain_log import PlainLog
 
 
 def test_the_kind_decides(tmp_path):
@@ -43,3 +44,14 @@ def test_other_files_are_no_logs(tmp_path):
     assert known_logs(f"sqlite:{tmp_path}/none") == ["city.log"]
     log.close()
     assert known_logs(f"sqlite:{tmp_path}/missing/none") == []
+
+
+def test_another_log_is_a_row(monkeypatch):
+    log = PlainLog()
+    plain = Kind("plain:NAME", lambda url, _: log, lambda url: ["a", "b"], lambda url: url[6:])
+    monkeypatch.setitem(KINDS, "plain", plain)
+    assert kind_of("plain:a") == "plain"
+    assert open_log("plain:a") is log
+    assert (name_of("plain:a"), known_logs("plain:a")) == ("a", ["a", "b"])
+    with pytest.raises(ValueError, match=r"expected sqlite:.* or plain:NAME, found 'plain:'"):
+        open_log("plain:")

@@ -164,6 +164,7 @@ NOUNS: dict[Kind, type] = {
     "subscription": Subscription,
     "advertisement": Advertisement,
 }
+FIELDS = {noun: [each.name for each in fields(noun)] for noun in NOUNS.values()}
 ADAPTERS: dict[type, TypeAdapter[Any]] = {
     noun: TypeAdapter(noun) for noun in (Attribute, Term, *NOUNS.values())
 }
@@ -307,7 +308,7 @@ class Documents:
         given = without_nulls({**needed, **changes})
         self._share(given)
         part = ADAPTERS[type(noun)].validate_python(given)
-        names = [each.name for each in fields(noun) if each.name in changes]
+        names = [name for name in FIELDS[type(noun)] if name in changes]
         return replace(noun, **{name: getattr(part, name) for name in names})
 
     def _attribute(self, path: Path, label: str, declaration: object) -> Attribute:

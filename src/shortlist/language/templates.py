@@ -3,6 +3,7 @@
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from math import inf
+from typing import assert_never
 
 from shortlist.language.parser import parse_where
 from shortlist.language.reader import parted, text_of
@@ -140,7 +141,9 @@ def values_of(predicate: Predicate) -> Sequence[Scalar]:
             return low, high
         case TextMatch(text=text):
             return (text,)
-    return ()
+        case Exists() | Is():
+            return ()
+    assert_never(predicate)
 
 
 def _has_holes(predicate: Predicate) -> bool:
@@ -170,7 +173,9 @@ def with_values(predicate: Predicate, values: Sequence[Scalar]) -> Predicate:
             return Between(path, values[0], values[1], negated)
         case TextMatch(path, operator, _, negated):
             return TextMatch(path, operator, str(values[0]), negated)
-    return predicate
+        case Exists() | Is():
+            return predicate
+    assert_never(predicate)
 
 
 def _with_sign(outlined: Scalar, literals: Iterator[Literal]) -> Scalar:

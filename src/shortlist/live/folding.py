@@ -29,7 +29,8 @@ NICE = 19
 """How far everybody else goes first."""
 LEAST_FOLDED = 10_000
 """Subscriptions: a smaller registry is packed sooner than a process begins."""
-BEGIN = "from shortlist.live.folding import run; run()"
+BEGIN = f"import os; os.nice({NICE}); from shortlist.live.folding import run; run()"
+"""Everybody else goes first while it imports, too: that takes as long as many a batch."""
 
 
 class Task(Protocol):
@@ -139,7 +140,6 @@ def made_of(file: Path) -> Path:
 
 def run() -> None:
     """In the process: does the task of the file that it is told."""
-    os.nice(NICE)
     file = Path(sys.argv[1])
     task: Task = pickle.loads(file.read_bytes())
     draft = file.with_suffix(".draft")

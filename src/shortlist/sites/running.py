@@ -17,7 +17,7 @@ from shortlist.live.registers import NoDeployment
 from shortlist.log.base import Log, LogUnavailable, Moved
 from shortlist.log.durable import make_durable
 from shortlist.log.json_register import change_json
-from shortlist.log.opening import kind_of, open_log
+from shortlist.log.opening import open_log
 from shortlist.log.private import open_private
 from shortlist.model.times import now
 from shortlist.sites.identity import join
@@ -213,11 +213,7 @@ class _Loop:
 
 def open_link(url: str) -> Log:
     """The log of a link; a server that is out is not waited for long."""
-    if kind_of(url) == "sqlite":
-        return open_log(url)
-    from shortlist.log.nats import NatsLog
-
-    return NatsLog(url, LINK_PATIENCE)
+    return open_log(url, LINK_PATIENCE)
 
 
 def state_folder(log: Log) -> Path:
