@@ -38,7 +38,8 @@ NO_DATA: Data = {}
 NESTED = {dict, list}
 FURTHER = {"expirytime", "audience", "replaces"}
 """What some publications say of themselves, beside what most do."""
-USUAL = {"id", "source", "time", "type", "specversion", "data"}
+LEAST = {"id", "source", "time", "data"}
+USUAL = LEAST | {"type", "specversion"}
 USUAL_VERSIONS = {None, "1.0"}
 FLOAT_LIKE = "e+"
 """Stands in all large floats as JSON has them, and so where a large integer was taken for one."""
@@ -157,14 +158,9 @@ class LineReader:
             data = document.get("data", NO_DATA)
             if not (type(name) is type(source) is type(time) is str and name and source and time):
                 return None
-            if type(data) is not dict or not document.keys().isdisjoint(FURTHER):
+            if type(data) is not dict:
                 return None
-            kind, version = document.get("type"), document.get("specversion")
-            if version not in USUAL_VERSIONS or (
-                kind is not None and not (type(kind) is str and kind)
-            ):
-                return None
-            if not document.keys() <= USUAL and _has_nested_extension(document):
+            if not document.keys() <= LEAST and not _has_usual_context(document):
                 return None
             if not NESTED.isdisjoint(map(type, data.values())):
                 check_size(data, self._limits)
@@ -212,6 +208,17 @@ class _Read(NamedTuple):
 def _joined(lines: Sequence[bytes | None]) -> Joined:
     """What is missing is no simple line, as an empty one is none."""
     return lines if isinstance(lines, Joined) else Joined.of([line or b"" for line in lines])
+
+
+def _has_usual_context(document: Document) -> bool:
+    """What a publication says of itself is what most say, and right."""
+    kind = document.get("type")
+    return (
+        document.keys().isdisjoint(FURTHER)
+        and document.get("specversion") in USUAL_VERSIONS
+        and (kind is None or (type(kind) is str and kind != ""))
+        and not _has_nested_extension(document)
+    )
 
 
 def _has_nested_extension(document: Document) -> bool:

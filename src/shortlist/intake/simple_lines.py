@@ -9,8 +9,13 @@ import pyarrow.compute as pc
 
 from shortlist.intake.attributes import value_columns
 from shortlist.intake.kernels.simple_lines import (
+    EXPIRY,
+    ID,
     NUMBER,
+    SOURCE,
     TEXT,
+    TIME,
+    TYPE,
     Found,
     Names,
     Rules,
@@ -64,17 +69,17 @@ def simple_lines(
             return pc.if_else(pa.array(are_there), texts(spans), None)
         return None
 
-    said, expiry = found.times[rows], found.expiries[rows]
+    said = found.times[0, rows]
     known = None if appended is None else pa.array(appended, pa.int64()).take(pa.array(rows))
     columns = {
         "position": np.asarray(positions, np.int64)[rows],
         "kind": np.full(rows.size, PUBLICATION, np.int8),
         "time": known if by_arrival else said,
-        "event_time": pa.array(said, mask=said == NEVER),
-        "source": texts(found.sources),
-        "id": texts(found.ids),
-        "type": texts_where(found.types[rows, 1] > 0, found.types),
-        "expiry": pa.array(expiry, mask=expiry == NEVER),
+        "event_time": _instants(said),
+        "source": texts(found.spans[SOURCE]),
+        "id": texts(found.spans[ID]),
+        "type": texts_where(found.spans[TYPE, rows, 1] > 0, found.spans[TYPE]),
+        "expiry": _instants(found.times[EXPIRY - TIME, rows]),
         "line": texts(np.column_stack([np.append(lines.start, stops[:-1]), stops])),
         "appended": known,
         ATTRIBUTES: _attributes(wanted, keys, found, rows, texts_where),
@@ -85,6 +90,12 @@ def simple_lines(
         for field in schema
     ]
     return found.is_simple, Items(pa.record_batch(arrays, schema=schema))
+
+
+def _instants(times: Longs) -> pa.Array | None:
+    """Times, of which some may not be there; None if none is."""
+    is_never = times == NEVER
+    return None if is_never.all() else pa.array(times, mask=is_never)
 
 
 def _attributes(

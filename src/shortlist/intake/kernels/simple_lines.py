@@ -26,10 +26,12 @@ POWERS = np.array([float(10**digits) for digits in range(MOST_DIGITS + 1)])
 QUOTE, BACKSLASH, SPACE, COMMA, COLON = (ord(letter) for letter in '"\\ ,:')
 OPEN, CLOSE, MINUS, POINT, ZERO, NINE = (ord(letter) for letter in "{}-.09")
 ASCII = 0x80
-ID, SOURCE, TIME, DATA, TYPE, VERSION, EXPIRY, AUDIENCE, REPLACES = range(9)
+ID, SOURCE, TYPE, TIME, EXPIRY, DATA, VERSION, AUDIENCE, REPLACES = range(9)
+SPANS, TIMES = range(ID, TIME), range(TIME, DATA)
+"""The members of which it is noted where they are, and those that are times."""
 EXTENSION = -1
 MEMBER_NAMES = (
-    *(b"id", b"source", b"time", b"data", b"type", b"specversion", b"expirytime"),
+    *(b"id", b"source", b"type", b"time", b"expirytime", b"data", b"specversion"),
     *(b"audience", b"replaces"),
 )
 MEMBERS = np.frombuffer(b"".join(MEMBER_NAMES), np.uint8)
@@ -54,15 +56,12 @@ class Names(NamedTuple):
 
 
 class Found(NamedTuple):
-    """What there is of each line, and of each attribute that is wanted; texts as where they begin
-    and end."""
+    """What there is of each line, by member, and of each attribute that is wanted; texts as where
+    they begin and end. Few arrays, since each takes time where kernels are called with them."""
 
     is_simple: NDArray[np.bool_]
-    ids: Longs
-    sources: Longs
-    types: Longs
+    spans: Longs
     times: Longs
-    expiries: Longs
     kinds: NDArray[np.int8]
     numbers: NDArray[np.float64]
     texts: Longs
@@ -71,11 +70,8 @@ class Found(NamedTuple):
 def room_for(lines: int, wanted: int) -> Found:
     return Found(
         is_simple=np.zeros(lines, np.bool_),
-        ids=np.zeros((lines, 2), np.int64),
-        sources=np.zeros((lines, 2), np.int64),
-        types=np.zeros((lines, 2), np.int64),
-        times=np.full(lines, NEVER),
-        expiries=np.full(lines, NEVER),
+        spans=np.zeros((len(SPANS), lines, 2), np.int64),
+        times=np.full((len(TIMES), lines), NEVER),
         kinds=np.zeros((wanted, lines), np.int8),
         numbers=np.zeros((wanted, lines)),
         texts=np.zeros((wanted, lines, 2), np.int64),
@@ -98,7 +94,7 @@ def read_simple(
         start = stop
 
 
-@kernel
+@kernel(forceinline=True)
 def _read(
     content: Bytes,
     at: int,
@@ -150,29 +146,22 @@ def _read(
         at += 1
 
 
-@kernel
+@kernel(forceinline=True)
 def _keep(content: Bytes, start: int, end: int, line: int, member: int, found: Found) -> bool:
     """Notes a member that is a text; whether it is as simple ones are."""
-    if member == ID:
-        found.ids[line, 0], found.ids[line, 1] = start, end
-    elif member == SOURCE:
-        found.sources[line, 0], found.sources[line, 1] = start, end
-    elif member == TYPE:
-        found.types[line, 0], found.types[line, 1] = start, end
-    elif member == TIME:
-        found.times[line] = time_of(content, start, end)
-        return bool(found.times[line] != NEVER)
-    elif member == EXPIRY:
-        found.expiries[line] = time_of(content, start, end)
-        return bool(found.expiries[line] != NEVER)
-    else:
-        length = USUAL_VERSION.size
-        return (
-            member == VERSION
-            and end - start == length
-            and _is_same(content, start, USUAL_VERSION, 0, length)
-        )
-    return True
+    if member < TIME:
+        found.spans[member, line, 0], found.spans[member, line, 1] = start, end
+        return True
+    if member < DATA:
+        time = time_of(content, start, end)
+        found.times[member - TIME, line] = time
+        return bool(time != NEVER)
+    length = USUAL_VERSION.size
+    return (
+        member == VERSION
+        and end - start == length
+        and _is_same(content, start, USUAL_VERSION, 0, length)
+    )
 
 
 @kernel
