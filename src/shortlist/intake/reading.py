@@ -10,6 +10,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from shortlist.intake.attributes import Data, attribute_columns, data_column
+from shortlist.intake.json_text import LONG_NUMBER
 from shortlist.intake.lines import BadItem, ItemReader, check_size, parse_json
 from shortlist.intake.tables import row_publication
 from shortlist.intake.written import item_document
@@ -160,7 +161,9 @@ class LineReader:
                 return None
             if type(data) is not dict:
                 return None
-            if not document.keys() <= LEAST and not _has_usual_context(document):
+            if not document.keys() <= LEAST and (
+                LONG_NUMBER.search(line) or not _has_usual_context(document)
+            ):
                 return None
             if not NESTED.isdisjoint(map(type, data.values())):
                 check_size(data, self._limits)
