@@ -192,7 +192,18 @@ def test_what_is_nested_too_deep_where_nobody_looks():
 
 
 def test_values_of_any_type_in_every_field():
-    for field in ("id", "source", "time", "data", "type", "expirytime", "audience", "replaces"):
+    for field in (
+        "id",
+        "source",
+        "time",
+        "data",
+        "type",
+        "expirytime",
+        "audience",
+        "replaces",
+        "specversion",
+        "subject",
+    ):
         some = [None, True, 0, -1, 2**70, 1.5, "", "a", TIME, [], ["a"], {}, {"a": 1}]
         lines = [json.dumps({**USUAL, "data": DATA, field: value}).encode() for value in some]
         lines += [
@@ -224,9 +235,60 @@ FLAT = [
     usual({"x": "", "rent": -0.25, "other": 12345678901234, "tags": "a"}),
     b'{"data":{"rent":7},"id":"p","source":"ads","time":"2026-03-01T09:30:00.123456Z"}',
     b'{ "source" : "ads" , "id" : "p" , "time" : "2026-03-01T09:30:00Z" , "data" : { } }',
+    usual({"rent": 2}, specversion="1.0", type="flat.offered", expirytime=TIME),
+    usual({"x": "a"}, specversion="1.0", type="é", subject="", datacontenttype="a/b", n=-1.5),
 ]
 """Simple lines: those that are read in bulk."""
 BASES = [usual(), usual(), usual({}), usual(subject="a"), *FLAT, *TEXTS]
+
+
+CONTEXT_VALUES = [
+    b"null", b'"1.0"', b'"1.1"', b'"1."', b'"2.0"', b'"1.0 "', b'" 1.0"', b'"1\\u002e0"', b"1.0",
+    b"1.5", b"1", b'"\\u0061"', b'"a"', b'""', b'"%s"' % TIME.encode(), b'"tonight"', b"true",
+    b"[]", b"{}", b"01", b"7", b'"\xc3\xa9"', b'"\xc3"',
+]  # fmt: skip
+CONTEXT_NAMES = [
+    *("specversion", "type", "expirytime", "subject", "datacontenttype", "dataschema"),
+    *("audience", "replaces", "id", "subscribe", "", "shortlistlink"),
+]
+
+
+def with_context(members):
+    """A simple line with JSON texts for further members, which may be there twice."""
+    further = b"".join(b', "%s": %s' % (name.encode(), value) for name, value in members)
+    return usual({"rent": 1})[:-1] + further + b"}"
+
+
+@pytest.mark.parametrize("data", [True, False])
+def test_what_a_line_says_of_itself(data):
+    check(
+        [with_context([(name, value)]) for name in CONTEXT_NAMES for value in CONTEXT_VALUES],
+        data=data,
+    )
+    pick = seeded(1)
+    drawn = [
+        [(pick(CONTEXT_NAMES), pick(CONTEXT_VALUES)) for _ in range(pick([2, 3, 4]))]
+        for _ in range(2_000)
+    ]
+    check([*map(with_context, drawn)], data=data)
+
+
+def test_simple_lines_are_read_without_an_object_for_each():
+    read = LineReader(VOCABULARY, LIMITS, Wanted(PATHS))
+    with (
+        patch.object(reading, "MANY", 0),
+        patch.object(LineReader, "_one_by_one", side_effect=AssertionError),
+    ):
+        items = read.lines(range(len(FLAT)), FLAT)
+    assert items.values("type") == [None] * 4 + ["flat.offered", "é"]
+    assert items.values("expiry") == [None] * 4 + [parse_time(TIME), None]
+
+
+def test_only_what_is_unusual_is_read_by_all_rules():
+    read = LineReader(VOCABULARY, LIMITS, Wanted(PATHS, data=True))
+    with patch.object(LineReader, "_slowly", side_effect=AssertionError):
+        items = read.lines([1], [usual(specversion="1.0", type="offer", subject="a")])
+    assert items.values("type") == ["offer"]
 
 
 def check_mutations(seeds):

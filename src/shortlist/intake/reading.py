@@ -10,6 +10,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from shortlist.intake.attributes import Data, attribute_columns, data_column
+from shortlist.intake.json_text import LONG_NUMBER
 from shortlist.intake.lines import BadItem, ItemReader, check_size, parse_json
 from shortlist.intake.tables import row_publication
 from shortlist.intake.written import item_document
@@ -36,9 +37,11 @@ from shortlist.model.wording import one_line
 Document = dict[str, Any]
 NO_DATA: Data = {}
 NESTED = {dict, list}
-FURTHER = {"type", "expirytime", "audience", "replaces", "specversion"}
-"""What some publications say of themselves, beside what all do."""
-USUAL = {"id", "source", "time", "data"}
+FURTHER = {"expirytime", "audience", "replaces"}
+"""What some publications say of themselves, beside what most do."""
+LEAST = {"id", "source", "time", "data"}
+USUAL = LEAST | {"type", "specversion"}
+USUAL_VERSIONS = {None, "1.0"}
 FLOAT_LIKE = "e+"
 """Stands in all large floats as JSON has them, and so where a large integer was taken for one."""
 
@@ -156,10 +159,10 @@ class LineReader:
             data = document.get("data", NO_DATA)
             if not (type(name) is type(source) is type(time) is str and name and source and time):
                 return None
-            if type(data) is not dict or not document.keys().isdisjoint(FURTHER):
+            if type(data) is not dict:
                 return None
-            if len(document) > 2 + ("time" in document) + ("data" in document) and (
-                _has_nested_extension(document)
+            if not document.keys() <= LEAST and (
+                LONG_NUMBER.search(line) or not _has_usual_context(document)
             ):
                 return None
             if not NESTED.isdisjoint(map(type, data.values())):
@@ -210,6 +213,17 @@ def _joined(lines: Sequence[bytes | None]) -> Joined:
     return lines if isinstance(lines, Joined) else Joined.of([line or b"" for line in lines])
 
 
+def _has_usual_context(document: Document) -> bool:
+    """What a publication says of itself is what most say, and right."""
+    kind = document.get("type")
+    return (
+        document.keys().isdisjoint(FURTHER)
+        and document.get("specversion") in USUAL_VERSIONS
+        and (kind is None or (type(kind) is str and kind != ""))
+        and not _has_nested_extension(document)
+    )
+
+
 def _has_nested_extension(document: Document) -> bool:
     """Something unknown is nested, perhaps deeper than all rules allow."""
     return any(type(value) in NESTED for name, value in document.items() if name not in USUAL)
@@ -243,12 +257,12 @@ class _Columns:
     ) -> None:
         """Publications that have no more than what most have."""
         columns = self._columns
-        names = ("position", "kind", "time", "event_time", "source", "id", "line")
-        position, kind, time, event_time, source, name, line = (columns[each] for each in names)
+        names = ("position", "kind", "time", "event_time", "source", "id", "type", "line")
+        position, kind, time, event_time, source, name, sort, line = map(columns.__getitem__, names)
         for (at, document), when, own in zip(usual, times, said, strict=True):
             position[at], kind[at], time[at], event_time[at] = positions[at], PUBLICATION, when, own
             source[at], name[at] = document["source"], document["id"]
-            line[at] = lines[at]
+            sort[at], line[at] = document.get("type"), lines[at]
             self._data[at] = document.get("data", NO_DATA)
 
     def put(self, at: int, read: "_Read") -> None:

@@ -9,9 +9,13 @@ import pyarrow.compute as pc
 
 from shortlist.intake.attributes import value_columns
 from shortlist.intake.kernels.simple_lines import (
-    NEVER,
+    EXPIRY,
+    ID,
     NUMBER,
+    SOURCE,
     TEXT,
+    TIME,
+    TYPE,
     Found,
     Names,
     Rules,
@@ -19,6 +23,7 @@ from shortlist.intake.kernels.simple_lines import (
     read_simple,
     room_for,
 )
+from shortlist.intake.kernels.times import NEVER
 from shortlist.model.items import ATTRIBUTES, PUBLICATION, Items, Wanted
 from shortlist.model.joined import Joined, JoinedTexts
 from shortlist.model.paths import format_path
@@ -59,18 +64,25 @@ def simple_lines(
         cut, offsets = cut_out(content, spans, rows)
         return pa.StringArray.from_buffers(rows.size, pa.py_buffer(offsets), pa.py_buffer(cut))
 
-    said = found.times[rows]
+    def texts_where(are_there: Bools, spans: Longs) -> pa.StringArray | None:
+        if are_there.any():
+            return pc.if_else(pa.array(are_there), texts(spans), None)
+        return None
+
+    said = found.times[0, rows]
     known = None if appended is None else pa.array(appended, pa.int64()).take(pa.array(rows))
     columns = {
         "position": np.asarray(positions, np.int64)[rows],
         "kind": np.full(rows.size, PUBLICATION, np.int8),
         "time": known if by_arrival else said,
-        "event_time": pa.array(said, mask=said == NEVER),
-        "source": texts(found.sources),
-        "id": texts(found.ids),
+        "event_time": _instants(said),
+        "source": texts(found.spans[SOURCE]),
+        "id": texts(found.spans[ID]),
+        "type": texts_where(found.spans[TYPE, rows, 1] > 0, found.spans[TYPE]),
+        "expiry": _instants(found.times[EXPIRY - TIME, rows]),
         "line": texts(np.column_stack([np.append(lines.start, stops[:-1]), stops])),
         "appended": known,
-        ATTRIBUTES: _attributes(wanted, keys, found, rows, texts),
+        ATTRIBUTES: _attributes(wanted, keys, found, rows, texts_where),
     }
     schema = wanted.schema
     arrays = [
@@ -80,12 +92,18 @@ def simple_lines(
     return found.is_simple, Items(pa.record_batch(arrays, schema=schema))
 
 
+def _instants(times: Longs) -> pa.Array | None:
+    """Times, of which some may not be there; None if none is."""
+    is_never = times == NEVER
+    return None if is_never.all() else pa.array(times, mask=is_never)
+
+
 def _attributes(
     wanted: Wanted,
     keys: Sequence[str],
     found: Found,
     rows: Longs,
-    texts: Callable[[Longs], pa.StringArray],
+    texts_where: Callable[[Bools, Longs], pa.StringArray | None],
 ) -> pa.StructArray:
     columns: dict[str, dict[str, pa.Array]] = {}
     for path in sorted(wanted.paths, key=format_path):
@@ -94,8 +112,9 @@ def _attributes(
             at = keys.index(path[0])
             kinds = found.kinds[at, rows]
             parts["number"] = pa.array(found.numbers[at, rows], mask=kinds != NUMBER)
-            if (kinds == TEXT).any():
-                parts["text"] = pc.if_else(pa.array(kinds == TEXT), texts(found.texts[at]), None)
+            texts = texts_where(kinds == TEXT, found.texts[at])
+            if texts is not None:
+                parts["text"] = texts
     return value_columns(columns, rows.size)
 
 

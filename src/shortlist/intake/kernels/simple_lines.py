@@ -1,8 +1,9 @@
 """Lines of JSON that are simple publications, read in place.
 
-Simple is `{"id": "…", "source": "…", "time": "…", "data": {"rent": 900, "city": "Oslo"}}`: these
-members and no others, each once and in any order; texts without escapes; numbers of so few digits
-that they are exact; nothing nested in `data`. Of anything else nothing is said but that it is not
+Simple is `{"id": "…", "source": "…", "time": "…", "data": {"rent": 900, "city": "Oslo"}}`, perhaps
+with `type`, `expirytime`, `"specversion": "1.0"` and extensions, which nobody looks at: what is
+known each once, and in any order; texts without escapes; numbers of so few digits that they are
+exact; nothing nested, but for `data` itself. Of anything else nothing is said but that it is not
 simple: so whatever is doubtful is not.
 """
 
@@ -11,6 +12,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from shortlist.intake.kernels.times import NEVER, time_of
 from shortlist.matching.kernels.compiling import kernel
 
 Bytes = NDArray[np.uint8]
@@ -18,19 +20,23 @@ Longs = NDArray[np.int64]
 
 ABSENT, NUMBER, TEXT = range(3)
 """What an attribute is."""
-NEVER = -(2**63)
-"""In place of a time."""
 MOST_DIGITS = 15
 """A whole number of so many is exact, and so is its quotient by a power of ten, once rounded."""
 POWERS = np.array([float(10**digits) for digits in range(MOST_DIGITS + 1)])
 QUOTE, BACKSLASH, SPACE, COMMA, COLON = (ord(letter) for letter in '"\\ ,:')
 OPEN, CLOSE, MINUS, POINT, ZERO, NINE = (ord(letter) for letter in "{}-.09")
 ASCII = 0x80
-ID, SOURCE, TIME, DATA = range(4)
-MEMBERS = np.frombuffer(b"idsourcetimedata", np.uint8)
-MEMBER_STOPS = np.array([2, 8, 12, 16])
-DAYS_BEFORE = np.array([0, 31, 59, 90, 120, 151, 181, 212, 243, 273, 304, 334, 365])
-"""The months of a year that has no leap day."""
+ID, SOURCE, TYPE, TIME, EXPIRY, DATA, VERSION, AUDIENCE, REPLACES = range(9)
+SPANS, TIMES = range(ID, TIME), range(TIME, DATA)
+"""The members of which it is noted where they are, and those that are times."""
+EXTENSION = -1
+MEMBER_NAMES = (
+    *(b"id", b"source", b"type", b"time", b"expirytime", b"data", b"specversion"),
+    *(b"audience", b"replaces"),
+)
+MEMBERS = np.frombuffer(b"".join(MEMBER_NAMES), np.uint8)
+MEMBER_STOPS = np.cumsum([len(name) for name in MEMBER_NAMES])
+USUAL_VERSION = np.frombuffer(b"1.0", np.uint8)
 
 
 class Rules(NamedTuple):
@@ -50,12 +56,11 @@ class Names(NamedTuple):
 
 
 class Found(NamedTuple):
-    """What there is of each line, and of each attribute that is wanted; texts as where they begin
-    and end."""
+    """What there is of each line, by member, and of each attribute that is wanted; texts as where
+    they begin and end. Few arrays, since each takes time where kernels are called with them."""
 
     is_simple: NDArray[np.bool_]
-    ids: Longs
-    sources: Longs
+    spans: Longs
     times: Longs
     kinds: NDArray[np.int8]
     numbers: NDArray[np.float64]
@@ -65,9 +70,8 @@ class Found(NamedTuple):
 def room_for(lines: int, wanted: int) -> Found:
     return Found(
         is_simple=np.zeros(lines, np.bool_),
-        ids=np.zeros((lines, 2), np.int64),
-        sources=np.zeros((lines, 2), np.int64),
-        times=np.full(lines, NEVER),
+        spans=np.zeros((len(SPANS), lines, 2), np.int64),
+        times=np.full((len(TIMES), lines), NEVER),
         kinds=np.zeros((wanted, lines), np.int8),
         numbers=np.zeros((wanted, lines)),
         texts=np.zeros((wanted, lines, 2), np.int64),
@@ -90,7 +94,7 @@ def read_simple(
         start = stop
 
 
-@kernel
+@kernel(forceinline=True)
 def _read(
     content: Bytes,
     at: int,
@@ -110,29 +114,26 @@ def _read(
         at = _skip(content, at, stop)
         end = _text_end(content, at, stop, rules.only_ascii)
         member = _place(content, at + 1, end, MEMBERS, MEMBER_STOPS)
-        if end < 0 or member < 0 or seen & (1 << member):
+        if end < 0:
             return False
-        seen |= 1 << member
         at = _value_start(content, end + 1, stop)
         if at < 0:
             return False
-        if member == DATA:
+        if member == EXTENSION:
+            at = _scalar_end(content, at, stop, rules.only_ascii)
+        elif seen & (1 << member):
+            return False
+        elif member == DATA:
             at = _read_data(content, at, stop, line, wanted, rules, known, found)
-            if at < 0:
-                return False
         else:
             end = _text_end(content, at, stop, rules.only_ascii)
-            if end <= at + 1:
+            if end <= at + 1 or not _keep(content, at + 1, end, line, member, found):
                 return False
-            if member == TIME:
-                found.times[line] = time_of(content, at + 1, end)
-                if found.times[line] == NEVER:
-                    return False
-            elif member == ID:
-                found.ids[line, 0], found.ids[line, 1] = at + 1, end
-            else:
-                found.sources[line, 0], found.sources[line, 1] = at + 1, end
             at = end + 1
+        if at < 0:
+            return False
+        if member != EXTENSION:
+            seen |= 1 << member
         at = _skip(content, at, stop)
         if at == stop:
             return False
@@ -143,6 +144,24 @@ def _read(
         if content[at] != COMMA:
             return False
         at += 1
+
+
+@kernel(forceinline=True)
+def _keep(content: Bytes, start: int, end: int, line: int, member: int, found: Found) -> bool:
+    """Notes a member that is a text; whether it is as simple ones are."""
+    if member < TIME:
+        found.spans[member, line, 0], found.spans[member, line, 1] = start, end
+        return True
+    if member < DATA:
+        time = time_of(content, start, end)
+        found.times[member - TIME, line] = time
+        return bool(time != NEVER)
+    length = USUAL_VERSION.size
+    return (
+        member == VERSION
+        and end - start == length
+        and _is_same(content, start, USUAL_VERSION, 0, length)
+    )
 
 
 @kernel
@@ -223,6 +242,15 @@ def _text_end(content: Bytes, at: int, stop: int, only_ascii: bool) -> int:
 
 
 @kernel(forceinline=True)
+def _scalar_end(content: Bytes, at: int, stop: int, only_ascii: bool) -> int:
+    """Behind a text or a number that begins here; -1 if it is not simple."""
+    if content[at] != QUOTE:
+        return _number(content, at, stop)[0]
+    end = _text_end(content, at, stop, only_ascii)
+    return end + 1 if end >= 0 else -1
+
+
+@kernel(forceinline=True)
 def _value_start(content: Bytes, at: int, stop: int) -> int:
     """Behind the colon; -1 if there is none, or nothing behind it."""
     at = _skip(content, at, stop)
@@ -292,66 +320,6 @@ def _attribute(content: Bytes, start: int, end: int, wanted: Names, known: Longs
         known[0], known[1] = start, end
         known[2] = _place(content, start, end, wanted.content, wanted.stops)
     return int(known[2])
-
-
-@kernel
-def time_of(content: Bytes, at: int, stop: int) -> int:
-    """Microseconds since 1970 of a time in UTC with whole seconds, milliseconds or microseconds;
-    NEVER if it is written otherwise, or does not exist.
-
-    >>> text = np.frombuffer(b"1970-01-02T00:00:01.500Z", np.uint8)
-    >>> time_of(text, 0, 24), time_of(text, 0, 20) == NEVER
-    (86401500000, True)
-    """
-    length = stop - at
-    if length not in (20, 24, 27) or content[stop - 1] != ord("Z"):
-        return NEVER
-    if (
-        content[at + 4] != MINUS
-        or content[at + 7] != MINUS
-        or content[at + 10] != ord("T")
-        or content[at + 13] != COLON
-        or content[at + 16] != COLON
-    ):
-        return NEVER
-    year, month, day = (
-        _digits(content, at, 4),
-        _digits(content, at + 5, 2),
-        _digits(content, at + 8, 2),
-    )
-    hour, minute = _digits(content, at + 11, 2), _digits(content, at + 14, 2)
-    second = _digits(content, at + 17, 2)
-    micros = 0
-    if length > 20:
-        micros = _digits(content, at + 20, length - 21)
-        if content[at + 19] != POINT or micros < 0:
-            return NEVER
-        if length == 24:
-            micros *= 1000
-    if year < 1 or not 1 <= month <= 12 or not 0 <= hour <= 23:
-        return NEVER
-    if not 0 <= minute <= 59 or not 0 <= second <= 59:
-        return NEVER
-    is_leap = year % 4 == 0 and (year % 100 != 0 or year % 400 == 0)
-    days = DAYS_BEFORE[month] - DAYS_BEFORE[month - 1] + (is_leap and month == 2)
-    if not 1 <= day <= days:
-        return NEVER
-    before = year - 1
-    since = 365 * before + before // 4 - before // 100 + before // 400 - 719162
-    since += DAYS_BEFORE[month - 1] + (is_leap and month > 2) + day - 1
-    return int(((since * 24 + hour) * 60 + minute) * 60_000_000 + second * 1_000_000 + micros)
-
-
-@kernel(forceinline=True)
-def _digits(content: Bytes, at: int, count: int) -> int:
-    """A whole number; -1 if it is none."""
-    number = 0
-    for place in range(at, at + count):
-        byte = content[place]
-        if not ZERO <= byte <= NINE:
-            return -1
-        number = 10 * number + byte - ZERO
-    return number
 
 
 @kernel(nogil=True)
