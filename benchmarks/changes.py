@@ -34,11 +34,11 @@ from common.live_load import flats, subscriptions, wishes
 from common.report import Report
 
 import shortlist
-from shortlist.engine.saved import Saved
 from shortlist.live import driver as live
 from shortlist.live.places import files_in
 from shortlist.live.process_ground import ProcessGround
 from shortlist.live.running import Running, Wanted
+from shortlist.live.states import read_state
 from shortlist.log.base import INPUT, Log
 from shortlist.log.opening import open_log
 from shortlist.model.registry import Registry
@@ -205,7 +205,7 @@ def seconds(log: Log, batches: Batches, lines: list[bytes]) -> dict[str, float]:
 def beside(driver: live.Driver, folder: Path) -> int:
     """Changes beside the registries of all shards."""
     files = files_in(folder / "state")
-    states = (Saved.of_bytes(files.read(chain.snapshot.name)) for chain in driver.manifest.shards)
+    states = (read_state(chain, files.read) for chain in driver.manifest.shards)
     return sum(len(state.document.get("changes", ())) for state in states)
 
 

@@ -14,6 +14,7 @@ from shortlist.intake.files import registry_from_documents
 from shortlist.live import compiled, folding, manifest, registry_chain, shard
 from shortlist.live.folding import Folding
 from shortlist.live.shard import SHARDS
+from shortlist.live.states import read_state
 from shortlist.model.command import Subscribe
 from shortlist.model.settings import Settings
 from shortlist.model.subscription import Subscription
@@ -93,7 +94,7 @@ def subscribe(second, number):
 def beside(deployment):
     """Changes beside the registry of the one shard, and batches beside that of the driver."""
     (only,) = deployment.driver.manifest.shards
-    saved = Saved.of_bytes(deployment.files.read(only.snapshot.name))
+    saved = read_state(only, deployment.files.read)
     return len(saved.document["changes"]), len(deployment.driver.manifest.registry.inputs)
 
 

@@ -4,7 +4,7 @@ import json
 import sys
 import zlib
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import orjson
@@ -19,9 +19,10 @@ from shortlist.model.problem import ShortlistError
 from shortlist.model.settings import Limits
 from shortlist.model.vocabulary import Vocabulary
 
-VERSION = 5
-READABLE = (4, VERSION)
-"""Before there were changes beside a registry, it was always whole."""
+VERSION = 6
+READABLE = (4, 5, VERSION)
+"""Before 5 a registry was always whole, without changes beside it; before 6 it was never in another
+file."""
 MAGIC = b"shortlist state "
 PARTS = pa.schema({"name": pa.string(), "content": pa.large_binary()})
 SMALL = pa.ipc.IpcWriteOptions(compression="lz4", use_threads=False)
@@ -49,14 +50,14 @@ class Saved:
     >>> again = Saved.of_bytes(saved.to_bytes())
     >>> again.registry, again.document["latest"], again.tables["counts"].to_pydict()
     ({}, 7, {'n': [1, 2]})
-    >>> Saved.of_bytes(b"shortlist state 6\\n")
+    >>> Saved.of_bytes(b"shortlist state 7\\n")
     Traceback (most recent call last):
     ...
-    shortlist.engine.saved.UnusableState: expected a state of version 5, found 6
+    shortlist.engine.saved.UnusableState: expected a state of version 6, found 7
     """
 
     packed_registry: bytes
-    """As it was before the changes of the document."""
+    """As it was before the changes of the document; empty where it is in another file."""
     document: dict[str, Any] = field(default_factory=dict)
     """All that is neither the registry nor in tables."""
     tables: Mapping[str, pa.RecordBatch] = field(default_factory=dict)
@@ -100,6 +101,10 @@ class Saved:
                 raise UnusableState(f"{name}: expected a whole table, found {error}") from None
         if not isinstance(self.registry, dict) or not isinstance(self.document, dict):
             raise UnusableState("expected a registry and a document, found something else")
+
+    def without_registry(self) -> "Saved":
+        """For those who keep that elsewhere."""
+        return replace(self, packed_registry=b"")
 
     def to_bytes(self) -> bytes:
         tables = {name: _stream(table, SMALL) for name, table in self.tables.items()}

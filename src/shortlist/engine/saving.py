@@ -41,6 +41,10 @@ class Saving:
     def snapshot(self, *, whole: bool = False) -> bytes:
         """Everything that another shard or engine needs to go on. One that is to be cut in parts
         has a whole registry, without changes beside it."""
+        return self.saved(whole=whole).to_bytes()
+
+    def saved(self, *, whole: bool = False) -> Saved:
+        """The same, to be written before anything else happens."""
         shard = self._shard
         publications = shard.selecting.publications
         tables = bank_tables(shard.selecting, self._names)
@@ -60,7 +64,7 @@ class Saving:
             if accepted:
                 columns = [[*column] for column in zip(*accepted, strict=True)]
                 tables["accepted"] = pa.record_batch(columns, schema=SAVED_IDS)
-        return Saved(registry, document, tables).to_bytes()
+        return Saved(registry, document, tables)
 
     def load(self, saved: Saved) -> None:
         """Takes a state in, after its registry: whole, or as it is packed with the changes."""

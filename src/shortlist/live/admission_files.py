@@ -10,13 +10,13 @@ from shortlist.engine.admission import Admission
 from shortlist.engine.admitted import ACCEPTED, Admitted
 from shortlist.engine.arrow import rows
 from shortlist.engine.quarantine import Quarantined
-from shortlist.engine.saved import Saved
 from shortlist.intake.reading import LineReader
 from shortlist.live.compiled import CompiledRegistries, recalled_admission
 from shortlist.live.files import Files
 from shortlist.live.manifest import Manifest, Segment
 from shortlist.live.registry_state import replay_registry
 from shortlist.live.segments import Segments
+from shortlist.live.states import read_state
 from shortlist.live.tables import QUARANTINE, WAITING, table_of
 from shortlist.model.command import Command
 from shortlist.model.items import Wanted
@@ -72,7 +72,7 @@ class AdmissionFiles:
 
     def keep_registry(self, manifest: Manifest, admission: Admission) -> None:
         """Compiles the registry that a deployment was just begun with, for whoever comes next."""
-        saved = Saved.of_bytes(self._files.read(manifest.registry.snapshot.name))
+        saved = read_state(manifest.registry, self._files.read)
         known = CompiledRegistries(self._files.folder)
         known.keep_admission(admission, saved.packed_registry, self._settings.limits)
 

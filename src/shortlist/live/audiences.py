@@ -7,7 +7,6 @@ import numpy as np
 import pyarrow as pa
 
 from shortlist.engine.matching import NOMINATIONS, Matching
-from shortlist.engine.saved import Saved
 from shortlist.engine.stages import CHOSEN, Choose
 from shortlist.live.cache import Cache
 from shortlist.live.compiled import opened_shard
@@ -15,6 +14,7 @@ from shortlist.live.files import Files, Stored
 from shortlist.live.manifest import Chain
 from shortlist.live.matching_part import MatchingPart
 from shortlist.live.registry_state import of_shard
+from shortlist.live.states import read_state
 from shortlist.live.tables import items_of_bytes, joined, to_bytes
 from shortlist.model.items import COMMAND
 from shortlist.model.settings import Limits
@@ -58,7 +58,7 @@ def nominated(inquiry: Inquiry) -> str:
 
 def _part_of_shard(inquiry: Inquiry, files: Files) -> MatchingPart[Matching]:
     """With the registry that a shard has: as its snapshot says, and the commands since."""
-    saved = Saved.of_bytes(files.read(inquiry.chain.snapshot.name))
+    saved = read_state(inquiry.chain, files.read)
     matching = opened_shard(saved, files, inquiry.limits).matching
     for command in saved.changes(matching.vocabulary):
         matching.apply(command)

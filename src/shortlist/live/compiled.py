@@ -28,6 +28,7 @@ from shortlist.intake.lines import ItemReader
 from shortlist.live.files import COMPILED, Files
 from shortlist.live.manifest import Chain
 from shortlist.live.registry_state import carried_out
+from shortlist.live.states import read_state
 from shortlist.log.private import FILE_MODE, make_private
 from shortlist.matching.index.storage import (
     FILE,
@@ -171,7 +172,7 @@ def recalled_admission(
 ) -> tuple[Admission, Iterator[Command]]:
     """An admission with the registry as it was when it was last written whole, and the commands
     that were carried out since."""
-    saved = Saved.of_bytes(files.read(chain.snapshot.name))
+    saved = read_state(chain, files.read)
     admission = CompiledRegistries(files.folder).admission(
         saved.packed_registry, settings, lambda: saved.packed_document
     )

@@ -12,6 +12,7 @@ import pyarrow as pa
 from shortlist.engine.admission import Admission
 from shortlist.engine.admitted import Admitted
 from shortlist.engine.quarantine import Harmful
+from shortlist.engine.saved import Saved
 from shortlist.engine.stages import Read
 from shortlist.live.admission_files import AdmissionFiles
 from shortlist.live.files import Files
@@ -24,6 +25,7 @@ from shortlist.live.registry_chain import RegistryChain
 from shortlist.live.registry_folder import CompiledRegistry
 from shortlist.live.registry_state import first_states
 from shortlist.live.shard import Done
+from shortlist.live.states import write_state
 from shortlist.live.tables import REFUSALS, table_of, to_bytes
 from shortlist.live.tasks import Run, Tasks
 from shortlist.log.base import Moved
@@ -348,14 +350,14 @@ def begin(
         whole, parts = first_states(registry, shards)
         owners = sum(each.shortlist is None for each in registry.subscriptions)
         counts = len(registry.subscriptions), len(registry.shortlists) + owners
-    first = _first_chain(files, "registry", whole)
+    first = files.store("registry", whole)
     manifest = Manifest(
         id=uuid.uuid4().hex,
         basis=settings.time,
         settings={"limits": asdict(settings.limits)},
-        first_registry=first.snapshot,
-        registry=first,
-        shards=tuple(_first_chain(files, "snapshot", state) for state in parts),
+        first_registry=first,
+        registry=Chain(token=uuid.uuid4().hex, snapshot=first),
+        shards=tuple(write_state(Saved.of_bytes(state), files) for state in parts),
         subscriptions=counts[0],
         shortlists=counts[1],
         tzdata=database_version(),
@@ -363,10 +365,6 @@ def begin(
     )
     files.settle()
     registers.put(MANIFEST, manifest.to_bytes(), 0)
-
-
-def _first_chain(files: Files, kind: str, content: bytes) -> Chain:
-    return Chain(token=uuid.uuid4().hex, snapshot=files.store(kind, content))
 
 
 def _counts(found: Admitted, done: Sequence[Done], refusals: pa.Table) -> Counter[str]:

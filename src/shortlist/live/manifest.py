@@ -67,6 +67,8 @@ class Chain:
     token: str
     """Tells this state from every other one that somebody may have in memory."""
     snapshot: Stored
+    registry: Stored | None = None
+    """What the snapshot refers to; None where it has its registry within."""
     inputs: tuple[Input, ...] = ()
     until: int | None = None
     """Everything that is due before this instant has happened."""
@@ -76,20 +78,31 @@ class Chain:
 
     @property
     def size(self) -> int:
-        return self.snapshot.size + sum(taken.items.size for taken in self.inputs)
+        return self.first_size + sum(taken.items.size for taken in self.inputs)
+
+    @property
+    def first_size(self) -> int:
+        return sum(stored.size for stored in self.first)
 
     def is_long(self, shards: int = 1, least: int = LEAST_BYTES) -> bool:
-        """Whether it is time for a new snapshot: it is then as large as what was taken in, which
-        somebody who restores this would take in again. Of many shards none may have many inputs: a
-        manifest names all of them."""
-        is_large = self.size > self.snapshot.size + max(self.snapshot.size, least)
+        """Whether it is time for a new snapshot: what was taken in, which somebody who restores
+        this would take in again, is then as large as what is read before that. Of many shards none
+        may have many inputs: a manifest names all of them."""
+        is_large = self.size > self.first_size + max(self.first_size, least)
         return is_large or len(self.inputs) >= min(MOST_BATCHES, max(8, MOST_IN_ALL // shards))
 
     @property
     def files(self) -> Iterator[str]:
-        yield self.snapshot.name
+        yield from (stored.name for stored in self.first)
         for taken in self.inputs:
             yield from taken.files
+
+    @property
+    def first(self) -> Iterator[Stored]:
+        """What it begins with."""
+        yield self.snapshot
+        if self.registry is not None:
+            yield self.registry
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -214,7 +227,12 @@ class Manifest:
 
         def chain(known: Chain) -> Chain:
             inputs = tuple(taken.renamed(names) for taken in known.inputs)
-            return replace(known, snapshot=known.snapshot.renamed(names), inputs=inputs)
+            return replace(
+                known,
+                snapshot=known.snapshot.renamed(names),
+                registry=known.registry and known.registry.renamed(names),
+                inputs=inputs,
+            )
 
         def segments(known: tuple[Segment, ...]) -> tuple[Segment, ...]:
             return tuple(replace(one, file=one.file.renamed(names)) for one in known)

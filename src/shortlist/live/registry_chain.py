@@ -5,13 +5,14 @@ from dataclasses import replace
 import pyarrow as pa
 
 from shortlist.engine.admitted import Admitted
-from shortlist.engine.saved import Saved, compressed
+from shortlist.engine.saved import compressed
 from shortlist.engine.saving import few_changes
 from shortlist.intake.columns import registry_text
 from shortlist.intake.roster import Roster
 from shortlist.live.files import Files
 from shortlist.live.folding import LEAST_FOLDED, Folding, OfAdmission
 from shortlist.live.manifest import Chain, Input
+from shortlist.live.states import write_registry
 from shortlist.live.tables import COMMANDS, to_bytes
 from shortlist.model.items import COMMAND
 from shortlist.model.settings import Settings
@@ -69,5 +70,4 @@ class RegistryChain:
         return replace(packed, inputs=chain.inputs[folded.changes :])
 
     def _packed(self, token: str, registry: bytes) -> Chain:
-        content = Saved(registry).to_bytes()
-        return Chain(token=token, snapshot=self._files.store("registry", content))
+        return Chain(token=token, snapshot=write_registry(registry, self._files))

@@ -14,6 +14,7 @@ from shortlist.intake.written import registry_document
 from shortlist.live.files import Files, Stored
 from shortlist.live.manifest import Chain, Input
 from shortlist.live.slots import shard_of
+from shortlist.live.states import read_state
 from shortlist.live.tables import of_bytes
 from shortlist.model.collecting import uncollected
 from shortlist.model.command import Command
@@ -58,7 +59,7 @@ def replay_registry(
 
     It may be checked once more: limits may be others than they were.
     """
-    document = Saved.of_bytes(files.read(chain.snapshot.name)).registry
+    document = read_state(chain, files.read).registry
     part = registry_part(document, concerns)
     registry = registry_from_documents(part, limits) if checks else registry_read_again(part)
     reader = ItemReader(registry.vocabulary, limits.for_what_was_read())

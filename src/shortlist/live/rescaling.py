@@ -7,7 +7,6 @@ starting takes, and nothing is compiled meanwhile.
 
 import pickle
 import time
-import uuid
 from collections.abc import Iterator, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, replace
@@ -30,6 +29,7 @@ from shortlist.live.manifest import Chain, Input, Manifest
 from shortlist.live.registers import MANIFEST, Registers, take_over
 from shortlist.live.registry_state import carried_out, of_shard
 from shortlist.live.shard import KeptShard
+from shortlist.live.states import write_state
 from shortlist.log.base import Moved
 from shortlist.model.settings import Limits, Settings
 
@@ -178,5 +178,4 @@ def _rescaled(
             reader = ItemReader(vocabulary, limits.for_what_was_read(), again=True)
             later = carried_out(since, files, reader, concerns)
             state.document["changes"] = [*map(item_document, later)]
-        snapshot = files.store("snapshot", state.to_bytes())
-        yield Chain(token=uuid.uuid4().hex, snapshot=snapshot)
+        yield write_state(state, files)

@@ -17,9 +17,10 @@ from typing import NamedTuple
 
 import pyarrow as pa
 
-from shortlist.engine.saved import Saved, UnusableState
+from shortlist.engine.saved import UnusableState
 from shortlist.live.files import Files, Stored
-from shortlist.live.manifest import Manifest, Piece
+from shortlist.live.manifest import Chain, Manifest, Piece
+from shortlist.live.states import read_state
 from shortlist.live.tables import ENTRIES, of_bytes, table_of, to_bytes
 from shortlist.log.private import open_private
 from shortlist.model.problem import ShortlistError
@@ -129,8 +130,10 @@ def _checked(parts: Mapping[str, bytes]) -> Savepoint:
     }
     manifest = _manifest(parts[DESCRIPTION])
     _check_references(manifest, files)
-    for name, content in files.items():
-        _check_content(name, content)
+    states = {*_check_states(manifest, files)}
+    for name in files.keys() - states:
+        if not name.startswith("matches-"):  # of several tables, which only a manifest tells apart
+            _table(name, files[name])
     for piece in _pieces(manifest):
         _table(piece.file, files[piece.file][piece.start : piece.start + piece.size])
     entries = _table(UNREAD, parts[UNREAD])
@@ -168,7 +171,7 @@ def _check_references(manifest: Manifest, files: Mapping[str, bytes]) -> None:
 
 def _stored(manifest: Manifest) -> Iterator[Stored]:
     for chain in (manifest.registry, *manifest.shards):
-        yield chain.snapshot
+        yield from chain.first
         yield from (taken.items for taken in chain.inputs)
     yield from (segment.file for segment in manifest.segments)
     if manifest.first_registry is not None:
@@ -181,16 +184,18 @@ def _pieces(manifest: Manifest) -> Iterator[Piece]:
             yield from taken.matches or ()
 
 
-def _check_content(name: str, content: bytes) -> None:
-    """Files of matches have several tables, which only a manifest tells apart."""
-    kind = name.partition("-")[0]
-    if kind in ("registry", "snapshot"):
+def _check_states(manifest: Manifest, files: Mapping[str, bytes]) -> Iterator[str]:
+    """Raises `_Wrong` where one is damaged; the names of their files."""
+    chains = [manifest.registry, *manifest.shards]
+    if manifest.first_registry is not None:
+        chains.append(Chain(token="", snapshot=manifest.first_registry))
+    for chain in chains:
         try:
-            Saved.of_bytes(content).check()
+            read_state(chain, files.__getitem__).check()
         except UnusableState as error:
-            raise _Wrong(f"a damaged {shown(name)} ({_words(error)})") from None
-    elif kind != "matches":
-        _table(name, content)
+            names = " with ".join(shown(stored.name) for stored in chain.first)
+            raise _Wrong(f"a damaged {names} ({_words(error)})") from None
+        yield from (stored.name for stored in chain.first)
 
 
 def _table(name: str, content: bytes) -> pa.Table:

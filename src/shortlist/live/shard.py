@@ -22,11 +22,12 @@ from shortlist.intake.files import registry_read_again
 from shortlist.intake.roster import BEFORE_ALL_TIME
 from shortlist.live.cache import Cache
 from shortlist.live.compiled import CompiledRegistries, opened_shard
-from shortlist.live.files import Files
+from shortlist.live.files import Files, Stored
 from shortlist.live.folding import LEAST_FOLDED, Folding, OfShard
 from shortlist.live.found_matches import Incoming
 from shortlist.live.manifest import Chain, Input
 from shortlist.live.registry_state import Concerns, concerning, of_shard
+from shortlist.live.states import read_state, write_state
 from shortlist.live.tables import DEPARTED, items_of_bytes, of_bytes, table_of, to_buffer, to_bytes
 from shortlist.model.items import COMMAND, Items
 from shortlist.model.settings import Limits
@@ -80,12 +81,17 @@ class Done:
 class KeptShard:
     """A shard, with what saves it; of some shortlists only, where somebody looks at these."""
 
-    def __init__(self, shard: Shard, snapshot: Saved, concerns: Concerns) -> None:
-        """With a shard that has the registry as it is packed, and has seen nothing yet."""
+    def __init__(
+        self, shard: Shard, snapshot: Saved, concerns: Concerns, registry: Stored | None = None
+    ) -> None:
+        """With a shard that has the registry as it is packed, and has seen nothing yet; and the
+        file that has that registry, if it stands in one."""
         self.shard = shard
         self.mirror: Mirror | None = None
         self._concerns = concerns
         self._folding = Folding()
+        self._written = snapshot.packed_registry, registry
+        """A packed registry, and the file that has it."""
         self._older: bytes | None = None
         """What the registry was packed like before it was packed again."""
         shard.count([], sys.maxsize)
@@ -110,7 +116,7 @@ class KeptShard:
         One that does not find matches is told them. If it is not to be whole, there is nothing in
         it but what concerns somebody.
         """
-        saved = Saved.of_bytes(files.read(chain.snapshot.name))
+        saved = read_state(chain, files.read)
 
         def shard_of(saved: Saved, finds: bool) -> Shard:
             if is_whole:
@@ -120,7 +126,8 @@ class KeptShard:
         if not is_whole:
             saved = part(saved, concerns)
         is_told = all(taken.matches is not None for taken in chain.inputs)
-        kept = cls(shard_of(saved, finds or not is_told), saved, concerns)
+        registry = chain.registry if is_whole else None
+        kept = cls(shard_of(saved, finds or not is_told), saved, concerns, registry)
         for taken in chain.inputs:
             deque(kept.run(taken, files), maxlen=0)  # what it led to was delivered then
         if chain.until is not None:
@@ -164,15 +171,17 @@ class KeptShard:
 
     def save(self, chain: Chain, taken: Input, files: Files, shards: int) -> Chain:
         """The chain with one more input; a new snapshot is written where it would be long."""
-        token = uuid.uuid4().hex
         if not chain.is_long(shards):
-            return chain.followed(token, taken)
+            return chain.followed(uuid.uuid4().hex, taken)
         before = self._saving.packed
         self._fold(files)
-        content = self._saving.snapshot()
+        saved = self._saving.saved()
         if self._saving.packed is not before:
             self._replace(before, files)
-        return Chain(token=token, snapshot=files.store("snapshot", content))
+        packed, file = self._written
+        chain = write_state(saved, files, file if packed is saved.packed_registry else None)
+        self._written = saved.packed_registry, chain.registry
+        return chain
 
     def _fold(self, files: Files) -> None:
         """Takes the registry that was packed in the background, or has that done if many changes
