@@ -40,6 +40,7 @@ def churn(compiled: Compiled, newcomers: Sequence[Subscription], movies: Movies)
         "publications_per_second": BATCH * rounds / seconds,
         "slowdown": float(np.median(busy) / np.median(quiet)),
         "worst_slowdown": max(busy) / float(np.median(quiet)),
+        "worst_quiet": max(quiet) / float(np.median(quiet)),
     }
 
 
