@@ -331,6 +331,9 @@ FULL = 16_384
 """Conditions of a full segment: what its masks point into stays in a core's own cache."""
 FAN = 4
 """So many segments of about one size are merged into one."""
+REST = FAN - 2
+"""Blocks after a merge without another: each block brings one segment at most, and a merge takes
+`FAN - 1` away."""
 
 
 @dataclass(slots=True)
@@ -353,6 +356,8 @@ class Shelf:
     next: int = 0
     unconditional: int = NOBODY
     """The head of those who have no condition; they have no segment."""
+    resting: int = 0
+    """Blocks until segments may be merged again."""
 
     def __iter__(self) -> Iterator[Held]:
         return iter(self.held.values())
@@ -401,7 +406,11 @@ class Shelf:
         return int(held.heads[condition])
 
     def tidy(self) -> None:
-        """Merges a few segments, if there are too many small ones; never more than fill one."""
+        """Before a block: merges a few segments, if there are too many small ones; never more than
+        fill one, and not before every block, so that nobody waits for several merges."""
+        if self.resting:
+            self.resting -= 1
+            return
         for size in (FULL // FAN**2, FULL // FAN, FULL):
             small = [where for where, held in self.held.items() if held.live <= size // FAN]
             if len(small) >= FAN:
@@ -413,6 +422,7 @@ class Shelf:
                 return
 
     def _merge(self, some: list[int]) -> None:
+        self.resting = REST
         old = [self.held.pop(where) for where in some]
         named = [
             (held.segment, np.flatnonzero(held.heads != NOBODY).astype(np.int32)) for held in old
