@@ -4,6 +4,7 @@ import json
 
 from shortlist.engine.mistakes import likely_mistakes
 from shortlist.intake.files import registry_from_documents
+from shortlist.model.items import Wanted
 from shortlist.model.settings import Limits
 
 
@@ -82,3 +83,9 @@ def test_terms_that_are_defined_on_the_way_are_known():
     assert likely_mistakes(registry_from_documents({}), lines[:3] + lines[4:], Limits()) == [
         "1 of 1 subscriptions match none of 1 publications: s"
     ]
+
+
+def test_of_others_it_is_known_what_they_mention():
+    others = Wanted(frozenset([("rnt",)]))
+    found = warnings([CHEAP], {"data": {"rent": 950}}, others=others)
+    assert found == ["rnt: none of 1 publications has it; did you mean rent?"]

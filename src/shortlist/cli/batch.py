@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Sequence
+from contextlib import AbstractContextManager, nullcontext
 from itertools import islice
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
@@ -32,7 +33,7 @@ from shortlist.cli.app import (
     settings_of,
     warn,
 )
-from shortlist.cli.compiling import compiled_beside
+from shortlist.cli.compiling import registry_at_hand
 from shortlist.cli.deployment import ServiceUrl, means_service, reached
 from shortlist.cli.program import without_spark
 from shortlist.client.deployment import Deployment
@@ -114,8 +115,12 @@ def run(
     lateness = "0" if stream and lateness is None else lateness
     settings = settings_of(lateness, dedup, advertised, limit)
     steps = Steps(notes, quiet or as_json)
-    with errors():
-        known = _registry_or_compiled(registry, timeline, settings, shards)
+    opened: AbstractContextManager[Registry | CompiledRegistry] = (
+        nullcontext(_registry(None, timeline, settings))
+        if registry is None
+        else registry_at_hand(registry, settings.limits, shards, on, master, steps)
+    )
+    with errors(), opened as known:
         input_files(source)
         from shortlist.jobs.job import Job, Outputs, Streamed
 
@@ -289,8 +294,10 @@ def _warnings(
     from shortlist.intake.tables import first_publication_lines
     from shortlist.model.registry import Registry
 
-    if not isinstance(registry, Registry):
-        return []
+    if isinstance(registry, Registry):
+        known, others = registry, None
+    else:
+        known, others = registry.rest, registry.wanted
     lines: list[bytes] = []
     for file in input_files(source):
         rest = LOOKED_AT - len(lines)
@@ -298,19 +305,12 @@ def _warnings(
         if len(lines) >= LOOKED_AT:
             break
     of = "the first " if len(lines) >= LOOKED_AT else ""
-    return likely_mistakes(registry, lines, settings.limits, commands=commands, of=of)
+    return likely_mistakes(known, lines, settings.limits, commands=commands, of=of, others=others)
 
 
 def _first(file: Path, count: int) -> list[bytes]:
     with file.open("rb") as content:
         return [*islice(content, count)]
-
-
-def _registry_or_compiled(
-    registry: Path | None, timeline: Path | None, settings: Settings, shards: int | None
-) -> Registry | CompiledRegistry:
-    found = None if registry is None else compiled_beside(registry, settings.limits, shards)
-    return found or _registry(registry, timeline, settings)
 
 
 def _registry(registry: Path | None, timeline: Path | None, settings: Settings) -> Registry:

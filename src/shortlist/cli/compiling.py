@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import tempfile
 import time
 from collections.abc import Iterator
 from contextlib import closing, contextmanager
@@ -32,6 +33,7 @@ from shortlist.progress import Steps
 if TYPE_CHECKING:
     from shortlist.live.registry_folder import CompiledRegistry
     from shortlist.live.tasks import Run
+    from shortlist.model.registry import Registry
 
 
 @app.command("compile", rich_help_panel=FINITE)
@@ -109,3 +111,38 @@ def compiled_beside(path: Path, limits: Limits, shards: int | None) -> CompiledR
         return found
     warn([f"{found.folder.parent} is for {found.shards} shards, not {shards}"])
     return None
+
+
+@contextmanager
+def registry_at_hand(
+    path: Path, limits: Limits, shards: int | None, on: Place, master: str | None, steps: Steps
+) -> Iterator[Registry | CompiledRegistry]:
+    """A registry as a job takes it, as long as the job runs: a large one is opened if it was
+    compiled before, and else compiled first, which takes less than an object for each of its
+    subscriptions."""
+    found = compiled_beside(path, limits, shards)
+    if found is not None:
+        yield found
+        return
+    from shortlist.cli.first_registry import is_large
+    from shortlist.intake.files import read_registry
+
+    if master is not None or not is_large(path):
+        yield read_registry(path, limits)
+        return
+    from shortlist.jobs.compiling import compile_registry
+    from shortlist.live.lanes import Workers
+
+    lanes = cores()
+    with tempfile.TemporaryDirectory(prefix="shortlist-") as name:
+        with closing(Workers(lanes)) as workers:
+            made = compile_registry(
+                path,
+                limits,
+                folder=Path(name, "registry"),
+                shards=shards or (1 if on == "process" else lanes),
+                run=workers,
+                lanes=lanes,
+                steps=steps,
+            )
+        yield made

@@ -14,7 +14,7 @@ from shortlist.model.registry import Registry
 from shortlist.model.settings import Limits
 
 LARGE = 1 << 21
-"""Bytes of files from which on a registry is compiled: objects of less are made sooner."""
+"""Bytes of files from which on a registry is compiled."""
 
 
 class Into(NamedTuple):
@@ -49,7 +49,7 @@ def begin_to_read(
 
 def _read(asking: Connection, path: Path, limits: Limits, into: Into | None) -> None:
     try:
-        if into is None or _size(path) < LARGE:
+        if into is None or not is_large(path):
             asking.send(read_registry(path, limits))
         else:
             from shortlist.jobs.compiling import compile_registry
@@ -60,6 +60,7 @@ def _read(asking: Connection, path: Path, limits: Limits, into: Into | None) -> 
         asking.send(error.problems)
 
 
-def _size(path: Path) -> int:
+def is_large(path: Path) -> bool:
+    """Whether it takes longer to make an object for each subscription than to compile them."""
     files = path.rglob("*") if path.is_dir() else [path]
-    return sum(file.stat().st_size for file in files if file.is_file())
+    return sum(file.stat().st_size for file in files if file.is_file()) >= LARGE

@@ -44,11 +44,13 @@ def likely_mistakes(
     commands: bool = True,
     of: str = "",
     most_subscriptions: int = MOST_SUBSCRIPTIONS,
+    others: Wanted | None = None,
 ) -> list[str]:
     """Warnings about a registry beside some lines of its input, which `of` says more about.
 
     Of commands among them, those count that subscribe or define terms. Of more than so many
-    subscriptions it is not asked which of them match: that takes long.
+    subscriptions it is not asked which of them match: that takes long; nor where there are
+    `others` than the registry has, of which it is known only what they mention.
 
     >>> from shortlist.intake.files import registry_from_documents
     >>> cheap = registry_from_documents({"subscriptions": [{"id": "cheap", "where": "rnt < 900"}]})
@@ -62,16 +64,17 @@ def likely_mistakes(
     numbered = range(1, len(lines) + 1)
     items = bare.lines(numbered, lines, [0] * len(lines))
     asked = _asked(registry, items, limits)
+    wanted = asked.wanted.joined(others or Wanted())
     if not (items.kinds == PUBLICATION).any():
         return []
-    read = LineReader(registry.vocabulary, limits, asked.wanted, commands, by_arrival=True)
+    read = LineReader(registry.vocabulary, limits, wanted, commands, by_arrival=True)
     items = read.lines(numbered, lines, [0] * len(lines))
     publications = items.kept(items.kinds == PUBLICATION)
     count = f"none of {of}{len(publications):,} publications"
     lines_read = publications.values("line")
     documents = [json.loads(line.removeprefix("\ufeff")) for line in lines_read]
     warnings = [*_unknown_attributes(publications, documents, count), *_beside_data(documents)]
-    if len(asked.subscriptions) <= most_subscriptions:
+    if others is None and len(asked.subscriptions) <= most_subscriptions:
         warnings += _unmatched(asked, publications, limits, count)
     return warnings
 
