@@ -6,13 +6,13 @@ Run: python benchmarks/matching.py [--sizes 10000,100000,1000000] [--mixes range
 Films are IMDB's if their file is in the folder, else generated ones. Every engine has one core,
 whose seconds count, and the best of several runs; only the jobs on Spark have two, and take the
 time that goes by. Every answer is compared with another engine's. Prints one JSON line per
-figure, then tables; writes the lines and a picture.
+figure, then tables; `--out` keeps the lines and a picture in a folder.
 """
 
 import argparse
 from pathlib import Path
 
-from common.arguments import DATA, RESULTS, filled, names
+from common.arguments import DATA, filled, names
 from common.goals import GOALS
 from common.measuring import GROWING, SKIPPABLE, SPEEDS, USUAL, Measuring
 from common.mixes import MIXES
@@ -43,9 +43,10 @@ def main() -> None:
         measuring.growth(mix)
     if "spark" not in asked.skip:
         measuring.end_to_end(min(USUAL, max(asked.sizes)))
-    asked.out.mkdir(exist_ok=True)
-    report.write(asked.out / "matching.jsonl")
-    draw(report, asked.out / "matching.png")
+    if asked.out is not None:
+        asked.out.mkdir(exist_ok=True)
+        report.write(asked.out / "matching.jsonl")
+        draw(report, asked.out / "matching.png")
     report.show([SPEEDS], GOALS)
 
 
@@ -58,7 +59,7 @@ def arguments() -> argparse.Namespace:
     parser.add_argument("--films", type=int, help="how many of them at most")
     parser.add_argument("--data", type=Path, default=DATA, help="a folder with IMDB's films")
     parser.add_argument("--skip", type=names(SKIPPABLE), default=[], help=", ".join(SKIPPABLE))
-    parser.add_argument("--out", type=Path, default=RESULTS, help="the folder of the results")
+    parser.add_argument("--out", type=Path, help="keep figures and picture, as benchmarks/results")
     parser.add_argument("--quick", action="store_true", help="small sizes, few films, fewer runs")
     return filled(parser.parse_args(), QUICK, THOROUGH)
 

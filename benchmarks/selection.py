@@ -8,14 +8,14 @@ Windows are measured in the setting of the paper on top-k/w: points in four dime
 minute, of which each subscription gets the 9 nearest to a point within 40 minutes. Points are
 uniform, in ten Gaussian clusters, or what sensors measured, if their file is in the folder. Every
 engine has one core, whose seconds count. Baselines are timed on a part, which their figures state,
-and must place the same. Prints one JSON line per figure, then tables; writes the lines and a
-picture.
+and must place the same. Prints one JSON line per figure, then tables; `--out` keeps the lines and a
+picture in a folder.
 """
 
 import argparse
 from pathlib import Path
 
-from common.arguments import DATA, RESULTS, filled, names
+from common.arguments import DATA, filled, names
 from common.audiences import AudienceFigures
 from common.crowd_figures import SETTINGS, CrowdFigures
 from common.crowds import Crowd
@@ -57,9 +57,10 @@ def main() -> None:
     report, steps = Report(), Steps(Console(stderr=True))
     for part in asked.parts:
         PARTS[part](asked, report, steps)
-    asked.out.mkdir(exist_ok=True)
-    report.write(asked.out / "selection.jsonl")
-    draw(report, asked.out / "selection.png")
+    if asked.out is not None:
+        asked.out.mkdir(exist_ok=True)
+        report.write(asked.out / "selection.jsonl")
+        draw(report, asked.out / "selection.png")
     report.show(SHEETS, GOALS)
 
 
@@ -106,7 +107,7 @@ def arguments() -> argparse.Namespace:
     parser.add_argument("--films", type=int, help="that come to whole engines")
     parser.add_argument("--parts", type=names(PARTS), default=list(PARTS), help=", ".join(PARTS))
     parser.add_argument("--data", type=Path, default=DATA, help="a folder with the sensors' file")
-    parser.add_argument("--out", type=Path, default=RESULTS, help="the folder of the results")
+    parser.add_argument("--out", type=Path, help="keep figures and picture, as benchmarks/results")
     parser.add_argument("--quick", action="store_true", help="small sizes, fewer runs")
     return filled(parser.parse_args(), QUICK, THOROUGH)
 

@@ -21,6 +21,7 @@ from typing import Any
 
 import numpy as np
 import pyarrow as pa
+from common.goals import Goal
 from common.live_load import flats, subscriptions, wishes
 from common.memory import tree_memory
 from common.one_shard import OneShard
@@ -41,6 +42,17 @@ UNSETTLED, BATCHES = 8, 40
 """The first batches of a process load kernels, touch memory and fill shortlists; of the others, one
 in some writes a snapshot."""
 START = 1_700_000_000_000_000
+PRICES = 3, 0.2, 1
+"""Microseconds that a publication, a match and a delivery may take."""
+GOALS = (
+    Goal(
+        "a shard: times its price",
+        {"figure": "by its price", "of": "microseconds"},
+        "most",
+        1,
+        True,
+    ),
+)
 
 
 def main() -> None:
@@ -55,6 +67,7 @@ def main() -> None:
             for size in SIZES:
                 report.add("one shard", **processes.apply(one_shard, (size, share)))
     fit(report)
+    judge(report)
     remembered(report)
     logged(report)
     if asked.save:
@@ -123,6 +136,17 @@ def fit(report: Report) -> None:
             rows, "restore_microseconds_per_subscription"
         ),
     )
+
+
+def judge(report: Report) -> None:
+    """What a shard took, at most, by what its publications, matches and deliveries may take."""
+    for name in ("microseconds", "microseconds_with_snapshots"):
+        shares = [
+            row[name] / (PRICES[0] + PRICES[1] * row["matches"] + PRICES[2] * row["deliveries"])
+            for row in report.of({"figure": "one shard"})
+        ]
+        report.add("by its price", of=name, most=max(shares))
+    report.judge(GOALS)
 
 
 def remembered(report: Report) -> None:

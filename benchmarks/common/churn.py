@@ -1,5 +1,6 @@
 """Subscriptions come and go between batches of films, each batch timed."""
 
+import gc
 from collections.abc import Sequence
 from functools import partial
 from typing import Any
@@ -23,6 +24,7 @@ WARMING = 16
 
 def churn(compiled: Compiled, newcomers: Sequence[Subscription], movies: Movies) -> dict[str, Any]:
     """Lets newcomers take the places of the first subscriptions, batch by batch."""
+    gc.freeze()  # as a deployment does with the registry that it begins with
     films = movies.first(BATCH)
     rounds = len(newcomers) // CHANGED - WARMING
     quiet = [_seconds(compiled, films) for _ in range(rounds)]
