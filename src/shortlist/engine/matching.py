@@ -20,7 +20,7 @@ from shortlist.model.settings import Limits
 from shortlist.model.shortlist import Shortlist
 from shortlist.model.subscription import Subscription
 from shortlist.model.vocabulary import Vocabulary
-from shortlist.scoring.blocks import Arrivals, BlockScoring
+from shortlist.scoring.blocks import Arrivals, BulkScores
 from shortlist.scoring.combined import BlockCombining, Combined, Expected
 from shortlist.scoring.kernels.distances import Hopes
 from shortlist.scoring.match_sets import MatchSets
@@ -77,7 +77,7 @@ class Finder:
 
     def __init__(self, vocabulary: Vocabulary, limits: Limits, saved: Parts | None = None) -> None:
         self._index = Index(vocabulary, limits)
-        self._scoring = BlockScoring(vocabulary, limits)
+        self._scoring = BulkScores(vocabulary, limits)
         if saved is not None:
             self._index.load(saved)
             self._scoring.load(saved["scoring"])
@@ -220,7 +220,7 @@ class Matching(LiveRegistry):
         return self._numbered.number(subscription)
 
     def subscription(self, number: int) -> Subscription:
-        return self.scoring.subscription(self.names[number])
+        return self.roster.subscriptions[self.names[number]]
 
     def combined(
         self, block: Block, expected: Expected | None = None

@@ -111,7 +111,7 @@ class BlockCombining:
         """By shortlist and its matching subscriptions: the places of those that are too general."""
 
     def add(self, number: int, subscription: Subscription) -> None:
-        """A subscription that `Scoring` knows already."""
+        """A subscription that `Scoring` knows before the next block."""
         self._reserve(number)
         refresh = subscription.refresh
         self.refreshes[number] = UNSET if refresh is None else min(refresh, LONGEST)
@@ -119,12 +119,12 @@ class BlockCombining:
         self._changed[subscription.shortlist_id] = None
 
     def remove(self, number: int, subscription: Subscription) -> None:
-        """A subscription that `Scoring` has forgotten already."""
+        """A subscription that is not live at the next block."""
         self._changed[subscription.shortlist_id] = None
         self._is_near[number] = False
 
     def reopen(self, shortlist: str) -> None:
-        """A shortlist has other settings, which `Scoring` knows already."""
+        """A shortlist has other settings from the next block on."""
         self._changed[shortlist] = None
 
     def saved(self) -> Parts:
