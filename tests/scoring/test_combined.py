@@ -80,8 +80,7 @@ class Both:
         for member in sorted(self.scoring.members[name]):
             self.remove(member)
         self.scoring.closed(name)
-        if self.shortlists.find(name) is not None:
-            self.shortlists.release(name)
+        self.shortlists.release(name)
 
     def add(self, one):
         self.scoring.added(one)
@@ -110,7 +109,7 @@ class Both:
 
     def bulk_rows(self, found, sets):
         rows = []
-        for place, shortlist, score, named, high, low, matched in zip(
+        for place, shortlist, named, score, high, low, matched in zip(
             *(column.tolist() for column in found), strict=True
         ):
             told = None

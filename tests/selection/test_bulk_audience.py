@@ -8,6 +8,7 @@ import pytest
 from hypothesis import given
 
 from shortlist.intake.files import registry_from_documents
+from shortlist.matching.index.numbering import NOBODY
 from shortlist.matching.values import Values
 from shortlist.model.advertisement import Advertisement
 from shortlist.model.publication import Publication
@@ -95,7 +96,7 @@ class Both:
             self.scoring.removed(gone)
             self.shortlists.release(gone)
             self.bulk.forget(number)
-        name = pick([name for name in IDS if self.shortlists.find(name) is None])
+        name = pick([name for name in IDS if self.shortlists.find(name) == NOBODY])
         made = Subscription(id=name, where=pick(WHERES), profile=pick(PROFILES))
         self.scoring.added(made)
         self.shortlists.number(name)
