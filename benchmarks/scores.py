@@ -25,7 +25,7 @@ from shortlist.model.publication import Publication
 from shortlist.model.rounding import rounded
 from shortlist.model.subscription import AtLeast, Subscription
 from shortlist.model.vocabulary import Attribute, Vocabulary
-from shortlist.scoring.bulk import BulkScores, PairCounts
+from shortlist.scoring.blocks import BulkScores
 from shortlist.scoring.expression import Subject, expression
 
 SAMPLE = 20_000
@@ -118,9 +118,7 @@ def report(
     numbers = np.arange(len(subscriptions), dtype=np.int32)
     in_bulk(scores, readers[:1], numbers)  # compiles what is not compiled yet
     computed_pairs_per_second(everything, readers[:1], numbers)
-    scores.work = PairCounts()
     found, seconds = in_bulk(scores, readers, numbers)
-    work = scores.work
     pairs = len(readers) * len(subscriptions)
     plain = plain_pairs_per_second(subscriptions, readers)
     computed = computed_pairs_per_second(everything, readers[:BLOCK], numbers)
@@ -132,8 +130,6 @@ def report(
                 "subscriptions": len(subscriptions),
                 "publications": len(readers),
                 "found": found,
-                "evaluated": work.evaluated,
-                "pruned": work.pruned,
                 "seconds": round(seconds, 3),
                 "pairs_per_second": round(pairs / seconds),
                 "plain_pairs_per_second": round(plain),

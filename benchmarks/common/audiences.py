@@ -8,11 +8,12 @@ import duckdb
 import numpy as np
 import pyarrow as pa
 
+from shortlist.intake.roster import Roster
 from shortlist.matching.blocks import Floats, Longs
 from shortlist.matching.values import Values
 from shortlist.model.advertisement import Advertisement
 from shortlist.model.publication import Publication
-from shortlist.model.shortlist import Shortlist
+from shortlist.model.registry import Registry
 from shortlist.model.subscription import Subscription
 from shortlist.model.vocabulary import Vocabulary
 from shortlist.progress import Steps
@@ -150,12 +151,10 @@ def _subscriptions(widths: Sequence[int], ranks: Sequence[int]) -> list[Subscrip
 
 
 def _bulk(ids: Sequence[str], k: int, subscriptions: Sequence[Subscription]) -> BulkAudience:
-    advertisements, scoring = Advertisements(VOCABULARY), Scoring(VOCABULARY)
+    roster = Roster.of(Registry(vocabulary=VOCABULARY, subscriptions=tuple(subscriptions)))
+    advertisements, scoring = Advertisements(VOCABULARY), Scoring(VOCABULARY, live=roster.live)
     for name, score in SCORES.items():
         advertisements.add(Advertisement(id=name, source=SOURCE, k=k, score=score))
-    for subscription in subscriptions:
-        scoring.open(Shortlist(id=subscription.id, subscriber=subscription.id))
-        scoring.add(subscription)
     shortlists = Numbers()
     for name in ids:
         shortlists.number(name)

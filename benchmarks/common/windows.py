@@ -11,7 +11,7 @@ from shortlist.measures.grid_cells import cell_scores
 from shortlist.model.durations import Span
 from shortlist.model.policy import Window
 from shortlist.model.subscription import Subscription
-from shortlist.scoring.bulk import BulkScores
+from shortlist.scoring.blocks import BulkScores
 from shortlist.scoring.combined import UNSET
 from shortlist.scoring.kernels.distances import Hopes
 from shortlist.scoring.kernels.layout import Findings

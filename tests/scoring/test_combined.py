@@ -16,11 +16,11 @@ from shortlist.model.settings import Limits
 from shortlist.model.shortlist import Shortlist
 from shortlist.model.subscription import Subscription
 from shortlist.scoring import combined
-from shortlist.scoring.blocks import BlockScoring
-from shortlist.scoring.candidates import Scoring
+from shortlist.scoring.blocks import BulkScores
 from shortlist.scoring.combined import UNSET, BlockCombining
 from shortlist.scoring.match_sets import ALONE
 from shortlist.scoring.numbers import Numbers
+from tests.scoring.live_scoring import LiveScoring
 from tests.strategies import COMBINES, SCORES, VOCABULARY, data, drawn, seeded, subscription
 
 DECLARED = registry_from_documents({"vocabulary": VOCABULARY}).vocabulary
@@ -61,10 +61,10 @@ class Both:
     """Combination in bulk beside the plain one, with the same shortlists and subscriptions."""
 
     def __init__(self):
-        self.scoring = Scoring(DECLARED)
+        self.scoring = LiveScoring(DECLARED)
         self.index = Index(DECLARED)
         self.shortlists = Numbers()
-        self.scores = BlockScoring(DECLARED, Limits())
+        self.scores = BulkScores(DECLARED, Limits())
         self.bulk = BlockCombining(
             self.scoring,
             self.shortlists,
@@ -74,25 +74,24 @@ class Both:
         )
 
     def open(self, shortlist):
-        self.scoring.open(shortlist)
+        self.scoring.opened(shortlist)
 
     def close(self, name):
         for member in sorted(self.scoring.members[name]):
             self.remove(member)
-        self.scoring.close(name)
-        if self.shortlists.find(name) is not None:
-            self.shortlists.release(name)
+        self.scoring.closed(name)
+        self.shortlists.release(name)
 
     def add(self, one):
-        self.scoring.add(one)
+        self.scoring.added(one)
         self.index.add(one)
         number = self.index.numbering.number(one.id)
         self.scores.add(number, one)
         self.bulk.add(number, one)
 
     def remove(self, name):
-        number, one = self.index.numbering.number(name), self.scoring.subscription(name)
-        self.scoring.remove(name)
+        number, one = self.index.numbering.number(name), self.scoring.subscriptions[name]
+        self.scoring.removed(name)
         self.index.remove(name)
         self.scores.remove(number)
         self.bulk.remove(number, one)
@@ -110,7 +109,7 @@ class Both:
 
     def bulk_rows(self, found, sets):
         rows = []
-        for place, shortlist, score, named, high, low, matched in zip(
+        for place, shortlist, named, score, high, low, matched in zip(
             *(column.tolist() for column in found), strict=True
         ):
             told = None

@@ -11,9 +11,9 @@ from shortlist.matching.values import Values
 from shortlist.model.publication import Publication
 from shortlist.model.shortlist import Shortlist
 from shortlist.model.subscription import Subscription
-from shortlist.scoring.candidates import Scoring
 from tests.covering.covering_pool import POOLS, VOCABULARY, WHEN, X, fuzzy
 from tests.covering.range_pool import DEEP, Y, range_condition
+from tests.scoring.live_scoring import LiveScoring
 
 PUBLICATION = Publication(id="p", source="s", time=0, position=0)
 ANY_KIND = [*[predicate for pool in POOLS[X] for predicate in pool], *fuzzy(X), *POOLS[WHEN][0]]
@@ -37,17 +37,19 @@ class Live:
         self.draw = draw
         self.conditions: dict[str, Where | None] = {}
         self.scores: dict[str, float] = {}
-        self.scoring = Scoring(VOCABULARY)
-        self.scoring.open(Shortlist(id="L", subscriber="you", combine="most_specific"))
+        self.scoring = LiveScoring(VOCABULARY)
+        self.scoring.opened(Shortlist(id="L", subscriber="you", combine="most_specific"))
 
     def add(self, name: str, condition: Where | None) -> None:
         text = None if condition is None else print_where(condition)
         self.conditions[name], self.scores[name] = condition, self.draw.randrange(100) / 100
-        self.scoring.add(Subscription(id=name, shortlist="L", where=text, score=self.scores[name]))
+        self.scoring.added(
+            Subscription(id=name, shortlist="L", where=text, score=self.scores[name])
+        )
 
     def remove(self, name: str) -> None:
         del self.conditions[name]
-        self.scoring.remove(name)
+        self.scoring.removed(name)
 
     def check(self, names: list[str]) -> None:
         """What these come to if they all match, whether or not they could."""

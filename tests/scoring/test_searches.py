@@ -10,7 +10,9 @@ from shortlist.matching.values import Values
 from shortlist.model.publication import Publication
 from shortlist.model.subscription import AtLeast, Subscription
 from shortlist.model.vocabulary import Attribute, Vocabulary
-from shortlist.scoring.bulk import BulkScores, PairCounts
+from shortlist.scoring.blocks import BulkScores
+from shortlist.scoring.kernels.cosines import _add_up
+from shortlist.scoring.kernels.distances import _narrowest, reach_of
 from shortlist.scoring.relevance import term_cosine, term_weights
 from tests.scoring.plain_scores import PlainScores
 
@@ -25,7 +27,7 @@ def readers_of(vocabulary, *data):
 
 
 def scored(vocabulary, subscriptions, readers):
-    """The findings in bulk and the plain ones, in order, and what it took."""
+    """The findings in bulk and the plain ones, in order, and who made the former."""
     bulk, plain = BulkScores(vocabulary), PlainScores(vocabulary)
     for number, subscription in enumerate(subscriptions):
         bulk.add(number, subscription)
@@ -38,7 +40,7 @@ def scored(vocabulary, subscriptions, readers):
         for place, read in enumerate(readers)
         for number in plain
     ]
-    return rows, [row for row in expected if not math.isnan(row[2])], bulk.work
+    return rows, [row for row in expected if not math.isnan(row[2])], bulk
 
 
 def at_angle(draw, cosine, size):
@@ -133,10 +135,15 @@ def test_texts_that_share_no_term_are_not_looked_at():
     ]
     titles = ["Tim Burton", "Burton upon Trent", "The Queen", "", "King"]
     readers = readers_of(Vocabulary(), *({"title": title} for title in titles), {})
-    found, expected, work = scored(Vocabulary(), subscriptions, readers)
+    found, expected, bulk = scored(Vocabulary(), subscriptions, readers)
     assert found == expected
     assert [row[:2] for row in found if row[1] == 0] == [(0, 0), (1, 0)]
-    assert work == PairCounts(evaluated=2 + 5, pruned=12 - 7)
+    published, posted = bulk._readings.published, bulk._scores.postings.arrays
+    touched = [
+        _add_up(published, posted, 0, place, np.full(8, -1.0), np.empty(8, np.int32))
+        for place in range(len(titles))
+    ]
+    assert touched == [2, 2, 0, 0, 0]
 
 
 @pytest.mark.parametrize("function", ["distance", "max_distance"])
@@ -152,11 +159,13 @@ def test_publications_out_of_reach_are_not_looked_at(function):
         for number, (x, y) in enumerate(draw.random((100, 2)).tolist())
     ]
     readers = readers_of(Vocabulary(), *data)
-    found, expected, work = scored(Vocabulary(), subscriptions, readers)
+    found, expected, bulk = scored(Vocabulary(), subscriptions, readers)
     assert found == expected
     assert found
-    assert work.evaluated + work.pruned == len(readers) * len(subscriptions)
-    assert work.evaluated < 0.1 * work.pruned
+    stored, ordered, reach = bulk._scores.arrays, bulk._readings.ordered, reach_of(-0.1)
+    axes = [_narrowest(stored, ordered, number, reach) for number in range(len(subscriptions))]
+    looked_at = sum(end - first for _, first, end in axes)
+    assert looked_at < 0.11 * len(readers) * len(subscriptions)
 
 
 @pytest.mark.parametrize("function", ["distance", "max_distance"])

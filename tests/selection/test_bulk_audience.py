@@ -8,17 +8,17 @@ import pytest
 from hypothesis import given
 
 from shortlist.intake.files import registry_from_documents
+from shortlist.matching.index.numbering import NOBODY
 from shortlist.matching.values import Values
 from shortlist.model.advertisement import Advertisement
 from shortlist.model.publication import Publication
-from shortlist.model.shortlist import Shortlist
 from shortlist.model.subscription import Subscription
-from shortlist.scoring.candidates import Scoring
 from shortlist.scoring.expression import Scored
 from shortlist.scoring.numbers import Numbers
 from shortlist.selection.audience import Advertisements, Inducement, Nomination, chosen
 from shortlist.selection.bank.audience import BulkAudience
 from shortlist.selection.kernels.audience import with_smallest_ids
+from tests.scoring.live_scoring import LiveScoring
 from tests.strategies import AUDIENCE_SCORES, VOCABULARY, data, drawn, seeded
 
 DECLARED = registry_from_documents({"vocabulary": VOCABULARY}).vocabulary
@@ -81,7 +81,7 @@ class Both:
 
     def __init__(self):
         self.advertisements = Advertisements(DECLARED)
-        self.scoring = Scoring(DECLARED)
+        self.scoring = LiveScoring(DECLARED)
         self.shortlists = Numbers()
         self.subscriptions = {}
         self.bulk = BulkAudience(
@@ -93,14 +93,12 @@ class Both:
         number = pick(range(40))
         if number in self.subscriptions:
             gone = self.subscriptions.pop(number).id
-            self.scoring.remove(gone)
-            self.scoring.close(gone)
+            self.scoring.removed(gone)
             self.shortlists.release(gone)
             self.bulk.forget(number)
-        name = pick([name for name in IDS if self.shortlists.find(name) is None])
+        name = pick([name for name in IDS if self.shortlists.find(name) == NOBODY])
         made = Subscription(id=name, where=pick(WHERES), profile=pick(PROFILES))
-        self.scoring.open(Shortlist(id=name, subscriber="u"))
-        self.scoring.add(made)
+        self.scoring.added(made)
         self.shortlists.number(name)
         self.subscriptions[number] = made
 

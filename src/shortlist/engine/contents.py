@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from shortlist.engine.shard import Shard
+from shortlist.matching.index.numbering import NOBODY
 from shortlist.model.publication import Publication
 from shortlist.model.times import END_OF_TIME, format_time
 from shortlist.selection.bank.contents import shortlist_contents
@@ -62,7 +63,7 @@ def content(shard: Shard, shortlist: str, now: int) -> list[Entry]:
     [(1, 'bedsit'), (2, 'cabin')]
     """
     number = shard.matching.shortlists.find(shortlist)
-    if number is None:
+    if number == NOBODY:
         raise KeyError(shortlist)
     return [*entries(shard, shortlist_contents(shard.selecting, [number], now))]
 

@@ -28,7 +28,7 @@ from shortlist.matching.index.texts import Texts, joined_offsets
 from shortlist.model.policy import Policy
 from shortlist.model.registry import Registry
 from shortlist.model.settings import Limits
-from shortlist.scoring.bulk import DISTANCES
+from shortlist.scoring.blocks import DISTANCES
 from shortlist.scoring.combined import HOWS, asks_for_sets
 from shortlist.scoring.levels import levels
 from shortlist.scoring.stored import StoredScores

@@ -35,12 +35,11 @@ class LiveRegistry(ABC):
         self, vocabulary: Vocabulary, limits: Limits, columns: RegistryColumns | None = None
     ) -> None:
         self.limits = limits
-        live = (None, None) if columns is None else (columns.live(), columns.live())
-        self.roster = Roster(vocabulary, limits, live[0])
+        self.roster = Roster(vocabulary, limits, None if columns is None else columns.live())
         vocabulary = self.vocabulary
         self.values = Values(vocabulary)
         self.census = TypeCensus(vocabulary, limits)
-        self.scoring = Scoring(vocabulary, limits, live[1])
+        self.scoring = Scoring(vocabulary, limits, self.roster.live)
         self.advertisements = Advertisements(vocabulary, limits)
 
     @property
@@ -54,14 +53,9 @@ class LiveRegistry(ABC):
             self._define(command)
             return
         match command:
-            case Open(shortlist=shortlist):
-                self.scoring.open(shortlist)
             case Close(shortlist=name):
                 self._close(name)
             case Subscribe(subscription=subscription):
-                own = subscription.own_shortlist()
-                if own is not None:
-                    self.scoring.open(own)
                 self._subscribe(subscription)
             case Unsubscribe(subscription=name):
                 if self.roster.subscriptions[name].shortlist is None:
@@ -78,14 +72,14 @@ class LiveRegistry(ABC):
 
     @abstractmethod
     def _subscribed(self, subscription: Subscription) -> None:
-        """A subscription that `scoring` knows already."""
+        """A subscription comes."""
 
     @abstractmethod
     def _unsubscribed(self, subscription: Subscription) -> None:
-        """A subscription that `scoring` has forgotten already."""
+        """A subscription goes."""
 
     def _replaced(self, old: Subscription, new: Subscription) -> None:
-        """A subscription has other settings, which `scoring` knows already."""
+        """A subscription gets other settings."""
         self._unsubscribed(old)
         self._subscribed(new)
 
@@ -96,7 +90,7 @@ class LiveRegistry(ABC):
         if made.subscription is not None:
             old = self.roster.subscriptions[made.subscription.id]
             self.census.replace(old, made.subscription)
-            self.scoring.replace(made.subscription)
+            self.scoring.forget(old)
             self._replaced(old, made.subscription)
 
     def _define(self, command: Define) -> None:
@@ -118,26 +112,22 @@ class LiveRegistry(ABC):
 
     def _reopen(self, shortlist: Shortlist) -> None:
         """A shortlist has other settings from now on."""
-        self.scoring.open(shortlist)
+        self.scoring.reopen(shortlist.id)
 
     def _close(self, shortlist: str) -> None:
-        members = self.roster.members(shortlist)
         self.scoring.close(shortlist)
-        for name in members:
-            self._forget(self.roster.subscriptions[name])
+        for name in self.roster.members(shortlist):
+            self._unsubscribe(name)
 
     def _subscribe(self, subscription: Subscription) -> None:
         self.census.add(subscription)
-        self.scoring.add(subscription)
+        self.scoring.reopen(subscription.shortlist_id)
         self._subscribed(subscription)
 
     def _unsubscribe(self, name: str) -> None:
-        self.scoring.remove(name)
-        self._forget(self.roster.subscriptions[name])
-
-    def _forget(self, subscription: Subscription) -> None:
-        """A subscription goes, which `scoring` has forgotten already."""
+        subscription = self.roster.subscriptions[name]
         self.census.remove(subscription)
+        self.scoring.forget(subscription)
         self._unsubscribed(subscription)
 
 

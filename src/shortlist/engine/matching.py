@@ -12,7 +12,7 @@ from shortlist.intake.columns import RegistryColumns
 from shortlist.matching.blocks import Block, Bools, Floats, Ints, Longs
 from shortlist.matching.index.index import Index
 from shortlist.matching.index.names import NameColumn
-from shortlist.matching.index.numbering import NOBODY, SavedNumbers
+from shortlist.matching.index.numbering import NOBODY, Numbering, SavedNumbers
 from shortlist.matching.index.storage import Parts
 from shortlist.matching.values import Read
 from shortlist.model.items import Items
@@ -20,7 +20,7 @@ from shortlist.model.settings import Limits
 from shortlist.model.shortlist import Shortlist
 from shortlist.model.subscription import Subscription
 from shortlist.model.vocabulary import Vocabulary
-from shortlist.scoring.blocks import Arrivals, BlockScoring
+from shortlist.scoring.blocks import Arrivals, BulkScores
 from shortlist.scoring.combined import BlockCombining, Combined, Expected
 from shortlist.scoring.kernels.distances import Hopes
 from shortlist.scoring.match_sets import MatchSets
@@ -77,7 +77,7 @@ class Finder:
 
     def __init__(self, vocabulary: Vocabulary, limits: Limits, saved: Parts | None = None) -> None:
         self._index = Index(vocabulary, limits)
-        self._scoring = BlockScoring(vocabulary, limits)
+        self._scoring = BulkScores(vocabulary, limits)
         if saved is not None:
             self._index.load(saved)
             self._scoring.load(saved["scoring"])
@@ -139,7 +139,7 @@ class FoundElsewhere:
     """
 
     def __init__(self, saved: Parts | None = None) -> None:
-        self._numbers = Numbers(None if saved is None else saved["numbers"].copied())
+        self._numbers = Numbering(None if saved is None else saved["numbers"].copied())
 
     def saved(self) -> Parts:
         return {"numbers": self._numbers.saved()}
@@ -149,18 +149,13 @@ class FoundElsewhere:
         return self._numbers.names
 
     def number(self, subscription: str) -> int:
-        number = self._numbers.find(subscription)
-        if number is None:
-            raise KeyError(subscription)
-        return number
+        return self._numbers.number(subscription)
 
     def add(self, subscription: Subscription) -> int:
-        return self._numbers.number(subscription.id)
+        return self._numbers.add(subscription.id)
 
     def remove(self, subscription: Subscription) -> int:
-        number = self.number(subscription.id)
-        self._numbers.release(subscription.id)
-        return number
+        return self._numbers.remove(subscription.id)
 
     def replace(self, old: Subscription, new: Subscription) -> int:
         return self.number(new.id)
@@ -220,7 +215,7 @@ class Matching(LiveRegistry):
         return self._numbered.number(subscription)
 
     def subscription(self, number: int) -> Subscription:
-        return self.scoring.subscription(self.names[number])
+        return self.roster.subscriptions[self.names[number]]
 
     def combined(
         self, block: Block, expected: Expected | None = None
@@ -281,8 +276,7 @@ class Matching(LiveRegistry):
             else:
                 names = chosen.get(int(items.positions[place]), ())
                 numbers = [self.shortlists.find(name) for name in names]
-                known = [number for number in numbers if number is not None]
-                reached = np.flatnonzero(np.isin(some.shortlists, known))
+                reached = np.flatnonzero(np.isin(some.shortlists, numbers))
             is_chosen[candidates[reached]] = True
         return is_chosen
 

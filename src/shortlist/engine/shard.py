@@ -209,7 +209,7 @@ class Shard:
     def _numbered(self, spans: Mapping[str, Span]) -> dict[int, Span]:
         """By number of a shortlist, of those that there are."""
         found = ((self.matching.shortlists.find(name), span) for name, span in spans.items())
-        return {number: span for number, span in found if number is not None}
+        return {number: span for number, span in found if number >= 0}
 
     def _tell(self, commands: Iterable[Command]) -> tuple[Tidings, Placements]:
         """What commands mean and lead to that are about to be carried out, each for shortlists

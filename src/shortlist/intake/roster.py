@@ -76,7 +76,8 @@ class Roster:
         limits = limits or Limits()
         self._documents = Documents(self.vocabulary, limits)
         self._templates = Templates(self.vocabulary, limits.for_what_was_read())
-        self.shortlists, self.subscriptions, self._members = live or Live.nobody()
+        self.live = live or Live.nobody()
+        self.shortlists, self.subscriptions, self._members = self.live
         self.advertisements: dict[str, Advertisement] = {}
         self._update: tuple[Update, Updated] | None = None
         """What the update comes to that was asked about last, as long as nothing changes."""

@@ -4,7 +4,7 @@ Every type says itself what it expects, so that all messages read "expected …,
 """
 
 from collections.abc import Callable
-from typing import Annotated, Any
+from typing import Annotated, Any, ClassVar
 
 from pydantic import (
     AfterValidator,
@@ -18,8 +18,14 @@ from pydantic_core import PydanticCustomError
 
 from shortlist.model.durations import format_duration, parse_duration
 
-DOCUMENT = ConfigDict(extra="forbid", serialize_by_alias=True, defer_build=True)
-"""How every noun reads a document: a field that it does not know is a mistake."""
+
+class Noun:
+    """What documents describe: a field that it does not know is a mistake."""
+
+    __slots__ = ()
+    __pydantic_config__: ClassVar[ConfigDict] = ConfigDict(
+        extra="forbid", serialize_by_alias=True, defer_build=True
+    )
 
 
 def unexpected(what: str) -> PydanticCustomError:

@@ -6,7 +6,6 @@ from typing import Annotated, Any, ClassVar, Literal
 
 from pydantic import (
     BeforeValidator,
-    ConfigDict,
     Discriminator,
     Field,
     GetCoreSchemaHandler,
@@ -17,7 +16,7 @@ from pydantic_core import CoreSchema, core_schema
 
 from shortlist.model.aspects import Aspects
 from shortlist.model.durations import Span, format_duration, parse_duration
-from shortlist.model.fields import DOCUMENT, Duration, Positive, Share, Whole, expecting, unexpected
+from shortlist.model.fields import Duration, Noun, Positive, Share, Whole, expecting, unexpected
 from shortlist.model.wall_clock import (
     MIDNIGHT,
     UTC,
@@ -59,42 +58,39 @@ PartialShare = Annotated[
 Rate = Annotated[float, Field(strict=True, gt=0, le=1), expecting("a number above 0, at most 1")]
 
 
-class _Kind:
+class _Kind(Noun):
     """What others have to know of a kind of policy; as it stands here it is right for all."""
 
     __slots__ = ()
     free: ClassVar[tuple[str, ...]] = ()
     """The settings that may change while a shortlist keeps what it holds."""
-    may_grow: ClassVar[bool] = False
-    """Whether k may become larger, too."""
     shows: ClassVar[bool] = True
     """Whether a shortlist has a present content; else deliveries pass by."""
     looks_through: ClassVar[bool] = False
     """Whether a shortlist shows what the policies before this one show."""
     waits: ClassVar[bool] = False
-    """Whether publications wait here, which is shown besides."""
+    """Whether publications wait here, which is shown besides; then k may become larger, too."""
     asks_for_matches: ClassVar[bool] = True
     """Whether it has to know all subscriptions that a publication matches; else one is enough, the
     one that a delivery would name."""
 
+    def __init_subclass__(cls, **settings: Any) -> None:
+        """With what is so of this kind."""
+        for name, setting in settings.items():
+            setattr(cls, name, setting)
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Everything(_Kind):
+class Everything(_Kind, asks_for_matches=False):
     """Every match, as it arrives."""
 
-    __pydantic_config__: ClassVar[ConfigDict] = DOCUMENT
-    shows: ClassVar[bool] = False
-    asks_for_matches: ClassVar[bool] = False
     kind: Literal["everything"] = "everything"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class TopK(_Kind):
+class TopK(_Kind, free=("k", "refresh", "period"), asks_for_matches=False):
     """Preferential delivery: an arrival must be among the k best still valid ones."""
 
-    __pydantic_config__: ClassVar[ConfigDict] = DOCUMENT
-    free: ClassVar[tuple[str, ...]] = ("k", "refresh", "period")
-    asks_for_matches: ClassVar[bool] = False
     kind: Literal["top-k"] = "top-k"
     k: Positive
     refresh: Duration | None = None
@@ -102,12 +98,9 @@ class TopK(_Kind):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Window(_Kind):
+class Window(_Kind, free=("k", "error"), asks_for_matches=False):
     """Top-k/w: the k best of a sliding window, with later promotion."""
 
-    __pydantic_config__: ClassVar[ConfigDict] = DOCUMENT
-    free: ClassVar[tuple[str, ...]] = ("k", "error")
-    asks_for_matches: ClassVar[bool] = False
     kind: Literal["window"] = "window"
     k: Positive
     window: WindowSize
@@ -115,11 +108,9 @@ class Window(_Kind):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Novelty(_Kind):
+class Novelty(_Kind, shows=False):
     """What the subscriber rarely gets counts more, within a delivery budget."""
 
-    __pydantic_config__: ClassVar[ConfigDict] = DOCUMENT
-    shows: ClassVar[bool] = False
     kind: Literal["novelty"] = "novelty"
     rate: Rate
     period: Positive
@@ -131,12 +122,9 @@ class Novelty(_Kind):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Fresh(_Kind):
+class Fresh(_Kind, free=("k",), asks_for_matches=False):
     """As a window, but every score loses half of its worth in each half-life."""
 
-    __pydantic_config__: ClassVar[ConfigDict] = DOCUMENT
-    free: ClassVar[tuple[str, ...]] = ("k",)
-    asks_for_matches: ClassVar[bool] = False
     kind: Literal["fresh"] = "fresh"
     k: Positive
     window: WindowSize
@@ -144,12 +132,9 @@ class Fresh(_Kind):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Diverse(_Kind):
+class Diverse(_Kind, free=("k",), asks_for_matches=False):
     """As a window, but the k are chosen to be good and far apart."""
 
-    __pydantic_config__: ClassVar[ConfigDict] = DOCUMENT
-    free: ClassVar[tuple[str, ...]] = ("k",)
-    asks_for_matches: ClassVar[bool] = False
     kind: Literal["diverse"] = "diverse"
     k: Positive
     window: WindowSize
@@ -158,16 +143,9 @@ class Diverse(_Kind):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Digest(_Kind):
+class Digest(_Kind, free=("k",), looks_through=True, waits=True, asks_for_matches=False):
     """What arrives waits; at each boundary the k best pass, and the others are dropped."""
 
-    __pydantic_config__: ClassVar[ConfigDict] = DOCUMENT
-    free: ClassVar[tuple[str, ...]] = ("k",)
-    may_grow: ClassVar[bool] = True
-    shows: ClassVar[bool] = False
-    looks_through: ClassVar[bool] = True
-    waits: ClassVar[bool] = True
-    asks_for_matches: ClassVar[bool] = False
     kind: Literal["digest"] = "digest"
     k: Positive | None = None
     every: Every
@@ -180,16 +158,15 @@ class Digest(_Kind):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Quiet(_Kind):
+class Quiet(
+    _Kind,
+    free=("k", "from_", "to", "days"),
+    looks_through=True,
+    waits=True,
+    asks_for_matches=False,
+):
     """What arrives in quiet hours waits until they end; then the k best pass."""
 
-    __pydantic_config__: ClassVar[ConfigDict] = DOCUMENT
-    free: ClassVar[tuple[str, ...]] = ("k", "from_", "to", "days")
-    may_grow: ClassVar[bool] = True
-    shows: ClassVar[bool] = False
-    looks_through: ClassVar[bool] = True
-    waits: ClassVar[bool] = True
-    asks_for_matches: ClassVar[bool] = False
     kind: Literal["quiet"] = "quiet"
     from_: Annotated[Moment, Field(alias="from")]
     to: To
@@ -199,14 +176,9 @@ class Quiet(_Kind):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Cap(_Kind):
+class Cap(_Kind, free=("most",), looks_through=True, asks_for_matches=False):
     """What arrives passes, while fewer than so many have since the last boundary."""
 
-    __pydantic_config__: ClassVar[ConfigDict] = DOCUMENT
-    free: ClassVar[tuple[str, ...]] = ("most",)
-    shows: ClassVar[bool] = False
-    looks_through: ClassVar[bool] = True
-    asks_for_matches: ClassVar[bool] = False
     kind: Literal["cap"] = "cap"
     most: Positive
     per: Every
@@ -297,7 +269,6 @@ def shows(policy: Policy) -> bool:
     >>> shows(Chain((TopK(k=3), Everything()))), shows(Everything())
     (True, False)
     """
-    choosing = [each for each in policies_of(policy) if not isinstance(each, Everything)]
-    while choosing and choosing[-1].looks_through:
-        choosing.pop()
+    policies = [each for each in policies_of(policy) if not each.looks_through]
+    choosing = [each for each in policies if not isinstance(each, Everything)]
     return bool(choosing) and choosing[-1].shows

@@ -50,6 +50,6 @@ def _single_obstacle(before: SinglePolicy, after: SinglePolicy) -> str | None:
         old, new = getattr(before, field.name), getattr(after, field.name)
         if old != new and field.name not in before.free:
             return f"{field.name.rstrip('_')} changes"
-        if field.name == "k" and not before.may_grow and new > old:
+        if field.name == "k" and not before.waits and new > old:
             return f"k grows from {old} to {new}"
     return None

@@ -1,11 +1,9 @@
 """A shortlist: the bounded, ranked list that one subscriber receives."""
 
 from dataclasses import dataclass, field
-from typing import Annotated, ClassVar, Literal
+from typing import Annotated, Literal
 
-from pydantic import ConfigDict
-
-from shortlist.model.fields import DOCUMENT, Id, expecting
+from shortlist.model.fields import Id, Noun, expecting
 from shortlist.model.policy import Everything, Policy
 
 Combine = Literal["max", "min", "mean", "sum", "most_specific"]
@@ -15,10 +13,8 @@ Preference = Annotated[
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Shortlist:
+class Shortlist(Noun):
     """Who receives, by which policy, and how several subscriptions' scores become one."""
-
-    __pydantic_config__: ClassVar[ConfigDict] = DOCUMENT
 
     id: Id
     subscriber: Id

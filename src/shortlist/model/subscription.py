@@ -2,14 +2,14 @@
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import Annotated, Any, ClassVar, Literal
+from typing import Annotated, Any, Literal
 
-from pydantic import BeforeValidator, ConfigDict, Field, PlainSerializer
+from pydantic import BeforeValidator, Field, PlainSerializer
 
 from shortlist.model.fields import (
-    DOCUMENT,
     Duration,
     Id,
+    Noun,
     Number,
     Share,
     Text,
@@ -79,10 +79,8 @@ Weight = Annotated[
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class AtLeast:
+class AtLeast(Noun):
     """Static thresholds under which a publication does not match."""
-
-    __pydantic_config__: ClassVar[ConfigDict] = DOCUMENT
 
     possibility: Share = 0.0
     necessity: Share = 0.0
@@ -94,15 +92,13 @@ EVERYTHING = Everything()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Subscription:
+class Subscription(Noun):
     """A condition with its score; without a `shortlist` it carries one of its own.
 
     >>> own = Subscription(id="s", where="rent < 900").own_shortlist()
     >>> own.id, own.subscriber, own.policy.kind
     ('s', 's', 'everything')
     """
-
-    __pydantic_config__: ClassVar[ConfigDict] = DOCUMENT
 
     id: Id
     shortlist: Id | None = None

@@ -2,11 +2,9 @@
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import Annotated, ClassVar, Literal
+from typing import Annotated, Literal
 
-from pydantic import ConfigDict
-
-from shortlist.model.fields import DOCUMENT, Flag, Id, Number, Share, Text, expecting
+from shortlist.model.fields import Flag, Id, Noun, Number, Share, Text, expecting
 from shortlist.model.paths import EVENT_TIME, Path
 
 AttributeType = Literal["number", "string", "boolean", "time", "vector"]
@@ -18,10 +16,8 @@ Corners = Annotated[
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Term:
+class Term(Noun):
     """A fuzzy set as a file writes it: corners on numbers, or graded values on strings."""
-
-    __pydantic_config__: ClassVar[ConfigDict] = DOCUMENT
 
     trapezoid: Corners | None = None
     values: Mapping[Text, Share] | None = None
@@ -31,10 +27,8 @@ class Term:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Attribute:
+class Attribute(Noun):
     """One attribute's declaration."""
-
-    __pydantic_config__: ClassVar[ConfigDict] = DOCUMENT
 
     type: AttributeType | None = None
     many: Flag = False

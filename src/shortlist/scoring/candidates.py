@@ -86,51 +86,33 @@ class ScoreTooLow(Exception):
 
 
 class Scoring:
-    """Scores matches and combines them per shortlist; knows what is live."""
+    """Scores matches and combines them per shortlist; looks at what is live as it changes."""
 
     def __init__(
         self, vocabulary: Vocabulary, limits: Limits | None = None, live: Live | None = None
     ) -> None:
         self._vocabulary = vocabulary
         self._limits = limits or Limits()
-        self.shortlists, self._subscriptions, self.members = live or Live.nobody()
+        self.shortlists, self.subscriptions, self.members = live or Live.nobody()
         self._scorers: dict[str, _Scorer] = {}
         self._levels: dict[str, dict[str, int]] = {}
         self._graphs: dict[str, ConditionGraph] = {}
 
-    def open(self, shortlist: Shortlist) -> None:
-        self.shortlists[shortlist.id] = shortlist
-        self.members.setdefault(shortlist.id, {})
-        self._levels.pop(shortlist.id, None)
+    def reopen(self, shortlist: str) -> None:
+        """A shortlist gets other settings or other subscriptions."""
+        self._levels.pop(shortlist, None)
 
     def close(self, shortlist: str) -> None:
-        """A shortlist goes, and its subscriptions with it."""
-        for name in self.members.pop(shortlist):
-            del self._subscriptions[name]
-            self._scorers.pop(name, None)
-        del self.shortlists[shortlist]
-        self._levels.pop(shortlist, None)
+        """A shortlist goes, and its subscriptions are forgotten one by one."""
         self._graphs.pop(shortlist, None)
 
-    def add(self, subscription: Subscription) -> None:
-        self._subscriptions[subscription.id] = subscription
-        members = self.members[subscription.shortlist_id]
-        members[subscription.id] = None
-        self.members[subscription.shortlist_id] = members
-        self._levels.pop(subscription.shortlist_id, None)
-
-    def remove(self, subscription: str) -> None:
-        shortlist = self._subscriptions.pop(subscription).shortlist_id
-        members = self.members[shortlist]
-        del members[subscription]
-        self.members[shortlist] = members
-        self._levels.pop(shortlist, None)
-        self._forget(subscription, shortlist)
-
-    def replace(self, subscription: Subscription) -> None:
-        """A live one has other settings, in the shortlist that it has."""
-        self._subscriptions[subscription.id] = subscription
-        self._forget(subscription.id, subscription.shortlist_id)
+    def forget(self, subscription: Subscription) -> None:
+        """One goes, or gets other settings: drops what follows from those that it has."""
+        name, shortlist = subscription.id, subscription.shortlist_id
+        self.reopen(shortlist)
+        self._scorers.pop(name, None)
+        if name in self._graphs.get(shortlist, ()):
+            self._graphs[shortlist].remove(name)
 
     def candidates(
         self, publication: Publication, read: Reader, matches: Iterable[Match]
@@ -142,7 +124,7 @@ class Scoring:
                 found = self.scored(match, read)
             except (Uncomputable, ScoreTooLow):
                 continue
-            scored[self._subscriptions[match.subscription].shortlist_id].append(found)
+            scored[self.subscriptions[match.subscription].shortlist_id].append(found)
         return self.combined(publication, scored)
 
     def combined(
@@ -170,10 +152,6 @@ class Scoring:
         weight, refresh = subscription.weight, subscription.refresh
         return ScoredMatch(subscription.id, score, *degrees, weight, refresh)
 
-    def subscription(self, name: str) -> Subscription:
-        """A live one."""
-        return self._subscriptions[name]
-
     def level(self, subscription: str, shortlist: Shortlist) -> int | None:
         """How far down its shortlist's preferences a subscription stands, if there are any."""
         if not shortlist.prefers:
@@ -189,7 +167,7 @@ class Scoring:
         """
         if len(names) == 1:
             return names
-        shortlist = self._subscriptions[names[0]].shortlist_id
+        shortlist = self.subscriptions[names[0]].shortlist_id
         if shortlist not in self._graphs:
             entries = [self._scorer(name).entry for name in names]
             self._graphs[shortlist] = condition_graph(self._vocabulary, entries)
@@ -219,14 +197,8 @@ class Scoring:
         score, named = combined(how, counted)
         return Candidate(publication, shortlist, score, named, tuple(matches))
 
-    def _forget(self, subscription: str, shortlist: str) -> None:
-        """Drops what follows from a subscription's settings."""
-        self._scorers.pop(subscription, None)
-        if subscription in self._graphs.get(shortlist, ()):
-            self._graphs[shortlist].remove(subscription)
-
     def _scorer(self, subscription: str) -> _Scorer:
         if subscription not in self._scorers:
-            known = self._subscriptions[subscription]
+            known = self.subscriptions[subscription]
             self._scorers[subscription] = _Scorer(known, self._vocabulary, self._limits)
         return self._scorers[subscription]

@@ -1,7 +1,7 @@
 """The scored matches of a block in, a row for each publication and shortlist out, as arrays."""
 
 from collections.abc import Callable, Iterator
-from typing import NamedTuple
+from typing import NamedTuple, get_args
 
 import numpy as np
 
@@ -28,13 +28,7 @@ from shortlist.scoring.kernels.distances import Hopes
 from shortlist.scoring.match_sets import MatchSets
 from shortlist.scoring.numbers import Numbers
 
-HOWS: dict[Combine, How] = {
-    "max": How.MAX,
-    "min": How.MIN,
-    "mean": How.MEAN,
-    "sum": How.SUM,
-    "most_specific": How.MOST_SPECIFIC,
-}
+HOWS: dict[Combine, How] = {how: How[how.upper()] for how in get_args(Combine)}
 UNSET = -1
 """A refresh that is not given: the policy's own counts."""
 LONGEST = 2**62
@@ -49,9 +43,9 @@ class Combined(NamedTuple):
     publications: Ints
     """By place in the block."""
     shortlists: Ints
-    scores: Floats
     named: Ints
     """The subscriptions that deliveries would name."""
+    scores: Floats
     possibilities: Floats
     necessities: Floats
     matched: Ints
@@ -111,7 +105,7 @@ class BlockCombining:
         """By shortlist and its matching subscriptions: the places of those that are too general."""
 
     def add(self, number: int, subscription: Subscription) -> None:
-        """A subscription that `Scoring` knows already."""
+        """A subscription that `Scoring` knows before the next block."""
         self._reserve(number)
         refresh = subscription.refresh
         self.refreshes[number] = UNSET if refresh is None else min(refresh, LONGEST)
@@ -119,12 +113,12 @@ class BlockCombining:
         self._changed[subscription.shortlist_id] = None
 
     def remove(self, number: int, subscription: Subscription) -> None:
-        """A subscription that `Scoring` has forgotten already."""
+        """A subscription that is not live at the next block."""
         self._changed[subscription.shortlist_id] = None
         self._is_near[number] = False
 
     def reopen(self, shortlist: str) -> None:
-        """A shortlist has other settings, which `Scoring` knows already."""
+        """A shortlist has other settings from the next block on."""
         self._changed[shortlist] = None
 
     def saved(self) -> Parts:
@@ -169,16 +163,7 @@ class BlockCombining:
         crowds, room = survey(self._demands, pairs)
         leaves_out = self._left_out(pairs, crowds.tolist())
         named, matched, sets = combine_groups(self._members, self._demands, pairs, leaves_out, room)
-        combined = Combined(
-            publications=named.publications,
-            shortlists=named.shortlists,
-            scores=named.scores,
-            named=named.subscriptions,
-            possibilities=named.possibilities,
-            necessities=named.necessities,
-            matched=matched,
-        )
-        return combined, sets
+        return Combined(*named, matched), sets
 
     def _left_out(self, pairs: Ordered, crowds: list[int]) -> Bools:
         """Which pairs of crowds, each from one place to another, are not the most specific ones."""

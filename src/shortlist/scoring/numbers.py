@@ -9,8 +9,7 @@ import numpy.typing as npt
 import pyarrow as pa
 
 from shortlist.matching.blocks import Longs
-from shortlist.matching.index.names import NameColumn
-from shortlist.matching.index.numbering import NOBODY, SavedNumbers
+from shortlist.matching.index.numbering import NOBODY
 from shortlist.matching.index.numbering import Numbering as IdNumbering
 from shortlist.matching.index.storage import Parts
 
@@ -131,42 +130,28 @@ class Spans:
         self._free.update({length: starts.tolist() for length, starts in saved["free"].items()})
 
 
-class Numbers:
-    """Gives each id a number; one that was released goes to another id.
+class Numbers(IdNumbering):
+    """Gives each id a number when it is first asked for; one that was released goes to another id.
 
     >>> numbers = Numbers()
     >>> numbers.number("a"), numbers.number("b"), numbers.number("a")
     (0, 1, 0)
     >>> numbers.release("a")
-    >>> numbers.find("a") is None, numbers.number("c"), numbers.names[0]
+    >>> numbers.find("a") == NOBODY, numbers.number("c"), numbers.names[0]
     (True, 0, 'c')
     """
 
-    def __init__(self, saved: SavedNumbers | None = None) -> None:
-        self._known = IdNumbering(saved)
-        self._spelled: tuple[pa.StringArray, Spelled] | None = None
-
-    @property
-    def names(self) -> NameColumn:
-        """The ids."""
-        return self._known.names
-
-    def find(self, name: str) -> int | None:
-        number = self._known.find(name)
-        return None if number == NOBODY else number
+    _spelled: "tuple[pa.StringArray, Spelled] | None" = None
 
     def number(self, name: str) -> int:
         """The number of an id, a new one if it has none yet."""
-        number = self._known.find(name)
-        return self._known.add(name) if number == NOBODY else number
+        number = self.find(name)
+        return self.add(name) if number == NOBODY else number
 
     def release(self, name: str) -> None:
         """Takes an id's number back, if it has one."""
-        if self._known.find(name) != NOBODY:
-            self._known.remove(name)
-
-    def saved(self) -> SavedNumbers:
-        return self._known.saved()
+        if self.find(name) != NOBODY:
+            self.remove(name)
 
     def spelled(self) -> "Spelled":
         """The letters of all ids; nothing is kept of them before this is asked for the first time.

@@ -36,7 +36,7 @@ from shortlist.model.items import Items
 from shortlist.model.policy import Everything
 from shortlist.model.registry import Registry
 from shortlist.model.settings import Limits
-from shortlist.scoring.blocks import Arrivals, BlockScoring
+from shortlist.scoring.blocks import Arrivals, BulkScores
 
 PARTS = pa.schema(
     {"time": pa.int64(), "position": pa.int64(), "file": pa.string(), "note": pa.string()}
@@ -73,7 +73,7 @@ class Ready:
 
     folder: str
     values: Values
-    scoring: BlockScoring | None
+    scoring: BulkScores | None
     """None where no subscription has a score: it is the possibility then."""
     subscriptions: pa.StringArray
     receiving: Receiving
@@ -96,7 +96,7 @@ class Ready:
         """
         subscriptions, vocabulary = registry.subscriptions, registry.vocabulary
         compiled_index(subscriptions, vocabulary, limits, processes, progress).save(folder)
-        scoring, census = BlockScoring(vocabulary, limits), TypeCensus(vocabulary, limits)
+        scoring, census = BulkScores(vocabulary, limits), TypeCensus(vocabulary, limits)
         subscribers = {each.id: each.subscriber for each in registry.every_shortlist}
         # a new index numbers subscriptions as they come
         for number, subscription in enumerate(subscriptions):

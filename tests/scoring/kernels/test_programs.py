@@ -10,7 +10,7 @@ from shortlist.matching.values import Values
 from shortlist.model.publication import Publication
 from shortlist.model.subscription import Subscription
 from shortlist.model.vocabulary import Vocabulary
-from shortlist.scoring.bulk import BulkScores
+from shortlist.scoring.blocks import BulkScores
 from tests.scoring.plain_scores import PlainScores
 
 MANY = 20_000

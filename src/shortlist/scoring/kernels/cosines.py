@@ -164,9 +164,8 @@ def relevant_in_block(
     posted: Posted,
     text: int,
     subscriptions: Ints,
-) -> tuple[Findings, int]:
-    """The findings, and how many pairs were looked at."""
-    pile, evaluated = pile_for(subscriptions.size), 0
+) -> Findings:
+    pile = pile_for(subscriptions.size)
     lenient = subscriptions[stored.least[subscriptions] <= 0.0]
     known = stored.templates.size
     is_asked = np.zeros(known, np.bool_)
@@ -183,12 +182,10 @@ def relevant_in_block(
             if dots[subscription] < 0.0:
                 lengths = length * stored.parameters[stored.starts[subscription]]
                 add(pile, publication, subscription, cosine_of(0.0, lengths))
-                evaluated += 1
         for subscription in touched[:count]:
             dot, dots[subscription] = dots[subscription], -1.0
             if not is_asked[subscription]:
                 continue
-            evaluated += 1
             start = stored.starts[subscription]
             terms = stored.code[stored.code_starts[stored.templates[subscription]], 2]
             lengths = length * stored.parameters[start]
@@ -208,7 +205,7 @@ def relevant_in_block(
                 cosine = cosine_of(dot, lengths)
             score = settled(cosine, stored.least[subscription])
             add(pile, publication, subscription, score)
-    return findings_of(pile), evaluated
+    return findings_of(pile)
 
 
 @kernel
@@ -258,12 +255,9 @@ def settle_products(
     subscriptions: Ints,
     products: Floats,
     size: int,
-) -> tuple[Findings, int]:
-    """The findings, and how many pairs were not clearly under their limit.
-
-    `products` has a row for each subscription and a column for each publication.
-    """
-    pile, evaluated = pile_for(products.size), 0
+) -> Findings:
+    """`products` has a row for each subscription and a column for each publication."""
+    pile = pile_for(products.size)
     exactly = np.empty(size)
     lengths = published.vector_lengths[vector][publications]
     slack = 1e-9 + (size + 16) * 2.0**-52
@@ -276,7 +270,6 @@ def settle_products(
             both_lengths = length * lengths[column]
             if dot < (limit - slack) * both_lengths:
                 continue
-            evaluated += 1
             cosine = cosine_of(dot, both_lengths)
             if is_unsure(cosine, both_lengths, size):
                 dot = vector_product(
@@ -289,4 +282,4 @@ def settle_products(
                 )
                 cosine = cosine_of(dot, both_lengths)
             add(pile, publication, subscription, settled(cosine, limit))
-    return findings_of(pile), evaluated
+    return findings_of(pile)

@@ -47,7 +47,7 @@ def distance_within(
     template = stored.templates[subscription]
     at_worst = stored.kinds[template] == Kind.NEAREST_AT_WORST
     parameter = stored.starts[subscription]
-    most = reach if at_worst else reach * reach * (1.0 + 1e-9)
+    most = _most(reach, at_worst)
     total = 0.0
     first = stored.code_starts[template]
     for step in range(first, stored.code_ends[template]):
@@ -74,9 +74,9 @@ class Ordered(NamedTuple):
 @kernel
 def nearest_in_block(
     stored: Stored, published: Published, ordered: Ordered, subscriptions: Ints
-) -> tuple[Findings, int]:
-    """The findings, and for how many pairs the distance was computed to its end."""
-    pile, evaluated = pile_for(subscriptions.size), 0
+) -> Findings:
+    """Whatever is not too far along its subscription's narrowest axis is looked at."""
+    pile = pile_for(subscriptions.size)
     for subscription in subscriptions:
         limit = stored.least[subscription]
         reach = reach_of(limit)
@@ -87,8 +87,7 @@ def nearest_in_block(
             distance = distance_within(stored, published, subscription, publication, reach)
             if distance < np.inf:
                 add(pile, publication, subscription, settled(-distance, limit))
-            evaluated += distance != np.inf
-    return findings_of(pile), evaluated
+    return findings_of(pile)
 
 
 @kernel

@@ -188,10 +188,8 @@ class Pairs(NamedTuple):
 
 
 @kernel
-def score_pairs(
-    stored: Stored, published: Published, pairs: Pairs, depth: int
-) -> tuple[Floats, int]:
-    """The rounded scores, NaN where there is none, and how many pairs were given up early."""
+def score_pairs(stored: Stored, published: Published, pairs: Pairs, depth: int) -> Floats:
+    """The rounded scores, NaN where there is none."""
     scores = np.empty(pairs.subscriptions.size)
     piece = Piece(
         np.empty(LONGEST, np.int32),
@@ -200,7 +198,7 @@ def score_pairs(
         np.empty((depth, LONGEST)),
     )
     bounds = _bounds(stored, pairs.subscriptions)
-    alike, values, pruned = -1, np.empty(0), 0
+    alike, values = -1, np.empty(0)
     for number in range(bounds.size - 1):
         first, end = bounds[number], bounds[number + 1]
         template = stored.templates[pairs.subscriptions[first]]
@@ -212,14 +210,19 @@ def score_pairs(
                 is_enough = value >= stored.least[pairs.subscriptions[at]]
                 scores[at] = value if is_enough else np.nan
         elif stored.kinds[template] in (Kind.NEAREST, Kind.NEAREST_AT_WORST):
-            pruned += _measure(stored, published, pairs, first, end, scores)
+            for at in range(first, end):
+                subscription, publication = pairs.subscriptions[at], pairs.publications[at]
+                limit = stored.least[subscription]
+                reach = reach_of(limit)
+                distance = distance_within(stored, published, subscription, publication, reach)
+                scores[at] = settled(-distance, limit)
         else:
             _compute(stored, published, pairs, first, end, piece)
             for at in range(first, end):
                 limit = stored.least[pairs.subscriptions[at]]
                 value = np.nan if piece.lacks[at - first] else piece.stack[0, at - first]
                 scores[at] = settled(value, limit)
-    return scores, pruned
+    return scores
 
 
 @kernel
@@ -271,28 +274,6 @@ def _bounds(stored: Stored, subscriptions: Ints) -> Longs:
             used += 1
     bounds[used] = subscriptions.size
     return bounds[: used + 1]
-
-
-@kernel
-def _measure(
-    stored: Stored,
-    published: Published,
-    pairs: Pairs,
-    first: int,
-    end: int,
-    scores: Floats,
-) -> int:
-    """Scores that are negative distances; says how many were found to be too far."""
-    pruned = 0
-    for at in range(first, end):
-        subscription = pairs.subscriptions[at]
-        limit = stored.least[subscription]
-        distance = distance_within(
-            stored, published, subscription, pairs.publications[at], reach_of(limit)
-        )
-        pruned += distance == math.inf
-        scores[at] = settled(-distance, limit)
-    return pruned
 
 
 @kernel

@@ -1,8 +1,4 @@
-"""Scores in bulk: of many pairs of publications and subscriptions at once, equal to the plain ones.
-
-Scores of one shape share a template and differ in a row of parameters, so that a subscription takes
-tens of bytes. Pairs are computed by a small machine that runs a template's steps on some hundreds
-of them together.
+"""The scores of whole blocks: what they ask of publications, and who comes near enough.
 
 What cannot reach its threshold (`at_least.score`) is skipped early, where that is cheaper than the
 score. In a whole block
@@ -19,21 +15,15 @@ Every other score is computed for each pair and then compared.
 import math
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Iterator
-from dataclasses import dataclass
 from typing import TypeVar
 
 import numpy as np
-from numpy.typing import NDArray
 
-from shortlist.matching.arrays import Bools, Floats, Ints
+from shortlist.matching.arrays import Ints
 from shortlist.matching.blocks import Block
-from shortlist.matching.index.storage import Parts
 from shortlist.model.paths import Path
-from shortlist.model.settings import Limits
-from shortlist.model.subscription import Subscription
-from shortlist.model.vocabulary import Vocabulary
 from shortlist.scoring.kernels.cosines import relevant_in_block, settle_products, vectors_of
-from shortlist.scoring.kernels.distances import Hopes, Ordered, hopeful_in_block, nearest_in_block
+from shortlist.scoring.kernels.distances import Ordered, nearest_in_block
 from shortlist.scoring.kernels.layout import Findings, Kind, Operation, Published
 from shortlist.scoring.kernels.programs import Pairs, score_pairs
 from shortlist.scoring.relevance import term_weights
@@ -154,11 +144,10 @@ Key = TypeVar("Key")
 AT_ONCE = 1 << 16
 """Pairs whose numbers are held at once, so that they stay in a cache."""
 
-Part = tuple[Findings, int]
-Search = Callable[[StoredScores, Readings, Ints], Iterator[Part]]
+Found = Iterator[Findings]
 
 
-def compute_all(scores: StoredScores, readings: Readings, subscriptions: Ints) -> Iterator[Part]:
+def compute_all(scores: StoredScores, readings: Readings, subscriptions: Ints) -> Found:
     """Every pair, one piece after the other."""
     readings.read(scores.templates_of(subscriptions))
     for some in _pieces(subscriptions, readings.size):
@@ -169,21 +158,18 @@ def compute_all(scores: StoredScores, readings: Readings, subscriptions: Ints) -
             possibility=certain,
             necessity=certain,
         )
-        found, _ = score_pairs(scores.arrays, readings.published, pairs, scores.depth)
+        found = score_pairs(scores.arrays, readings.published, pairs, scores.depth)
         kept = np.flatnonzero(~np.isnan(found))
-        yield (
-            Findings(pairs.publications[kept], pairs.subscriptions[kept], found[kept]),
-            found.size,
-        )
+        yield Findings(pairs.publications[kept], pairs.subscriptions[kept], found[kept])
 
 
-def search_near(scores: StoredScores, readings: Readings, subscriptions: Ints) -> Iterator[Part]:
+def search_near(scores: StoredScores, readings: Readings, subscriptions: Ints) -> Found:
     """Along the axes of distances."""
     readings.read(scores.templates_of(subscriptions), in_order=True)
     yield nearest_in_block(scores.arrays, readings.published, readings.ordered, subscriptions)
 
 
-def search_terms(scores: StoredScores, readings: Readings, subscriptions: Ints) -> Iterator[Part]:
+def search_terms(scores: StoredScores, readings: Readings, subscriptions: Ints) -> Found:
     """Through the terms that queries share with texts, one attribute after the other."""
     readings.read(scores.templates_of(subscriptions))
     for path, members in _grouped(scores, subscriptions, lambda first: first.path):
@@ -193,7 +179,7 @@ def search_terms(scores: StoredScores, readings: Readings, subscriptions: Ints) 
         )
 
 
-def search_vectors(scores: StoredScores, readings: Readings, subscriptions: Ints) -> Iterator[Part]:
+def search_vectors(scores: StoredScores, readings: Readings, subscriptions: Ints) -> Found:
     """By matrix products, for each attribute with vectors of one size."""
     readings.read(scores.templates_of(subscriptions))
     published = readings.published
@@ -210,7 +196,7 @@ def search_vectors(scores: StoredScores, readings: Readings, subscriptions: Ints
             )
 
 
-SEARCHES: dict[Kind, Search] = {
+SEARCHES: dict[Kind, Callable[[StoredScores, Readings, Ints], Found]] = {
     Kind.GENERAL: compute_all,
     Kind.NEAREST: search_near,
     Kind.NEAREST_AT_WORST: search_near,
@@ -239,134 +225,4 @@ def _grouped(
         yield found, subscriptions[np.isin(templates, members)]
 
 
-DISTANCES = (Kind.NEAREST, Kind.NEAREST_AT_WORST)
 NOTHING = Findings(np.empty(0, np.int32), np.empty(0, np.int32), np.empty(0))
-
-
-@dataclass(slots=True)
-class PairCounts:
-    """Pairs asked for so far."""
-
-    evaluated: int = 0
-    pruned: int = 0
-    """Given up before their score was known."""
-
-
-class BulkScores:
-    """The scores of subscriptions, each known by a small number that may be used again.
-
-    A score is rounded. There is none where an attribute that it needs is absent or of another type,
-    where it is not finite, and where it is under the subscription's `at_least.score`.
-
-    >>> from shortlist.matching.values import Values
-    >>> from shortlist.model.publication import Publication
-    >>> from shortlist.model.subscription import AtLeast
-    >>> flats = [Publication(id=str(rent), source="ads", time=0, position=0, data={"rent": rent})
-    ...          for rent in (900, 1200)]
-    >>> values = Values(Vocabulary())
-    >>> block = Block.of_readers([values.of(flat) for flat in flats])
-    >>> scores = BulkScores(Vocabulary())
-    >>> near, dear = AtLeast(score=-150.0), AtLeast(score=10.0)
-    >>> scores.add(0, Subscription(id="near", score="-distance(rent: 1000)", at_least=near))
-    >>> scores.add(1, Subscription(id="dear", score="rent / 100", at_least=dear))
-    >>> everything = np.array([0, 1], np.int32)
-    >>> scores.of_block(block, everything).scores
-    array([  12., -100.])
-    >>> scores.work
-    PairCounts(evaluated=3, pruned=1)
-    """
-
-    def __init__(self, vocabulary: Vocabulary, limits: Limits | None = None) -> None:
-        self.work = PairCounts()
-        self._scores = StoredScores(vocabulary, limits or Limits())
-        self._readings: Readings | None = None
-
-    def add(self, number: int, subscription: Subscription) -> None:
-        self._scores.add(number, subscription)
-
-    def remove(self, number: int) -> None:
-        self._scores.remove(number)
-
-    def saved(self) -> Parts:
-        return self._scores.saved()
-
-    def load(self, saved: Parts) -> None:
-        """Takes the place of all scores."""
-        self._scores.load(saved)
-
-    def of_pairs(
-        self,
-        block: Block,
-        publications: Ints,
-        subscriptions: Ints,
-        possibility: Floats,
-        necessity: Floats,
-    ) -> Floats:
-        """The score of each pair, NaN where there is none."""
-        readings = self._read(block)
-        readings.read(self._scores.templates_of(subscriptions))
-        order = self._by_template(subscriptions)
-        pairs = Pairs(
-            publications[order], subscriptions[order], possibility[order], necessity[order]
-        )
-        found, pruned = score_pairs(
-            self._scores.arrays,
-            readings.published,
-            pairs,
-            self._scores.depth,
-        )
-        self._count(found.size, found.size - pruned)
-        scores = np.empty_like(found)
-        scores[order] = found
-        return scores
-
-    def of_block(self, block: Block, subscriptions: Ints) -> Findings:
-        """All pairs of the block with these subscriptions that have a score, in any order.
-
-        Possibility and necessity are 1, as where there is no condition.
-        """
-        readings = self._read(block)
-        stored = self._scores.arrays
-        kinds = stored.kinds[stored.templates[subscriptions]]
-        found, evaluated = [NOTHING], 0
-        for kind in np.flatnonzero(np.bincount(kinds)).tolist():
-            search, members = SEARCHES[Kind(kind)], subscriptions[kinds == kind]
-            for part, count in search(self._scores, readings, members):
-                found.append(part)
-                evaluated += count
-        self._count(block.size * subscriptions.size, evaluated)
-        return Findings(*map(np.concatenate, zip(*found, strict=True)))
-
-    def measures_distance(self, subscription: int) -> bool:
-        """Whether a score is minus a distance and nothing else, without a threshold of its own."""
-        stored = self._scores.arrays
-        is_distance = stored.kinds[stored.templates[subscription]] in DISTANCES
-        return bool(is_distance and stored.least[subscription] == -np.inf)
-
-    def hopeful_in_block(self, block: Block, hopes: Hopes, lasts: Bools) -> tuple[Findings, int]:
-        """Of distances what can matter to the k best of what came last, and how many have a score.
-
-        `lasts` says which publications leave no earlier than those before them.
-        """
-        readings = self._read(block)
-        readings.read(self._scores.templates_of(hopes.subscriptions))
-        found, scored = hopeful_in_block(self._scores.arrays, readings.published, hopes, lasts)
-        self._count(block.size * hopes.subscriptions.size, found.scores.size)
-        return found, scored
-
-    def _read(self, block: Block) -> Readings:
-        if self._readings is None or not self._readings.are_of(block):
-            self._readings = Readings(block, self._scores)
-        return self._readings
-
-    def _by_template(self, subscriptions: Ints) -> NDArray[np.intp] | slice:
-        """An order in which pairs of one template are neighbours, unless most are so already."""
-        templates = self._scores.arrays.templates[subscriptions]
-        changes = np.count_nonzero(templates[1:] != templates[:-1])
-        if changes < subscriptions.size // 16:
-            return slice(None)
-        return np.argsort(templates.astype(np.uint16), kind="stable")  # a radix sort
-
-    def _count(self, asked: int, evaluated: int) -> None:
-        self.work.evaluated += evaluated
-        self.work.pruned += asked - evaluated
