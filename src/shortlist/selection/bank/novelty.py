@@ -10,7 +10,7 @@ from shortlist.matching.blocks import Longs
 from shortlist.model.policy import Novelty
 from shortlist.scoring.match_sets import ALONE, MatchSets
 from shortlist.selection.bank.arena import Arena
-from shortlist.selection.bank.base import ArrivalBank
+from shortlist.selection.bank.base import Bank
 from shortlist.selection.bank.offers import NO_PLACEMENTS, Offers, Placements
 from shortlist.selection.draws import streams
 from shortlist.selection.kernels.novelty import REFUSED, named_members
@@ -37,7 +37,7 @@ MOST = 2**62
 """A period as long as this does not end."""
 
 
-class NoveltyBank(ArrivalBank):
+class NoveltyBank(Bank):
     """As `NoveltySelector`; a match takes O(log period + log subscriptions) in every mode."""
 
     def __init__(self) -> None:

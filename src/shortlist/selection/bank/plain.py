@@ -14,7 +14,7 @@ from shortlist.scoring.combine import ScoredMatch
 from shortlist.scoring.combined import UNSET
 from shortlist.scoring.match_sets import ALONE, MatchSets
 from shortlist.selection.bank.arena import Arena
-from shortlist.selection.bank.base import ArenaBank
+from shortlist.selection.bank.base import Bank
 from shortlist.selection.bank.offers import NEVER, NO_PLACEMENTS, Offers, Placements
 from shortlist.selection.bank.shown import NO_CONTENTS, Contents
 from shortlist.selection.bank.world import World
@@ -45,7 +45,7 @@ class _Seat(NamedTuple):
     known: dict[Key, _Known]
 
 
-class PlainBank(ArenaBank):
+class PlainBank(Bank):
     """As selectors, since it is made of them; so it runs any policy, at a selector's pace.
 
     Arenas have the last word: a selector is made from what they hold when it is first needed, and
