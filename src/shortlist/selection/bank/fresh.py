@@ -11,13 +11,13 @@ from shortlist.selection.bank.arena import Fields
 from shortlist.selection.bank.offers import Offers, Placements
 from shortlist.selection.bank.window import WindowBank, window_settings
 from shortlist.selection.fresh import half_life_of
-from shortlist.selection.kernels.fading import lasting_keys
 from shortlist.selection.kernels.window_rows import (
     FADING,
     FADING_HEAD,
     PUSHED,
     WINDOW_HEAD,
     WINDOW_ROW,
+    lasting_keys,
 )
 
 
