@@ -18,6 +18,7 @@ from shortlist.selection.kernels.novelty_memory import (
     COUNTS_HEAD,
     COUNTS_ROW,
     DELIVERIES_ROW,
+    HIGHEST_ROW,
     PAIRS_HEAD,
     PAIRS_ROW,
     RANDOM,
@@ -30,7 +31,7 @@ from shortlist.selection.kernels.novelty_memory import (
     Memory,
 )
 from shortlist.selection.kernels.novelty_room import sort_counts, with_rows_for
-from shortlist.selection.kernels.order_statistics import HIGHEST_ROW, RECENT_ROW
+from shortlist.selection.kernels.order_statistics import RECENT_ROW
 
 ALGORITHMS = {"threshold": THRESHOLD, "sampling": SAMPLING, "random": RANDOM}
 MOST = 2**62
