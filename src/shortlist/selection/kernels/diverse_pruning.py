@@ -59,7 +59,7 @@ def _drop_those_with_better_alike(
 ) -> None:
     """The chosen differ from each other and stay."""
     alike, size, last_class = np.empty(stays.size, np.int64), 0, -1
-    classes = points.classes[rows.publication]
+    classes = points.classes[rows["publication"]]
     for at in np.argsort(classes, kind="mergesort"):  # alike ones together, the best first
         if classes[at] != last_class:
             last_class, size = classes[at], 0

@@ -157,7 +157,7 @@ def _note_recent(head: Any, recent: Any, rows: Records, novelty: float) -> None:
 @kernel
 def _note_highest(head: Any, highest: Any, rows: Records, novelty: float) -> None:
     slot = (head.t - 1) % head.period
-    heap = rows[highest.start : highest.start + head.quota].novelty
+    heap = rows[highest.start : highest.start + head.quota]["novelty"]
     keep_largest(heap, min(slot, head.quota), novelty)
     if slot == head.period - 1:
         head.threshold = rows[highest.start].novelty

@@ -76,7 +76,7 @@ def sort_counts(
     other numbers."""
     head, samples = heads[place], samples_heads[place]
     its_rows = rows[head.start : head.start + head.length]
-    order = np.argsort(its_rows.subscription)
+    order = np.argsort(its_rows["subscription"])
     its_rows[:] = its_rows[order]
     if head.algorithm == SAMPLING:
         its_samples = samples_rows[samples.start : samples.start + head.length]
