@@ -14,7 +14,7 @@ from shortlist.model.registry import Registry
 from shortlist.model.settings import Settings
 from shortlist.model.shortlist import Shortlist
 from shortlist.model.subscription import Subscription
-from shortlist.selection.base import ArrivalSelector, Outcome, placed_at_once
+from shortlist.selection.base import Outcome, Selector, placed_at_once
 from shortlist.selection.policies import SELECTORS
 from tests.engine.test_bulk import everything_of
 
@@ -30,7 +30,7 @@ class EveryNth(_Kind):
     n: int
 
 
-class EveryNthSelector(ArrivalSelector):
+class EveryNthSelector(Selector):
     def __init__(self, policy: EveryNth, shortlist: str) -> None:
         self._n, self._seen = policy.n, 0
 

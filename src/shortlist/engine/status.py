@@ -4,7 +4,6 @@ from collections.abc import Iterator
 from typing import Any
 
 from shortlist.engine.shard import Shard
-from shortlist.selection.bank.base import Cautious
 
 
 def status(shard: Shard) -> dict[str, Any]:
@@ -32,7 +31,5 @@ def warnings(shard: Shard) -> Iterator[str]:
         stages = selecting.stages(matching.shortlists.number(name))
         members = {each: matching.number(each) for each in matching.roster.members(name)}
         for level, (kind, place) in zip(selecting.levels, stages, strict=False):
-            bank = level.banks[kind]
-            if isinstance(bank, Cautious):
-                for warning in bank.warnings(place, members):
-                    yield f"shortlist {name!r}: {warning}"
+            for warning in level.banks[kind].warnings(place, members):
+                yield f"shortlist {name!r}: {warning}"

@@ -1,9 +1,9 @@
 """A reader whose place in a stream the log keeps."""
 
-import json
 from collections.abc import Iterator
 
-from shortlist.log.base import Entry, Log, LogUnavailable, Moved
+from shortlist.log.base import Entry, Log, LogUnavailable
+from shortlist.log.json_register import Document, change_json, read_json
 
 
 class Consumer:
@@ -35,7 +35,7 @@ class Consumer:
     @property
     def position(self) -> int:
         """The offset of the last entry that was seen, 0 before the first."""
-        return self._state()[0]
+        return self._seen_of(read_json(self._log, self._register))
 
     def entries(self) -> Iterator[Entry]:
         """Those behind the position, up to the stream's present end."""
@@ -49,26 +49,18 @@ class Consumer:
 
     def seen(self, offset: int) -> None:
         """Everything up to this offset is done with."""
-        while True:
-            position, revision = self._state()
-            if offset <= position:
-                return
-            state = json.dumps({"stream": self._stream, "seen": offset}).encode()
-            try:
-                self._log.put(self._register, state, revision)
-                return
-            except Moved:
-                continue
+        if offset > self.position:
+            change_json(
+                self._log,
+                self._register,
+                lambda known: {"stream": self._stream, "seen": max(offset, self._seen_of(known))},
+            )
 
-    def _state(self) -> tuple[int, int]:
-        """The position, and the revision of its register."""
-        register = self._log.register(self._register)
-        if register is None:
-            return 0, 0
-        state = json.loads(register.content)
-        if state["stream"] != self._stream:
+    def _seen_of(self, known: Document) -> int:
+        """The position that a register tells."""
+        if known and known["stream"] != self._stream:
             raise ValueError(
                 f"expected a reader of {self._stream}, found that {self._register} reads"
-                f" {state['stream']}"
+                f" {known['stream']}"
             )
-        return state["seen"], register.revision
+        return known["seen"] if known else 0

@@ -1,7 +1,7 @@
 """The protocol of policies: candidates arrive, time passes, subscriptions and candidates go."""
 
 from collections.abc import Callable, Iterable
-from typing import Any, NamedTuple, Protocol, TypeVar
+from typing import Any, NamedTuple, TypeVar
 
 from shortlist.model.delivery import Cause
 from shortlist.model.publication import Publication
@@ -69,72 +69,70 @@ def nobody_listens(time: int, candidate: Candidate, why: str) -> None:
     """The remark of whoever does not want to know."""
 
 
-class Selector(Protocol):
+class Selector:
     """One shortlist's policy with all its state. Calls come in order of time.
 
+    What a policy does not say, it does as one that places a publication at its arrival or never.
     Of a match that comes with a candidate policies may use the subscription, the degrees and the
     `refresh` at arrival; scores and weights of single matches are known to plain engines only.
     """
 
     def arrive(self, candidate: Candidate, now: int) -> Outcome:
         """A publication comes that this shortlist matches and was chosen for."""
-        ...
+        raise NotImplementedError
 
     def advance(self, before: int) -> list[Placement]:
         """Everything that is due before an instant happens, at its own instant."""
-        ...
+        return []
 
     def settle(self, time: int) -> list[Placement]:
         """Everything that is due at or before an instant happens."""
-        ...
+        return []
 
     def cancel(self, subscription: str, time: int) -> list[Placement]:
         """A subscription of this shortlist goes."""
-        ...
+        return []
 
     def retract(self, source: str, publication: str, time: int) -> list[Placement]:
         """A publication is taken back: it leaves at an instant, after all that is due before.
 
         Who has it not in its `state` may not hear of it.
         """
-        ...
+        return []
 
     def refresh(self, subscription: str, span: int | None) -> None:
         """A subscription has another `refresh` from now on."""
-        ...
 
     def change(self, policy: Any, time: int) -> list[Placement]:
         """The policy becomes another one that keeps what is held; nothing was due by then."""
-        ...
+        return []
 
     def above(self, candidate: Candidate) -> list[Standing]:
         """Who stands above a candidate that has just arrived: the k best at most, best first."""
-        ...
+        return []
 
     def next_due(self) -> int | None:
         """When something happens next, though nothing comes."""
-        ...
+        return None
 
     def matches(self) -> int:
         """How many matches a count window has seen so far; 0 where there is none."""
-        ...
+        return 0
 
     def shown(self, now: int) -> list[Shown]:
         """What is on the shortlist once all that is due at or before an instant has happened, the
         best first."""
-        ...
+        return []
 
     def listen(self, remark: Remark) -> None:
         """Somebody wants to know why what has arrived is dropped later."""
-        ...
 
     def state(self) -> Any:
         """All that a later `restore` needs beside the policy, as JSON values and publications."""
-        ...
+        return None
 
     def restore(self, state: Any) -> None:
         """Goes on from a state, with nothing seen before."""
-        ...
 
 
 def undominated(ranked: Iterable[T], k: int, outlasts: Callable[[T, T], bool]) -> list[T]:
@@ -160,46 +158,3 @@ def outranked(k: int, where: str) -> str:
     ('a better one is still valid', '3 better ones are in the window')
     """
     return f"a better one is {where}" if k == 1 else f"{k} better ones are {where}"
-
-
-class ArrivalSelector:
-    """What policies share that place a publication at its arrival or never."""
-
-    def advance(self, before: int) -> list[Placement]:
-        return []
-
-    def settle(self, time: int) -> list[Placement]:
-        return []
-
-    def cancel(self, subscription: str, time: int) -> list[Placement]:
-        return []
-
-    def retract(self, source: str, publication: str, time: int) -> list[Placement]:
-        return []
-
-    def refresh(self, subscription: str, span: int | None) -> None:
-        pass
-
-    def change(self, policy: Any, time: int) -> list[Placement]:
-        return []
-
-    def above(self, candidate: Candidate) -> list[Standing]:
-        return []
-
-    def next_due(self) -> int | None:
-        return None
-
-    def matches(self) -> int:
-        return 0
-
-    def shown(self, now: int) -> list[Shown]:
-        return []
-
-    def listen(self, remark: Remark) -> None:
-        pass
-
-    def state(self) -> Any:
-        return None
-
-    def restore(self, state: Any) -> None:
-        pass

@@ -4,11 +4,11 @@ from typing import Any
 
 from shortlist.model.policy import Cap
 from shortlist.scoring.candidates import Candidate
-from shortlist.selection.base import ArrivalSelector, Outcome, Placement, placed_at_once
+from shortlist.selection.base import Outcome, Placement, Selector, placed_at_once
 from shortlist.selection.calendars import NO_PERIOD, Period, calendar_of, period_at, wall_text
 
 
-class CapSelector(ArrivalSelector):
+class CapSelector(Selector):
     """Counts what has passed since the last boundary."""
 
     def __init__(self, policy: Cap, shortlist: str) -> None:

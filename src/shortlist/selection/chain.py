@@ -18,7 +18,7 @@ from shortlist.selection.base import (
 )
 
 
-class ChainSelector:
+class ChainSelector(Selector):
     """Each policy hears of an event after what the one before delivers at it has come."""
 
     def __init__(self, policies: Sequence[SinglePolicy], selectors: Sequence[Selector]) -> None:

@@ -2,10 +2,10 @@
 
 from shortlist.model.policy import Everything
 from shortlist.scoring.candidates import Candidate
-from shortlist.selection.base import ArrivalSelector, Outcome, placed_at_once
+from shortlist.selection.base import Outcome, Selector, placed_at_once
 
 
-class EverythingSelector(ArrivalSelector):
+class EverythingSelector(Selector):
     """Keeps nothing, refuses nothing."""
 
     def __init__(self, policy: Everything, shortlist: str) -> None:

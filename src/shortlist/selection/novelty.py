@@ -12,7 +12,7 @@ from sortedcontainers import SortedList
 from shortlist.model.policy import Novelty
 from shortlist.model.rounding import rounded
 from shortlist.scoring.candidates import Candidate
-from shortlist.selection.base import ArrivalSelector, Outcome, Placement
+from shortlist.selection.base import Outcome, Placement, Selector
 from shortlist.selection.draws import draw, stream
 
 
@@ -52,7 +52,7 @@ def chance_of(policy: Novelty, matches: int, span: int, matching: int, total: in
     return min(1.0, share / frequency)
 
 
-class NoveltySelector(ArrivalSelector):
+class NoveltySelector(Selector):
     """Counts in matches, not in time: t is the number of the shortlist's matches so far."""
 
     def __init__(self, policy: Novelty, shortlist: str) -> None:

@@ -11,9 +11,9 @@ from shortlist.model.policy import TopK
 from shortlist.model.publication import Publication
 from shortlist.scoring.candidates import Candidate
 from shortlist.selection.base import (
-    ArrivalSelector,
     Outcome,
     Placement,
+    Selector,
     Shown,
     Standing,
     outranked,
@@ -42,7 +42,7 @@ def _last(kept: _Kept) -> float:
     return math.inf if kept.end is None else kept.end
 
 
-class PreferentialSelector(ArrivalSelector):
+class PreferentialSelector(Selector):
     """Counts, for each arrival, the delivered and still valid publications with a higher score."""
 
     def __init__(self, policy: TopK, shortlist: str) -> None:

@@ -8,6 +8,7 @@ from shortlist.selection.base import (
     Outcome,
     Placement,
     Remark,
+    Selector,
     Shown,
     Standing,
     nobody_listens,
@@ -21,7 +22,7 @@ FEW = 64
 """So many may wait before those that have expired are looked for."""
 
 
-class WaitingSelector:
+class WaitingSelector(Selector):
     """All that waits at a time waits for the same instant: the end of a period.
 
     To a digest every instant belongs to a period; beside quiet hours publications pass at once.
@@ -95,9 +96,6 @@ class WaitingSelector:
 
     def next_due(self) -> int | None:
         return self._due if self._waiting else None
-
-    def matches(self) -> int:
-        return 0
 
     def shown(self, now: int) -> list[Shown]:
         """What waits, as if it were released now."""

@@ -18,7 +18,7 @@ from shortlist.scoring.candidates import Candidate
 from shortlist.selection.base import (
     Outcome,
     Placement,
-    Remark,
+    Selector,
     Shown,
     Standing,
     outranked,
@@ -64,7 +64,7 @@ class Held:
             self.candidate = replace(self.candidate, matches=left)
 
 
-class WindowSelector:
+class WindowSelector(Selector):
     """Keeps the whole window ranked; at each instant delivers the k best that never were.
 
     Policies that differ in who may enter, who comes first, who is chosen or what a score is worth
@@ -174,9 +174,6 @@ class WindowSelector:
             if held.delivered
         )
         return [one for one in shown if one.until is None or one.until > now]
-
-    def listen(self, remark: Remark) -> None:
-        pass  # what is outranked may still come back
 
     def state(self) -> Any:
         kept = self._recent if self._count is not None else self._ranked

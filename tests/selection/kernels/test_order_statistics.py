@@ -1,17 +1,13 @@
-"""The k-th highest of numbers is what sorting them says."""
+"""The largest few of numbers, and the k-th highest, are what sorting them says."""
 
 from random import Random
 
 import numpy as np
 import pytest
 
-from shortlist.selection.kernels.order_statistics import (
-    HIGHEST_ROW,
-    RECENT_ROW,
-    keep_highest,
-    kth_highest,
-    put_recent,
-)
+from shortlist.selection.kernels.largest import keep_largest
+from shortlist.selection.kernels.novelty_memory import HIGHEST_ROW
+from shortlist.selection.kernels.order_statistics import RECENT_ROW, kth_highest, put_recent
 
 START = 3
 """Where the rows of the place begin."""
@@ -30,8 +26,9 @@ def test_the_highest_of_all(k):
         rows = np.zeros(START + k, HIGHEST_ROW)
         seen = []
         for number in numbers(pick, pick.randrange(150)):
-            keep_highest(rows, START, min(len(seen), k), k, number)
+            size = keep_largest(rows["novelty"][START:], min(len(seen), k), number)
             seen.append(number)
+            assert size == min(len(seen), k)
             best = sorted(seen, reverse=True)[:k]
             kept = rows["novelty"][START : START + len(best)]
             assert sorted(kept.tolist(), reverse=True) == best

@@ -19,7 +19,7 @@ from shortlist.scoring.kernels.programs import change, combine
 from shortlist.scoring.numbers import Numbers
 from shortlist.scoring.templates import ARITHMETIC, FUNCTIONS
 from shortlist.selection.audience import Advertisements, Inducement
-from shortlist.selection.kernels.audience import around_border, round_all, with_smallest_ids
+from shortlist.selection.kernels.audience import round_all, with_smallest_ids
 
 
 class _Column:
@@ -127,6 +127,21 @@ class AudienceScores:
         combine(operation, stack, 0, self._scores.size)
         result: Floats = stack[0]
         return result
+
+
+def around_border(scores: Floats, k: int) -> tuple[Longs, Longs]:
+    """The places that are surely among the k best, and those that compete for what is left.
+
+    There are more than k, which is not 0; what cannot be computed comes last.
+
+    >>> around_border(np.array([0.5, np.nan, 0.75, 0.5]), 2)
+    (array([2]), array([0, 3]))
+    """
+    costs = -scores  # NumPy, too, puts what is not a number last
+    border = np.partition(costs, k - 1)[k - 1]
+    lacks = np.isnan(costs)
+    better, tied = (~lacks, lacks) if np.isnan(border) else (costs < border, costs == border)
+    return np.flatnonzero(better), np.flatnonzero(tied)
 
 
 class BulkAudience:

@@ -8,7 +8,7 @@ from shortlist.matching.blocks import Longs
 from shortlist.model.policy import Cap
 from shortlist.scoring.match_sets import MatchSets
 from shortlist.selection.bank.arena import Arena
-from shortlist.selection.bank.base import ArrivalBank
+from shortlist.selection.bank.base import Bank
 from shortlist.selection.bank.offers import NEVER, NO_PLACEMENTS, Offers, Placements
 from shortlist.selection.bank.tables import Table
 from shortlist.selection.bank.timetables import Timetables
@@ -16,7 +16,7 @@ from shortlist.selection.calendars import calendar_of
 from shortlist.selection.kernels.cap import HEAD, passing
 
 
-class CapBank(ArrivalBank):
+class CapBank(Bank):
     """As `CapSelector`; a shortlist is a count and the end of its period."""
 
     def __init__(self) -> None:

@@ -1,6 +1,7 @@
 """The policy `diverse` for many shortlists at once."""
 
-from collections.abc import Hashable, Iterator, Sequence
+from collections.abc import Callable, Hashable, Iterator, Sequence
+from functools import partial
 from typing import Any, ClassVar
 
 import numpy as np
@@ -12,7 +13,7 @@ from shortlist.model.durations import Span
 from shortlist.model.policy import Diverse
 from shortlist.scoring.match_sets import MatchSets
 from shortlist.selection.bank.arena import Fields
-from shortlist.selection.bank.offers import NEVER, NO_OFFERS, NO_PLACEMENTS, Offers, Placements
+from shortlist.selection.bank.offers import NEVER, NO_OFFERS, Offers, Placements
 from shortlist.selection.bank.publications import Publications
 from shortlist.selection.bank.sliding import SlidingBank
 from shortlist.selection.bank.tables import Table
@@ -23,12 +24,14 @@ from shortlist.selection.kernels.outbox import NOBODY
 from shortlist.selection.kernels.points import UNSCALED, Points
 
 UNKNOWN = 0
+NO_NUMBERS: Ints = np.empty(0, np.int32)
 
 
 class PointTable:
-    """The points of publications that were asked for, and of those that were restored.
+    """The points of publications that were asked for, and of those that are held.
 
-    It is no state: it follows the publications when their numbers change.
+    It is no state: it starts again when the numbers of publications change, and forgets values that
+    nobody has any more.
 
     >>> from shortlist.intake.reading import items_of
     >>> from shortlist.model.items import Wanted
@@ -38,61 +41,38 @@ class PointTable:
     ...          for n, area in enumerate(["north", "south", "north"])]
     >>> known.add(items_of(flats, Wanted(data=True))[0])
     0
-    >>> table = PointTable([Aspect(("area",), None)], known)
-    >>> table.points(np.array([0, 1, 2])).classes[:3]
-    array([1, 2, 1], dtype=int32)
+    >>> table = PointTable([Aspect(("area",), None)], known, held=lambda: np.array([1]))
+    >>> table.points(np.array([0, 2])).classes[:3]
+    array([2, 1, 2], dtype=int32)
     """
 
-    def __init__(self, over: Sequence[Aspect], publications: Publications) -> None:
+    def __init__(
+        self, over: Sequence[Aspect], publications: Publications, held: Callable[[], Ints]
+    ) -> None:
         self._over = over
         self._differences = Differences(over)
         self._publications = publications
+        self._held = held
         self._scales = np.array([UNSCALED if a.scale is None else a.scale for a in over])
-        self._forget()
+        self._generation = -1
 
-    def points(self, numbers: Ints | None = None) -> Points:
+    def points(self, numbers: Ints = NO_NUMBERS) -> Points:
         """Points that hold until numbers change; those of these publications are among them."""
-        self._follow()
-        if numbers is not None:
-            self._learn(np.unique(numbers[self._classes[numbers] == UNKNOWN]))
+        count, generation = len(self._publications), self._publications.generation
+        asked = [numbers]
+        if self._generation != generation:
+            self._generation, asked = generation, [self._held(), numbers]
+            self._coordinates: Floats = np.zeros(0)
+            self._classes: Ints = np.zeros(0, np.int32)
+            self._class_numbers: dict[Traits, int] = {}
+            self._value_numbers: dict[Hashable, int] = {}
+        self._coordinates = with_length(self._coordinates, count * len(self._over))
+        self._classes = with_length(self._classes, count)
+        for some in asked:
+            self._learn(np.unique(some[self._classes[some] == UNKNOWN]))
         return Points(self._coordinates, self._classes, self._scales)
 
-    def _forget(self) -> None:
-        self._covered = 0
-        self._serials: Longs = np.zeros(64, np.int64)
-        self._coordinates: Floats = np.zeros(64 * len(self._over))
-        self._classes: Ints = np.zeros(64, np.int32)
-        self._class_numbers: dict[Traits, int] = {}
-        self._value_numbers: dict[Hashable, int] = {}
-
-    def _follow(self) -> None:
-        """Makes room for what is new, and starts again where publications were forgotten.
-
-        Starting again also forgets values that nobody has any more.
-        """
-        facts, covered = self._publications.facts, self._covered
-        last = self._serials[covered - 1] if covered else -1
-        asked = np.zeros(0, np.int64)
-        # they ascend: the last one stands where it stood if none before it was forgotten
-        if covered and not (covered <= facts.size and facts["serial"][covered - 1] == last):
-            asked = self._serials[:covered][self._classes[:covered] != UNKNOWN]
-            self._forget()
-            covered = 0
-        if covered < facts.size:
-            self._cover(facts.size)
-            serials = self._serials[covered : facts.size]
-            # shortlists that are restored hold what was saved, and never asked for it here
-            is_restored = facts["is_restored"][covered:] & (serials > last)
-            self._learn(covered + np.flatnonzero(is_restored | np.isin(serials, asked)))
-
-    def _cover(self, size: int) -> None:
-        self._serials = with_length(self._serials, size)
-        self._serials[self._covered : size] = self._publications.facts["serial"][self._covered :]
-        self._coordinates = with_length(self._coordinates, size * len(self._over))
-        self._classes = with_length(self._classes, size)
-        self._covered = size
-
-    def _learn(self, numbers: Longs | Ints) -> None:
+    def _learn(self, numbers: Ints) -> None:
         coordinates = self._coordinates.reshape(-1, len(self._over))
         for number in numbers.tolist():
             traits = self._differences.traits(self._publications[number])
@@ -141,18 +121,16 @@ class DiverseBank(SlidingBank):
         return places
 
     def arrive(self, offers: Offers, sets: MatchSets) -> Placements:
-        arena, placed = self._arena, [NO_PLACEMENTS]
+        arena, outbox = self._arena, self._outbox(np.unique(offers.places), offers.places.size)
         for table, which in self._by_space(offers.places):
             # all whole numbers alike, so that kernels are compiled once
             here = Offers._make(
                 np.ascontiguousarray(column[which], np.result_type(like, np.int64))
                 for column, like in zip(offers, NO_OFFERS, strict=True)
             )
-            outbox = self._outbox(np.unique(here.places), here.places.size)
             points = table.points(here.publications)
             arena.rows = kernels.arrive(arena.heads, arena.rows, arena.tail, here, points, outbox)
-            placed.append(outbox.placements())
-        return Placements.joined(placed)
+        return outbox.placements()
 
     def change(self, places: Longs, policy: Diverse, times: Longs) -> Placements:
         self._arena.heads["k"][places] = min(policy.k, MOST)
@@ -162,22 +140,18 @@ class DiverseBank(SlidingBank):
         return self._cancelled(np.array([place]), subscription, np.array([time]))
 
     def _cancelled(self, places: Longs, subscription: int, times: Longs) -> Placements:
-        arena, placed = self._arena, [NO_PLACEMENTS]
+        arena, outbox = self._arena, self._outbox(places)
         for table, which in self._by_space(places):
-            here, outbox = (places[which], times[which]), self._outbox(places[which])
-            points = table.points()
+            here, points = (places[which], times[which]), table.points()
             kernels.cancel(arena.heads, arena.rows, *here, subscription, points, outbox)
-            placed.append(outbox.placements())
-        return Placements.joined(placed)
+        return outbox.placements()
 
     def _advance(self, places: Longs, befores: Longs) -> Placements:
-        arena, placed = self._arena, [NO_PLACEMENTS]
+        arena, outbox = self._arena, self._outbox(places)
         for table, which in self._by_space(places):
-            here, outbox = places[which], self._outbox(places[which])
-            points = table.points()
-            kernels.advance(arena.heads, arena.rows, here, befores[which], points, outbox)
-            placed.append(outbox.placements())
-        return Placements.joined(placed)
+            here = places[which], befores[which]
+            kernels.advance(arena.heads, arena.rows, *here, table.points(), outbox)
+        return outbox.placements()
 
     def _retract(self, places: Longs, publication: int, time: int) -> None:
         arena = self._arena
@@ -187,9 +161,18 @@ class DiverseBank(SlidingBank):
 
     def _space(self, over: tuple[Aspect, ...]) -> int:
         if over not in self._spaces:
-            self._spaces[over] = len(self._tables)
-            self._tables.append(PointTable(over, self._publications))
+            space = self._spaces[over] = len(self._tables)
+            held = partial(self._held_in, space)
+            self._tables.append(PointTable(over, self._publications, held))
         return self._spaces[over]
+
+    def _held_in(self, space: int) -> Ints:
+        """The publications of all rows of a space."""
+        arena = self._arena
+        places = np.flatnonzero(arena.heads["length"])
+        places = places[self._settings["space"][places] == space]
+        held: Ints = arena.rows["publication"][arena.rows_of_all(places)]
+        return held
 
     def _by_space(self, places: Ints | Longs) -> Iterator[tuple[PointTable, Longs]]:
         """Which of these places share a table of points, in their order."""

@@ -8,17 +8,16 @@ import numpy as np
 from shortlist.matching.blocks import Floats, Longs
 from shortlist.scoring.match_sets import MatchSets
 from shortlist.selection.bank.arena import Fields
-from shortlist.selection.bank.base import Expectations
 from shortlist.selection.bank.offers import Offers, Placements
 from shortlist.selection.bank.window import WindowBank, window_settings
 from shortlist.selection.fresh import half_life_of
-from shortlist.selection.kernels.fading import lasting_keys
 from shortlist.selection.kernels.window_rows import (
     FADING,
     FADING_HEAD,
     PUSHED,
     WINDOW_HEAD,
     WINDOW_ROW,
+    lasting_keys,
 )
 
 
@@ -44,9 +43,8 @@ class FreshBank(WindowBank):
         later = self._advance(places.astype(np.int64), refused.times[last])
         return Placements.joined([placements, later])
 
-    def expected(self, until: int) -> Expectations:
-        """None: keys are no scores."""
-        return Expectations(np.empty(0, np.int64), np.empty(0), np.empty(0, np.int32))
+    def expected(self, until: int) -> None:
+        """Keys are no scores."""
 
     def _allowed(self, policy: Any) -> float:
         return 0.0

@@ -10,7 +10,7 @@ from shortlist.matching.blocks import Longs
 from shortlist.model.policy import Novelty
 from shortlist.scoring.match_sets import ALONE, MatchSets
 from shortlist.selection.bank.arena import Arena
-from shortlist.selection.bank.base import ArrivalBank
+from shortlist.selection.bank.base import Bank
 from shortlist.selection.bank.offers import NO_PLACEMENTS, Offers, Placements
 from shortlist.selection.draws import streams
 from shortlist.selection.kernels.novelty import REFUSED, named_members
@@ -18,6 +18,7 @@ from shortlist.selection.kernels.novelty_memory import (
     COUNTS_HEAD,
     COUNTS_ROW,
     DELIVERIES_ROW,
+    HIGHEST_ROW,
     PAIRS_HEAD,
     PAIRS_ROW,
     RANDOM,
@@ -30,14 +31,14 @@ from shortlist.selection.kernels.novelty_memory import (
     Memory,
 )
 from shortlist.selection.kernels.novelty_room import sort_counts, with_rows_for
-from shortlist.selection.kernels.order_statistics import HIGHEST_ROW, RECENT_ROW
+from shortlist.selection.kernels.order_statistics import RECENT_ROW
 
 ALGORITHMS = {"threshold": THRESHOLD, "sampling": SAMPLING, "random": RANDOM}
 MOST = 2**62
 """A period as long as this does not end."""
 
 
-class NoveltyBank(ArrivalBank):
+class NoveltyBank(Bank):
     """As `NoveltySelector`; a match takes O(log period + log subscriptions) in every mode."""
 
     def __init__(self) -> None:

@@ -9,12 +9,9 @@ import numpy as np
 from shortlist.matching.blocks import Longs
 from shortlist.model.policy import SinglePolicy
 from shortlist.model.publication import Publication
-from shortlist.scoring.candidates import Candidate
-from shortlist.scoring.combine import ScoredMatch
-from shortlist.scoring.combined import UNSET
 from shortlist.scoring.match_sets import ALONE, MatchSets
 from shortlist.selection.bank.arena import Arena
-from shortlist.selection.bank.base import ArenaBank
+from shortlist.selection.bank.base import Bank
 from shortlist.selection.bank.offers import NEVER, NO_PLACEMENTS, Offers, Placements
 from shortlist.selection.bank.shown import NO_CONTENTS, Contents
 from shortlist.selection.bank.world import World
@@ -45,7 +42,7 @@ class _Seat(NamedTuple):
     known: dict[Key, _Known]
 
 
-class PlainBank(ArenaBank):
+class PlainBank(Bank):
     """As selectors, since it is made of them; so it runs any policy, at a selector's pace.
 
     Arenas have the last word: a selector is made from what they hold when it is first needed, and
@@ -82,11 +79,14 @@ class PlainBank(ArenaBank):
         kept = offers.matched if self._world.sets.are(sets) else np.full_like(offers.matched, ALONE)
         rows: list[_Row] = []
         columns = offers.places, offers.times, offers.publications, kept
+        degrees = offers.possibilities, offers.necessities
+        found = offers.scores, offers.named, *degrees, offers.matched
         for at, (place, time, number, matched) in enumerate(
             zip(*(column.tolist() for column in columns), strict=True)
         ):
             seat = self._seat(place)
-            candidate = self._candidate(seat.shortlist, offers, sets, at)
+            told = (column[at].item() for column in found)
+            candidate = self._world.candidate(seat.shortlist, sets, number, *told)
             seat.known[_key(candidate.publication)] = _Known(number, matched)
             rows += self._placed(place, seat, seat.selector.arrive(candidate, time).placements)
         for place in np.unique(offers.places).tolist():
@@ -189,25 +189,6 @@ class PlainBank(ArenaBank):
         self._held.put(place, np.array(held, self._held.rows.dtype))
         self._texts.put(place, np.frombuffer(text, self._texts.rows.dtype))
 
-    def _candidate(self, shortlist: str, offers: Offers, sets: MatchSets, at: int) -> Candidate:
-        """A candidate whose matches have, for a score of their own, that of the candidate."""
-        name, score = self._world.subscriptions.name, offers.scores[at].item()
-        columns = offers.named, offers.possibilities, offers.necessities, offers.refreshes
-        number, high, low, refresh = (column[at].item() for column in columns)
-        named = ScoredMatch(name(number), score, high, low, refresh=_span(refresh))
-        matches: tuple[ScoredMatch, ...] = (named,)
-        if offers.matched[at] != ALONE:
-            first, end = sets.offsets[offers.matched[at] :][:2]
-            members = sets.subscriptions[first:end]
-            spans = self._world.subscriptions.refreshes()[members].tolist()
-            degrees = sets.possibilities[first:end].tolist(), sets.necessities[first:end].tolist()
-            matches = tuple(
-                ScoredMatch(name(each), score, high, low, refresh=_span(span))
-                for each, high, low, span in zip(members.tolist(), *degrees, spans, strict=True)
-            )
-        publication = self._world.publications[offers.publications[at]]
-        return Candidate(publication, shortlist, score, named, matches)
-
     def _placed(self, place: int, seat: _Seat, placements: Iterable[Placement]) -> Iterator[_Row]:
         for placed in placements:
             publication = seat.known[_key(placed.candidate.publication)]
@@ -245,10 +226,6 @@ class PlainBank(ArenaBank):
 def _key(publication: Publication) -> Key:
     """What tells publications apart."""
     return publication.time, publication.position, publication.source, publication.id
-
-
-def _span(refresh: int) -> int | None:
-    return None if refresh == UNSET else refresh
 
 
 def _columns(rows: Sequence[_Row]) -> Placements:

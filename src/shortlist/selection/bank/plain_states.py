@@ -23,8 +23,6 @@ from shortlist.model.policy import (
     Window,
     policies_of,
 )
-from shortlist.scoring.combined import UNSET
-from shortlist.scoring.match_sets import ALONE
 from shortlist.selection.bank.arena import Arena
 from shortlist.selection.bank.base import Bank
 from shortlist.selection.bank.offers import NEVER
@@ -36,6 +34,7 @@ from shortlist.selection.kernels.arena import Records
 from shortlist.selection.kernels.novelty_memory import NO_NOVELTY
 from shortlist.selection.kernels.window_rows import DEGREES, DELIVERED, LASTING
 from shortlist.selection.novelty import chance_of
+from shortlist.selection.records import candidate_record
 
 
 def plain_state(selecting: BankSelecting, number: int, policy: Policy) -> Any:
@@ -142,31 +141,12 @@ STATES: dict[type[SinglePolicy], Callable[[_Kept], Any]] = {
 
 
 def _record(row: Records, score: float, world: World) -> list[Any]:
-    """A row of what windows and digests hold, as `candidate_record` writes a candidate."""
-    named = int(row["subscription"])
+    """A row of what windows and digests hold."""
+    names = ("publication", "subscription", "matched")
+    publication, named, matched = (int(row[name]) for name in names)
     degrees = float(row["possibility"] / DEGREES), float(row["necessity"] / DEGREES)
-    matches = []
-    if row["matched"] != ALONE:
-        sets = world.sets.sets
-        first, end = sets.offsets[row["matched"] :][:2].tolist()
-        matches = [
-            _match(world, number, score, high, low)
-            for number, high, low in zip(
-                sets.subscriptions[first:end].tolist(),
-                sets.possibilities[first:end].tolist(),
-                sets.necessities[first:end].tolist(),
-                strict=True,
-            )
-        ]
-    publication = world.publications[int(row["publication"])]
-    return [publication, score, _match(world, named, score, *degrees), matches]
-
-
-def _match(world: World, number: int, score: float, high: float, low: float) -> list[Any]:
-    """A `ScoredMatch`; weights are not asked for behind scores."""
-    refresh = int(world.subscriptions.refreshes()[number])
-    span = None if refresh == UNSET else refresh
-    return [world.subscriptions.name(number), score, high, low, 1.0, span]
+    known = publication, score, named, *degrees, matched
+    return candidate_record(world.candidate("", world.sets.sets, *known))
 
 
 def _instant(end: int) -> int | None:

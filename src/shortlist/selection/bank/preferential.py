@@ -10,7 +10,7 @@ from shortlist.model.policy import TopK
 from shortlist.scoring.combined import UNSET
 from shortlist.scoring.match_sets import MatchSets
 from shortlist.selection.bank.arena import Arena
-from shortlist.selection.bank.base import ArrivalBank, Expectations
+from shortlist.selection.bank.base import Bank, Expectations
 from shortlist.selection.bank.offers import NEVER, NO_PLACEMENTS, Offers, Placements
 from shortlist.selection.bank.shown import Contents, valid_rows
 from shortlist.selection.kernels.preferential import HEAD, ROW, ranked, retract, shorten
@@ -18,7 +18,7 @@ from shortlist.selection.kernels.preferential import HEAD, ROW, ranked, retract,
 MOST = 2**31 - 1
 
 
-class PreferentialBank(ArrivalBank):
+class PreferentialBank(Bank):
     """As `PreferentialSelector`; keeps only what can still count: k rows where nothing ends."""
 
     def __init__(self) -> None:

@@ -17,9 +17,7 @@ from shortlist.selection.bank.offers import NEVER
 from shortlist.selection.bank.pieces import Pieces
 from shortlist.selection.kernels.arena import Records
 
-FACTS = np.dtype(
-    [("time", "i8"), ("expiry", "i8"), ("position", "i8"), ("serial", "i8"), ("is_restored", "?")]
-)
+FACTS = np.dtype([("time", "i8"), ("expiry", "i8"), ("position", "i8"), ("serial", "i8")])
 ROW = pa.schema(
     {
         "audience": pa.int64(),
@@ -64,6 +62,8 @@ class Publications:
         self._rows = Pieces(ROW)
         self._serials = 0
         self._most = LEAST
+        self.generation = 0
+        """Another one whenever numbers change, or something is restored."""
         self._names: defaultdict[tuple[str, str], list[int]] | None = None
 
     def __len__(self) -> int:
@@ -100,7 +100,6 @@ class Publications:
             "expiry": items.numbers("expiry", NEVER),
             "position": items.positions,
             "serial": np.arange(self._serials, self._serials + len(items)),
-            "is_restored": np.False_,
         }
         self._serials += len(items)
         return self._add(items.batch, facts)
@@ -138,10 +137,10 @@ class Publications:
             "expiry": np.asarray(saved.column("expiry").fill_null(NEVER)),
             "position": np.asarray(saved.column("position")),
             "serial": np.asarray(saved.column("serial")),
-            "is_restored": np.True_,
         }
         self._add(saved, facts)
         self._serials = following
+        self.generation += 1
 
     def _add(self, batch: pa.RecordBatch, facts: dict[str, Any]) -> int:
         first, end = len(self), len(self) + batch.num_rows
@@ -176,4 +175,5 @@ class Publications:
         self._rows.keep(kept)
         self._facts[: kept.size] = self._facts[kept]
         self._names = None
+        self.generation += 1
         self._most = max(LEAST, 2 * kept.size)

@@ -19,7 +19,7 @@ from shortlist.scoring.combined import Combined
 from shortlist.scoring.match_sets import MatchSets
 from shortlist.selection.bank.arena import Arena
 from shortlist.selection.bank.banks import bank_kind, bank_of_kind, policy_kind
-from shortlist.selection.bank.base import Bank, Expectant
+from shortlist.selection.bank.base import Bank
 from shortlist.selection.bank.kept_sets import KeptSets
 from shortlist.selection.bank.offers import NEVER, NO_PLACEMENTS, Offers, Placements
 from shortlist.selection.bank.publications import Publications
@@ -233,8 +233,8 @@ class BankSelecting:
         depths = self._shortlists["depth"]
         floors, ks = np.full(depths.size, -np.inf), np.full(depths.size, -1, np.int32)
         for kind, bank in self.levels[0].banks.items() if self.levels else ():
-            if isinstance(bank, Expectant):
-                hopes = bank.expected(until)
+            hopes = bank.expected(until)
+            if hopes is not None:
                 owners = self.levels[0].owners(kind, hopes.places)
                 floors[owners], ks[owners] = hopes.floors, hopes.ks
         return floors, np.where(depths == 1, ks, np.int32(-1))

@@ -48,20 +48,7 @@ def valid_rows(arena: Arena, places: Longs, now: int) -> Contents:
     steps = _steps(owners)
     is_lower = (steps == 0) | (np.diff(rows["score"], prepend=np.nan) != 0.0)
     first_equals = np.maximum.accumulate(np.where(is_lower, np.arange(rows.size), 0))
-    unknown = np.full(rows.size, np.nan)
-    return Contents(
-        places=owners,
-        publications=rows["publication"],
-        scores=rows["score"],
-        named=np.full(rows.size, -1, np.int32),
-        possibilities=unknown,
-        necessities=unknown,
-        ranks=1 + steps[first_equals],
-        ends=rows["end"],
-        pushes=np.full(rows.size, NEVER),
-        windowed=np.zeros(rows.size, np.bool_),
-        waiting=np.zeros(rows.size, np.bool_),
-    )
+    return _contents(rows, owners, 1 + steps[first_equals], rows["score"])
 
 
 def window_rows(arena: Arena, places: Longs, limits: Sequence[str], now: int) -> Contents:
@@ -71,53 +58,50 @@ def window_rows(arena: Arena, places: Longs, limits: Sequence[str], now: int) ->
     ranks = 1 + _steps(owners)
     is_delivered = (rows["marks"] & DELIVERED) > 0
     rows, owners, ranks = rows[is_delivered], owners[is_delivered], ranks[is_delivered]
-    return Contents(
-        places=owners,
-        publications=rows["publication"],
-        scores=_faded(arena, rows, owners, now) if arena.holds("appeared") else rows["key"],
-        named=rows["subscription"],
-        possibilities=rows["possibility"] / DEGREES,
-        necessities=rows["necessity"] / DEGREES,
-        ranks=ranks,
-        ends=rows["end"],
-        pushes=rows["push"] if arena.holds("push") else np.full(rows.size, NEVER),
-        windowed=np.ones(rows.size, np.bool_),
-        waiting=np.zeros(rows.size, np.bool_),
-    )
+    scores = _faded(arena, rows, owners, now) if arena.holds("appeared") else rows["key"]
+    return _contents(rows, owners, ranks, scores, windowed=True)
 
 
 def waiting_rows(arena: Arena, places: Longs, now: int) -> Contents:
     """What is shown of rows in any order that wait: the k best, as if they were released now."""
-    heads = arena.heads[places]
-    rows = arena.rows[arena.rows_of_all(places)]
-    owners = np.repeat(np.arange(places.size), heads["length"])
-    is_there = (rows["end"] > now) & (heads["next_due"][owners] > now)
-    rows, owners = rows[is_there], owners[is_there]
-    best_first = np.lexsort((-rows["publication"], -rows["key"], owners))
-    rows, owners = rows[best_first], owners[best_first]
-    steps = _steps(owners)
-    is_first = steps < heads["k"][owners]
-    rows, owners, steps = rows[is_first], owners[is_first], steps[is_first]
+    places = places[arena.heads["next_due"][places] > now]
+    rows, owners = _first_rows(arena, places, ["k"], now, in_order=False)
+    shown = _contents(rows, owners, 1 + _steps(owners), rows["key"], waiting=True)
+    return shown._replace(ends=np.minimum(rows["end"], arena.heads["next_due"][owners]))
+
+
+def _contents(
+    rows: Records,
+    owners: Longs,
+    ranks: Longs,
+    scores: Floats,
+    *,
+    windowed: bool = False,
+    waiting: bool = False,
+) -> Contents:
+    """Rows as they are shown; what they do not have a field for is not known."""
+    size, fields = rows.size, rows.dtype.names or ()
+    names_one = "subscription" in fields
     return Contents(
-        places=places[owners],
+        places=owners,
         publications=rows["publication"],
-        scores=rows["key"],
-        named=rows["subscription"],
-        possibilities=rows["possibility"] / DEGREES,
-        necessities=rows["necessity"] / DEGREES,
-        ranks=1 + steps,
-        ends=np.minimum(rows["end"], heads["next_due"][owners]),
-        pushes=np.full(rows.size, NEVER),
-        windowed=np.zeros(rows.size, np.bool_),
-        waiting=np.ones(rows.size, np.bool_),
+        scores=scores,
+        named=rows["subscription"] if names_one else np.full(size, -1, np.int32),
+        possibilities=rows["possibility"] / DEGREES if names_one else np.full(size, np.nan),
+        necessities=rows["necessity"] / DEGREES if names_one else np.full(size, np.nan),
+        ranks=ranks,
+        ends=rows["end"],
+        pushes=rows["push"] if "push" in fields else np.full(size, NEVER),
+        windowed=np.full(size, windowed),
+        waiting=np.full(size, waiting),
     )
 
 
 def _first_rows(
-    arena: Arena, places: Longs, limits: Sequence[str], now: int
+    arena: Arena, places: Longs, limits: Sequence[str], now: int, *, in_order: bool = True
 ) -> tuple[Records, Longs]:
-    """Rows that are there at an instant, and whose they are: of each place at most so many as
-    these fields of its head say."""
+    """The best rows that are there at an instant, and whose they are: of each place at most so many
+    as these fields of its head say."""
     heads = arena.heads[places]
     rows = arena.rows[arena.rows_of_all(places)]
     owners = np.repeat(np.arange(places.size), heads["length"])
@@ -125,6 +109,9 @@ def _first_rows(
     if arena.holds("push"):
         is_there &= rows["push"] > heads["matches"][owners]
     rows, owners = rows[is_there], owners[is_there]
+    if not in_order:
+        best_first = np.lexsort((-rows["publication"], -rows["key"], owners))
+        rows, owners = rows[best_first], owners[best_first]
     most = np.min([heads[limit] for limit in limits], axis=0)
     is_first = _steps(owners) < most[owners]
     return rows[is_first], places[owners[is_first]]

@@ -8,14 +8,14 @@ import numpy as np
 
 from shortlist.matching.blocks import Bools, Longs
 from shortlist.selection.bank.arena import Arena, Fields
-from shortlist.selection.bank.base import ArenaBank
+from shortlist.selection.bank.base import Bank
 from shortlist.selection.bank.offers import NO_PLACEMENTS, Placements
 from shortlist.selection.bank.shown import Contents, window_rows
 from shortlist.selection.kernels.arena import Records
 from shortlist.selection.kernels.outbox import Outbox
 
 
-class SlidingBank(ArenaBank):
+class SlidingBank(Bank):
     """Heads say when one of the best leaves next; rows that never were delivered wait for that."""
 
     head: ClassVar[Fields]

@@ -8,7 +8,7 @@ from shortlist.matching.blocks import Longs
 from shortlist.model.policy import Digest, Quiet
 from shortlist.scoring.match_sets import MatchSets
 from shortlist.selection.bank.arena import Arena
-from shortlist.selection.bank.base import ArenaBank
+from shortlist.selection.bank.base import Bank
 from shortlist.selection.bank.offers import (
     NEVER,
     NO_PLACEMENTS,
@@ -28,7 +28,7 @@ IN_BOX, MOST_IN_BOX = 2**20, 2**22
 """Offers that may wait to enter together; as many as there are rows already, up to the most."""
 
 
-class WaitingBank(ArenaBank):
+class WaitingBank(Bank):
     """As `WaitingSelector`; what waits at a place is all that it keeps.
 
     Offers that just have to wait gather in an inbox: to let very many enter at once takes much

@@ -78,7 +78,7 @@ class WindowBank(SlidingBank):
         arena = self._arena
         return window_runs.floors(arena.heads, arena.rows, np.asarray(places, np.int64), until)
 
-    def expected(self, until: int) -> Expectations:
+    def expected(self, until: int) -> Expectations | None:
         heads = self._arena.heads
         sees_all = (heads["count"] > 0) | (heads["allowed"] > 0.0)
         places = np.flatnonzero((heads["is_open"] == 1) & ~sees_all)

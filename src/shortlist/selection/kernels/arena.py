@@ -13,20 +13,6 @@ import numpy.typing as npt
 from shortlist.matching.arrays import Longs
 from shortlist.matching.kernels.compiling import kernel
 
-__all__ = [
-    "HEAD",
-    "OWNED",
-    "TAKEN",
-    "Longs",
-    "Records",
-    "insert",
-    "mark",
-    "padded",
-    "renumber",
-    "repacked",
-    "with_room",
-]
-
 Records = npt.NDArray[Any]
 
 HEAD = [

@@ -14,6 +14,7 @@ from shortlist.matching.kernels.compiling import kernel
 from shortlist.matching.kernels.rounding import round9
 from shortlist.selection.draws import GOLDEN
 from shortlist.selection.kernels.arena import Records
+from shortlist.selection.kernels.largest import keep_largest
 from shortlist.selection.kernels.novelty_memory import (
     NO_NOVELTY,
     SAMPLING,
@@ -22,7 +23,7 @@ from shortlist.selection.kernels.novelty_memory import (
     Memory,
     row_of,
 )
-from shortlist.selection.kernels.order_statistics import keep_highest, kth_highest, put_recent
+from shortlist.selection.kernels.order_statistics import kth_highest, put_recent
 from shortlist.selection.kernels.sampling import chance_of, count_matches
 
 # numba makes floats of a signed and an unsigned number: here all are unsigned
@@ -156,6 +157,7 @@ def _note_recent(head: Any, recent: Any, rows: Records, novelty: float) -> None:
 @kernel
 def _note_highest(head: Any, highest: Any, rows: Records, novelty: float) -> None:
     slot = (head.t - 1) % head.period
-    keep_highest(rows, highest.start, min(slot, head.quota), head.quota, novelty)
+    heap = rows[highest.start : highest.start + head.quota]["novelty"]
+    keep_largest(heap, min(slot, head.quota), novelty)
     if slot == head.period - 1:
         head.threshold = rows[highest.start].novelty

@@ -42,6 +42,9 @@ SAMPLES_ROW = [("matches", "i8"), ("first", "i8"), ("last", "i8"), ("chance", "f
 """If lazy, of all matches the first and last t, and the chance in the period of the last; if eager,
 of those in the window the first and last pair, counted from the first that there was."""
 
+HIGHEST_ROW = [("novelty", "f8")]
+"""A heap of the highest, the lowest of them at its root."""
+
 DELIVERIES_ROW = [("t", "i8")]
 """A ring of the last deliveries, as many as the quota: delivery n stands in row n modulo that."""
 

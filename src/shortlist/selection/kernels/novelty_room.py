@@ -8,7 +8,6 @@ from typing import Any
 
 import numpy as np
 
-from shortlist.matching.arrays import Ints
 from shortlist.matching.kernels.compiling import kernel
 from shortlist.selection.kernels.arena import Records, insert, with_room
 from shortlist.selection.kernels.novelty_memory import (
@@ -20,6 +19,7 @@ from shortlist.selection.kernels.novelty_memory import (
     Memory,
     row_of,
 )
+from shortlist.selection.kernels.parting import run_end
 
 
 @kernel
@@ -36,7 +36,7 @@ def with_rows_for(
     new[0].used = NO_NOVELTY
     first = 0
     while first < arrivals.places.size:
-        place, end = arrivals.places[first], _end_of_run(arrivals.places, first)
+        place, end = arrivals.places[first], run_end(arrivals.places, first)
         head = counts.heads[place]
         if head.is_restored:
             sort_counts(rows, counts.heads, samples_rows, samples.heads, place)
@@ -69,34 +69,18 @@ def with_rows_for(
 
 
 @kernel
-def _end_of_run(places: Ints, first: int) -> int:
-    """Where the offers to one place end."""
-    end = first + 1
-    while end < places.size and places[end] == places[first]:
-        end += 1
-    return end
-
-
-@kernel
 def sort_counts(
     rows: Records, heads: Records, samples_rows: Records, samples_heads: Records, place: int
 ) -> None:
     """Puts counts, and samples beside them, in order; in a state that was saved, subscriptions had
     other numbers."""
     head, samples = heads[place], samples_heads[place]
-    spare, spare_sample = np.empty(1, rows.dtype), np.empty(1, samples_rows.dtype)
-    for length in range(1, head.length):
-        spare[0] = rows[head.start + length]
-        at = length
-        while at > 0 and rows[head.start + at - 1].subscription > spare[0].subscription:
-            rows[head.start + at] = rows[head.start + at - 1]
-            at -= 1
-        rows[head.start + at] = spare[0]
-        if head.algorithm == SAMPLING and at < length:
-            spare_sample[0] = samples_rows[samples.start + length]
-            for row in range(samples.start + length, samples.start + at, -1):
-                samples_rows[row] = samples_rows[row - 1]
-            samples_rows[samples.start + at] = spare_sample[0]
+    its_rows = rows[head.start : head.start + head.length]
+    order = np.argsort(its_rows["subscription"])
+    its_rows[:] = its_rows[order]
+    if head.algorithm == SAMPLING:
+        its_samples = samples_rows[samples.start : samples.start + head.length]
+        its_samples[:] = its_samples[order]
 
 
 @kernel

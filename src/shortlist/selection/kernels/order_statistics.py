@@ -1,46 +1,15 @@
-"""The k-th highest of numbers: of all that came, and of the last n, as rows of a place.
+"""The k-th highest of the last n numbers, as rows of a place.
 
-Both are heaps. A `sign` of 1 puts the lowest number at the root, -1 the highest.
+There are two heaps. A `sign` of 1 puts the lowest number at the root, -1 the highest.
 """
 
 from shortlist.matching.kernels.compiling import kernel
 from shortlist.selection.kernels.arena import Records
 
-HIGHEST_ROW = [("novelty", "f8")]
-"""A heap of the highest, the lowest of them at its root."""
 RECENT_ROW = [("novelty", "f8"), ("cell", "i4"), ("slot", "i4")]
 """Row n tells what the number in slot n is and in which cell it stands, and which slot stands in
 cell n. The first k cells are a heap of the k highest, the lowest of them at its root; the others
 are a heap of the rest, the highest at its root."""
-
-
-@kernel
-def keep_highest(rows: Records, start: int, size: int, k: int, novelty: float) -> None:
-    """Adds a number to a heap of so many, which keeps the k highest.
-
-    >>> import numpy as np
-    >>> rows = np.zeros(2, HIGHEST_ROW)
-    >>> for size, novelty in enumerate([0.5, 0.9, 0.2, 0.7]):
-    ...     keep_highest(rows, 0, min(size, 2), 2, novelty)
-    >>> rows["novelty"]
-    array([0.7, 0.9])
-    """
-    if size < k:
-        child = size
-        while child > 0 and rows[start + (child - 1) // 2].novelty > novelty:
-            rows[start + child].novelty = rows[start + (child - 1) // 2].novelty
-            child = (child - 1) // 2
-        rows[start + child].novelty = novelty
-    elif novelty > rows[start].novelty:
-        parent, child = 0, 1
-        while child < k:
-            if child + 1 < k and rows[start + child + 1].novelty < rows[start + child].novelty:
-                child += 1
-            if rows[start + child].novelty >= novelty:
-                break
-            rows[start + parent].novelty = rows[start + child].novelty
-            parent, child = child, 2 * child + 1
-        rows[start + parent].novelty = novelty
 
 
 @kernel

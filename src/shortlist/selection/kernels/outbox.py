@@ -5,9 +5,10 @@ from typing import Any, NamedTuple
 import numpy as np
 import numpy.typing as npt
 
+from shortlist.matching.arrays import Longs
 from shortlist.matching.kernels.compiling import kernel
 from shortlist.selection.bank.offers import NO_PLACEMENTS, Placements
-from shortlist.selection.kernels.arena import Longs, Records
+from shortlist.selection.kernels.arena import Records
 from shortlist.selection.kernels.window_rows import DEGREES, DELIVERED
 
 NOBODY: Any = np.int64(-1)

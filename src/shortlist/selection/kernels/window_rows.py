@@ -4,6 +4,7 @@ The rows of a place stand in order of rank: by key, the higher first, then by pu
 recent first. A row that has left may still stand behind the k best.
 """
 
+import math
 from collections.abc import Callable
 from typing import Any
 
@@ -90,6 +91,19 @@ push_of = _chosen_by("push", lambda rows, row: rows[row].push, lambda rows, row:
 score_at = _chosen_by("score", _faded, lambda rows, row, head, now: rows[row].key)
 write_push = _chosen_by("push", _write_push, lambda rows, row, push: None)
 write_score = _chosen_by("score", _write_score, lambda rows, row, score, appeared: None)
+
+
+@kernel
+def lasting_keys(scores: Floats, appeared: Longs, half_lives: Floats) -> Floats:
+    """Logarithms of scores, counted from one instant for all: they rank as what they fade to.
+
+    >>> lasting_keys(np.array([8.0, 4.0]), np.array([0, 10]), np.array([5.0, 5.0])).tolist()
+    [3.0, 4.0]
+    """
+    keys = np.empty(scores.size)
+    for at in range(scores.size):
+        keys[at] = math.log2(scores[at]) + appeared[at] / half_lives[at]
+    return keys
 
 
 @kernel(forceinline=True)

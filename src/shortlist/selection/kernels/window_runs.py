@@ -16,6 +16,7 @@ from shortlist.selection.kernels.arena import Records, padded, with_room
 from shortlist.selection.kernels.chances import judge, judge_until, stride_of
 from shortlist.selection.kernels.largest import first_not_under
 from shortlist.selection.kernels.outbox import NOBODY
+from shortlist.selection.kernels.parting import run_end
 from shortlist.selection.kernels.skyband import Sweep, sweep_for, swept, undominated
 from shortlist.selection.kernels.window import Reports, advance_place, fill
 from shortlist.selection.kernels.window_rows import (
@@ -96,23 +97,6 @@ def longest_run(places: Longs) -> int:
 def something_else_happens(head: Any, now: int) -> bool:
     """Whether an offer does not come alone: something leaves, or is judged."""
     return bool(head.next_due <= now or head.next_push <= head.matches + 1 or head.allowed != 0.0)
-
-
-@kernel
-def run_end(places: Longs, first: int) -> int:
-    """Where the offers of another place start; those of one place stand together."""
-    low, step = first, 1
-    while low + step < places.size and places[low + step] == places[first]:
-        low += step
-        step *= 2
-    high = min(low + step, places.size)
-    while low + 1 < high:
-        middle = (low + high) // 2
-        if places[middle] == places[first]:
-            low = middle
-        else:
-            high = middle
-    return high
 
 
 @kernel
