@@ -79,6 +79,7 @@ def put_off_open(fuzzy, entries, first, last, pair, degrees, meetings):  # type:
         left_width, right_width = m2 - m1, m4 - m3
         below, above, inner, outer = m2 - high, low - m3, m2 - low, high - m3
         is_at_end = below == 0.0 or above == 0.0 or inner == 0.0 or outer == 0.0
+        is_at_end |= math.isnan(inner) or math.isnan(outer)  # both have no end there
         if is_at_end or (inverted and inner < left_width and outer < right_width):
             lower_open(fuzzy, slot, other, flagged, degrees, pair)
             continue
