@@ -8,6 +8,7 @@ from shortlist.matching.blocks import Block
 from shortlist.matching.index.compile import compiled_index
 from shortlist.matching.index.index import Index
 from shortlist.matching.index.matches import Matches as BlockMatches
+from shortlist.matching.index.storage import Arrays, described
 from shortlist.matching.values import Values
 from shortlist.model.subscription import Subscription
 
@@ -49,6 +50,15 @@ class Compiled:
     def of(cls, subscriptions: Sequence[Subscription]) -> "Compiled":
         """Parses and compiles on all cores."""
         return cls(compiled_index(subscriptions, VOCABULARY))
+
+    @property
+    def nbytes(self) -> int:
+        """Of all arrays and tables, without the texts of ids and conditions."""
+        saved, arrays = self.index.saved(), Arrays()
+        numbers, requests = saved["numbers"], saved["requests"]
+        described((saved["shelf"], numbers.table, numbers.names.offsets), arrays)
+        described((requests.table, requests.places, requests.texts.offsets), arrays)
+        return sum(array.nbytes for array in arrays if isinstance(array, np.ndarray))
 
     def blocks(self, movies: Movies, size: int = BLOCK) -> Iterator[BlockMatches]:
         """The matches of one block after the other."""

@@ -16,7 +16,7 @@ from shortlist.matching.index.matches import Matches
 from shortlist.matching.index.numbering import NOBODY, Numbering, Requests
 from shortlist.matching.index.segments import FULL, Segment, Shelf
 from shortlist.matching.index.shelved import ShelfMatching
-from shortlist.matching.index.storage import bytes_of, open_parts, save_parts
+from shortlist.matching.index.storage import open_parts, save_parts
 from shortlist.matching.index.terms import Request, Terms, document_of, vocabulary_of
 from shortlist.matching.scan import reaches
 from shortlist.matching.values import Reader
@@ -101,12 +101,6 @@ class Index:
         self.requests = Requests(self.terms.request, saved["requests"])
         self._shelf = saved["shelf"]
         self._matching = ShelfMatching(self._shelf)
-
-    @property
-    def nbytes(self) -> int:
-        """Of all arrays and tables, without the texts of ids and conditions."""
-        self._flush()
-        return self.numbering.nbytes + self.requests.nbytes + bytes_of(self._shelf)
 
     def add(self, subscription: Subscription) -> None:
         self.take(subscription)
@@ -236,7 +230,7 @@ class Index:
 
     def _told(self, found: Matches) -> Matches:
         bits = self.terms.limits.degree_bits
-        return found if bits is None else found.packed(bits)
+        return found if bits is None else found.coarse(bits)
 
     def _judged(self, block: Block, numbers: Iterable[int], unconditional: bool) -> Matches:
         """As a plain matcher does it: for a few pairs that is less work."""
