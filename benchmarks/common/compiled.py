@@ -5,7 +5,6 @@ from collections.abc import Iterator, Sequence
 import numpy as np
 
 from shortlist.matching.blocks import Block
-from shortlist.matching.index.compile import compiled_index
 from shortlist.matching.index.index import Index
 from shortlist.matching.index.matches import Matches as BlockMatches
 from shortlist.matching.index.storage import Arrays, described
@@ -48,8 +47,12 @@ class Compiled:
 
     @classmethod
     def of(cls, subscriptions: Sequence[Subscription]) -> "Compiled":
-        """Parses and compiles on all cores."""
-        return cls(compiled_index(subscriptions, VOCABULARY))
+        """Parses and compiles, too."""
+        index = Index(VOCABULARY)
+        for subscription in subscriptions:
+            index.add(subscription)
+        index.saved()  # nothing waits to be compiled
+        return cls(index)
 
     @property
     def nbytes(self) -> int:
