@@ -4,16 +4,15 @@ from collections.abc import Iterator, Sequence
 
 import numpy as np
 
-from shortlist.matching.blocks import Block
 from shortlist.matching.index.index import Index
 from shortlist.matching.index.matches import Matches as BlockMatches
 from shortlist.matching.index.storage import Arrays, described
-from shortlist.matching.values import Values
 from shortlist.model.subscription import Subscription
 
 from .conditions import Condition, where
 from .matches import Matches
 from .movies import VOCABULARY, Movies
+from .rows import block_of
 
 BLOCK = 2048
 """As many films as a mask has bits."""
@@ -43,7 +42,6 @@ class Compiled:
 
     def __init__(self, index: Index) -> None:
         self.index = index
-        self._values = Values(VOCABULARY)
 
     @classmethod
     def of(cls, subscriptions: Sequence[Subscription]) -> "Compiled":
@@ -66,7 +64,7 @@ class Compiled:
     def blocks(self, movies: Movies, size: int = BLOCK) -> Iterator[BlockMatches]:
         """The matches of one block after the other."""
         for batch in movies.table.combine_chunks().to_batches(max_chunksize=size):
-            yield self.index.match_block(Block.of_arrow(batch, self._values))
+            yield self.index.match_block(block_of(batch))
 
     def match(self, movies: Movies) -> Matches:
         found = list(self.blocks(movies))
