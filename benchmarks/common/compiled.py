@@ -4,16 +4,15 @@ from collections.abc import Iterator, Sequence
 
 import numpy as np
 
-from shortlist.matching.blocks import Block
-from shortlist.matching.index.compile import compiled_index
 from shortlist.matching.index.index import Index
 from shortlist.matching.index.matches import Matches as BlockMatches
-from shortlist.matching.values import Values
+from shortlist.matching.index.storage import Arrays, described
 from shortlist.model.subscription import Subscription
 
 from .conditions import Condition, where
 from .matches import Matches
 from .movies import VOCABULARY, Movies
+from .rows import block_of
 
 BLOCK = 2048
 """As many films as a mask has bits."""
@@ -43,17 +42,29 @@ class Compiled:
 
     def __init__(self, index: Index) -> None:
         self.index = index
-        self._values = Values(VOCABULARY)
 
     @classmethod
     def of(cls, subscriptions: Sequence[Subscription]) -> "Compiled":
-        """Parses and compiles on all cores."""
-        return cls(compiled_index(subscriptions, VOCABULARY))
+        """Parses and compiles, too."""
+        index = Index(VOCABULARY)
+        for subscription in subscriptions:
+            index.add(subscription)
+        index.saved()  # nothing waits to be compiled
+        return cls(index)
+
+    @property
+    def nbytes(self) -> int:
+        """Of all arrays and tables, without the texts of ids and conditions."""
+        saved, arrays = self.index.saved(), Arrays()
+        numbers, requests = saved["numbers"], saved["requests"]
+        described((saved["shelf"], numbers.table, numbers.names.offsets), arrays)
+        described((requests.table, requests.places, requests.texts.offsets), arrays)
+        return sum(array.nbytes for array in arrays if isinstance(array, np.ndarray))
 
     def blocks(self, movies: Movies, size: int = BLOCK) -> Iterator[BlockMatches]:
         """The matches of one block after the other."""
         for batch in movies.table.combine_chunks().to_batches(max_chunksize=size):
-            yield self.index.match_block(Block.of_arrow(batch, self._values))
+            yield self.index.match_block(block_of(batch))
 
     def match(self, movies: Movies) -> Matches:
         found = list(self.blocks(movies))

@@ -104,7 +104,7 @@ class Measuring:
                 for engine, theirs in baselines.items()
             },
             build_seconds=build_seconds,
-            bytes_per_subscription=compiled.index.nbytes / size,
+            bytes_per_subscription=compiled.nbytes / size,
             **self._saved(mix, size, compiled),
         )
         self._fuzzy_facts(mix, size, compiled)

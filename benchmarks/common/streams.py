@@ -10,8 +10,9 @@ import pyarrow as pa
 from numpy.typing import NDArray
 
 from shortlist.matching.blocks import Block, Longs
-from shortlist.matching.values import Values
 from shortlist.model.vocabulary import Vocabulary
+
+from .rows import block_of
 
 Points = NDArray[np.float64]
 
@@ -31,7 +32,6 @@ USUAL_SHARES = (0.01, 0.99)
 """Sensors also err: what is beyond these quantiles is taken for them."""
 
 VOCABULARY = Vocabulary()
-VALUES = Values(VOCABULARY)
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,7 +57,7 @@ class Stream:
         columns = [pa.array(np.ascontiguousarray(column)) for column in self.points.T]
         table = pa.RecordBatch.from_arrays(columns, names=AXES)
         for first in range(0, len(self), BLOCK):
-            yield first, Block.of_arrow(table.slice(first, BLOCK), VALUES)
+            yield first, block_of(table.slice(first, BLOCK))
 
 
 def streams(count: int, folder: Path | None) -> list[Stream]:

@@ -14,12 +14,15 @@ from functools import partial
 from itertools import islice
 from typing import TYPE_CHECKING, Any, Protocol
 
+import numpy as np
+
 from experiments.uncertainties.two_stage import TwoStage
 from experiments.uncertainties.workload import ATTRIBUTES, Workload, real
 from shortlist.experiments.picture import INKS, draw_lines
 from shortlist.experiments.run import Run
 from shortlist.matching.blocks import Block
 from shortlist.matching.index.index import Index
+from shortlist.matching.index.storage import Arrays, described
 from shortlist.matching.scan import Scan
 from shortlist.matching.values import Reader
 from shortlist.model.subscription import Subscription
@@ -99,7 +102,9 @@ def costs_of(name: str, workload: Workload, sizes: Sequence[int]) -> dict[str, A
 def _bytes_of(name: str, matcher: Scan | Index | TwoStage) -> dict[str, int]:
     """Each part once, in the variant that it is about."""
     if isinstance(matcher, Index):
-        return {"the index": matcher.nbytes}
+        arrays = Arrays()
+        described(tuple(matcher.saved().values()), arrays)
+        return {"the index": sum(each.nbytes for each in arrays if isinstance(each, np.ndarray))}
     if isinstance(matcher, Scan) or name == SORTED:
         return {}
     association, degrees = matcher.association_bytes, matcher.degree_bytes

@@ -58,13 +58,13 @@ def compared(run: Run, workload: Workload, sizes: list[int], thresholds: str) ->
         return grown(subscriptions, sizes, block, workload.vocabulary, limits)
 
     exact = found(None)
-    told: dict[str, Any] = {"missed": 0, "bytes of 64 bits": _degree_bytes(exact[-1])}
+    told: dict[str, Any] = {"missed": 0, "bytes of 64 bits": 2 * np.float64().nbytes}
     for bits in BITS:
         coarse = found(bits)
         told[f"{bits} bits, {thresholds}"] = [
             a.count / b.count for a, b in zip(exact, coarse, strict=True)
         ]
-        told[f"bytes of {bits} bits"] = _degree_bytes(coarse[-1])
+        told[f"bytes of {bits} bits"] = _degree_bytes(coarse[-1], bits)
         told["missed"] += int(np.setdiff1d(pairs(exact[-1]), pairs(coarse[-1])).size)
     return told
 
@@ -77,10 +77,12 @@ def _with_thresholds(run: Run, workload: Workload, thresholds: str) -> Iterator[
         yield replace(subscription, at_least=AtLeast(possibility=threshold, necessity=necessity))
 
 
-def _degree_bytes(matches: Matches) -> float:
-    """That the degrees of a match take which is not certain."""
-    pairs = matches.publications.nbytes + matches.subscriptions.nbytes
-    return (matches.nbytes - pairs) / matches.possibilities.size
+def _degree_bytes(matches: Matches, bits: Bits) -> float:
+    """What the two degrees of a match take that is not certain, as numbers of cells, packed."""
+    degrees = np.append(matches.possibilities, matches.necessities)
+    cells = np.minimum(degrees * 2**bits, 2**bits - 1).astype(np.uint8)
+    packed = np.packbits(np.unpackbits(cells[:, np.newaxis], axis=1)[:, 8 - bits :])
+    return packed.nbytes / matches.possibilities.size
 
 
 def draw(measures: dict[str, Any], canvas: Canvas, figure: Figure) -> None:

@@ -5,9 +5,9 @@ difference. So one character stands for each gap, and a breadth-first search of 
 product decides.
 """
 
-from collections.abc import Iterable, Iterator, Sequence
-from itertools import repeat
-from typing import Any, Protocol
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import dataclass, replace
+from typing import Any
 
 from shortlist.language.tree import Between, Comparison, In, TextMatch
 
@@ -22,18 +22,21 @@ STEPS = 500_000
 FIRST_SURROGATE, AFTER_SURROGATES, LAST_CODE_POINT = 0xD800, 0xE000, 0x10FFFF
 
 
-class TextSet(Protocol):
+@dataclass(frozen=True, slots=True)
+class TextSet:
     """A set of strings, as a deterministic automaton whose states are made as they are met."""
 
-    @property
-    def literals(self) -> Iterable[str]: ...
+    start: State
+    step: Callable[[State, str], State]
+    is_in: Callable[[State], bool]
+    """Whether what was read is in the set, or outside of it if that is `inverted`."""
+    literals: Iterable[str]
+    is_words: bool = False
+    """Whether it has its literals only."""
+    inverted: bool = False
 
-    @property
-    def start(self) -> State: ...
-
-    def step(self, state: State, character: str) -> State: ...
-
-    def accepts(self, state: State) -> bool: ...
+    def accepts(self, state: State) -> bool:
+        return self.is_in(state) != self.inverted
 
 
 def text_set(predicate: TextPredicate) -> TextSet:
@@ -50,36 +53,25 @@ def text_set(predicate: TextPredicate) -> TextSet:
 
 def outside(one: TextSet) -> TextSet:
     """All strings but those of a set."""
-    return one.inner if isinstance(one, Complement) else Complement(one)
+    return replace(one, inverted=not one.inverted)
 
 
 def _positive(predicate: TextPredicate) -> TextSet:
-    if isinstance(predicate, TextMatch):
-        match predicate.operator:
-            case "starts with":
-                return Prefixed(predicate.text)
-            case "contains":
-                return Found(predicate.text, at_the_end=False)
-            case "ends with":
-                return Found(predicate.text, at_the_end=True)
-    if isinstance(predicate, In):
-        return Words(value for value in predicate.values if isinstance(value, str))
-    if isinstance(predicate, Between):
-        return Ordered(str(predicate.low), str(predicate.high))
-    value = str(predicate.value)
-    match predicate.operator:
-        case "=":
-            return Words([value])
-        case "!=":
-            return Complement(Words([value]))
-        case ">=":
-            return Ordered(value, None)
-        case "<=":
-            return Ordered(None, value)
-        case "<":
-            return Complement(Ordered(value, None))
-        case ">":
-            return Complement(Ordered(None, value))
+    match predicate:
+        case TextMatch(_, "starts with", text):
+            return _prefixed(text)
+        case TextMatch(_, operator, text):
+            return _found(text, at_the_end=operator == "ends with")
+        case In(_, values):
+            return _words(map(str, values))
+        case Between(_, low, high):
+            return _ordered(str(low), str(high))
+    value, operator = str(predicate.value), predicate.operator
+    if operator in ("=", "!="):
+        found = _words([value])
+    else:
+        found = _ordered(value, None) if operator in (">=", "<") else _ordered(None, value)
+    return outside(found) if operator in ("!=", "<", ">") else found
 
 
 def may_share_a_string(sets: Sequence[TextSet]) -> bool:
@@ -93,8 +85,8 @@ def may_share_a_string(sets: Sequence[TextSet]) -> bool:
     False
     """
     for one in sets:
-        if isinstance(one, Words):
-            return any(all(is_member(other, word) for other in sets) for word in one.words)
+        if one.is_words and not one.inverted:
+            return any(all(is_member(other, word) for other in sets) for word in one.literals)
     alphabet = representatives(literal for one in sets for literal in one.literals)
     start = tuple(one.start for one in sets)
     met, front = {start}, [start]
@@ -108,16 +100,13 @@ def may_share_a_string(sets: Sequence[TextSet]) -> bool:
             if left < 0:
                 return True
             for character in alphabet:
-                reached = tuple(map(_step, sets, states, repeat(character)))
+                both = zip(sets, states, strict=True)
+                reached = tuple([one.step(state, character) for one, state in both])
                 if reached not in met:
                     met.add(reached)
                     following.append(reached)
         front = following
     return False
-
-
-def _step(one: TextSet, state: State, character: str) -> State:
-    return one.step(state, character)
 
 
 def is_member(one: TextSet, text: str) -> bool:
@@ -150,64 +139,39 @@ def _with_gaps(codes: list[int]) -> Iterator[str]:
         free = code + 1
 
 
-class Complement:
-    """What another set leaves out."""
-
-    def __init__(self, inner: TextSet) -> None:
-        self.inner = inner
-        self.literals = inner.literals
-        self.start = inner.start
-        self.step = inner.step
-
-    def accepts(self, state: State) -> bool:
-        return not self.inner.accepts(state)
-
-
-class Words:
+def _words(some: Iterable[str]) -> TextSet:
     """Finitely many strings. The state is a node of their tree of beginnings, or None."""
+    words = frozenset(some)
+    following: dict[tuple[State, str], int] = {}
+    ends = set()
+    for word in words:
+        node = 0
+        for character in word:
+            node = following.setdefault((node, character), len(following) + 1)
+        ends.add(node)
 
-    start = 0
+    def step(state: State, character: str) -> int | None:
+        return following.get((state, character))
 
-    def __init__(self, words: Iterable[str]) -> None:
-        self.words = self.literals = frozenset(words)
-        self._following: dict[tuple[State, str], int] = {}
-        self._ends = set()
-        for word in self.words:
-            node = self.start
-            for character in word:
-                node = self._following.setdefault((node, character), len(self._following) + 1)
-            self._ends.add(node)
-
-    def step(self, state: State, character: str) -> int | None:
-        return self._following.get((state, character))
-
-    def accepts(self, state: State) -> bool:
-        return state in self._ends
+    return TextSet(0, step, ends.__contains__, words, is_words=True)
 
 
-class Ordered:
+BELOW, ABOVE = "below", "above"
+
+
+def _ordered(low: str | None, high: str | None) -> TextSet:
     """The strings from one to another by code point, both included; None is no limit.
 
     The state says, for each limit, how far what was read agrees with it, or on which side it lies.
     """
 
-    def __init__(self, low: str | None, high: str | None) -> None:
-        self._low, self._high = low, high
-        self.literals = tuple(limit for limit in (low, high) if limit is not None)
-        self.start = (0, 0)
+    def step(state: State, character: str) -> State:
+        return _compared(state[0], low, character), _compared(state[1], high, character)
 
-    def step(self, state: State, character: str) -> State:
-        low, high = state
-        return _compared(low, self._low, character), _compared(high, self._high, character)
+    def is_in(state: State) -> bool:
+        return (low is None or state[0] in (ABOVE, len(low))) and state[1] != ABOVE
 
-    def accepts(self, state: State) -> bool:
-        low, high = state
-        return (self._low is None or low in (ABOVE, len(self._low))) and (
-            self._high is None or high != ABOVE
-        )
-
-
-BELOW, ABOVE = "below", "above"
+    return TextSet((0, 0), step, is_in, [limit for limit in (low, high) if limit is not None])
 
 
 def _compared(state: int | str, limit: str | None, character: str) -> int | str:
@@ -218,50 +182,33 @@ def _compared(state: int | str, limit: str | None, character: str) -> int | str:
     return state + 1 if character == limit[state] else BELOW
 
 
-class Prefixed:
+def _prefixed(text: str) -> TextSet:
     """The strings that start with a text. The state is how much of it was read, or None."""
 
-    start = 0
-
-    def __init__(self, text: str) -> None:
-        self._text = text
-        self.literals = (text,)
-
-    def step(self, state: State, character: str) -> State:
-        if state is None or state == len(self._text):
+    def step(state: State, character: str) -> State:
+        if state is None or state == len(text):
             return state
-        return state + 1 if character == self._text[state] else None
+        return state + 1 if character == text[state] else None
 
-    def accepts(self, state: State) -> bool:
-        return bool(state == len(self._text))
+    return TextSet(0, step, lambda state: bool(state == len(text)), [text])
 
 
-class Found:
+def _found(text: str, at_the_end: bool) -> TextSet:
     """The strings that hold a text anywhere, or at their end (Knuth, Morris and Pratt).
 
     The state is the length of the longest beginning of the text that what was read ends with.
     """
+    shorter = [0] * (len(text) + 1)
 
-    start = 0
-
-    def __init__(self, text: str, at_the_end: bool) -> None:
-        self._text = text
-        self._at_the_end = at_the_end
-        self.literals = (text,)
-        self._shorter = [0] * (len(text) + 1)
-        for length in range(2, len(text) + 1):
-            self._shorter[length] = self._longer(self._shorter[length - 1], text[length - 1])
-
-    def _longer(self, length: int, character: str) -> int:
-        text = self._text
+    def longer(length: int, character: str) -> int:
         while length and (length == len(text) or text[length] != character):
-            length = self._shorter[length]
+            length = shorter[length]
         return length + 1 if text[length : length + 1] == character else 0
 
-    def step(self, state: State, character: str) -> State:
-        if state == len(self._text) and not self._at_the_end:
-            return state
-        return self._longer(state, character)
+    for length in range(2, len(text) + 1):
+        shorter[length] = longer(shorter[length - 1], text[length - 1])
 
-    def accepts(self, state: State) -> bool:
-        return bool(state == len(self._text))
+    def step(state: State, character: str) -> State:
+        return state if state == len(text) and not at_the_end else longer(state, character)
+
+    return TextSet(0, step, lambda state: bool(state == len(text)), [text])

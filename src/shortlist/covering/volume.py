@@ -1,12 +1,13 @@
 """The volume of a subscription's hyper-rectangle, which an advertisement may rank by."""
 
-from collections import defaultdict
 from math import inf, prod
 
+from shortlist.covering.condition_graph import NOWHERE
+from shortlist.covering.conjunctions import predicate_type
+from shortlist.fuzzy.intervals import REALS, Interval
 from shortlist.language.tree import And, Between, Comparison, Where
+from shortlist.matching.predicates import holds_on
 from shortlist.model.paths import Path
-
-OPPOSITE = {"<": ">=", "<=": ">", ">": "<=", ">=": "<", "!=": "="}
 
 
 def volume(where: Where | None) -> float:
@@ -18,28 +19,11 @@ def volume(where: Where | None) -> float:
     >>> volume(parse_where("x between 1 and 10 and y >= 1"))
     inf
     """
-    ranges: dict[Path, list[tuple[float, float]]] = defaultdict(list)
+    ranges: dict[Path, Interval] = {}
     for operand in where.operands if isinstance(where, And) else (where,):
-        if (found := _range(operand)) is not None:
-            path, bounds = found
-            ranges[path].append(bounds)
-    widths = [
-        max(0.0, min(high for _, high in bounds) - max(low for low, _ in bounds))
-        for bounds in ranges.values()
-    ]
+        if isinstance(operand, Comparison | Between) and predicate_type(operand) is float:
+            held, *more = holds_on(operand) or (NOWHERE,)
+            if not more and held != REALS:
+                ranges[operand.path] = held.intersection(ranges.get(operand.path, REALS))
+    widths = [max(0.0, each.high - each.low) for each in ranges.values()]
     return prod(widths) if widths and inf not in widths else inf
-
-
-def _range(operand: Where | None) -> tuple[Path, tuple[float, float]] | None:
-    if isinstance(operand, Between) and not operand.negated:
-        if isinstance(operand.low, float) and isinstance(operand.high, float):
-            return operand.path, (operand.low, operand.high)
-    elif isinstance(operand, Comparison) and isinstance(operand.value, float):
-        operator = OPPOSITE.get(operand.operator) if operand.negated else operand.operator
-        if operator == "=":
-            return operand.path, (operand.value, operand.value)
-        if operator in ("<", "<="):
-            return operand.path, (-inf, operand.value)
-        if operator in (">", ">="):
-            return operand.path, (operand.value, inf)
-    return None

@@ -151,20 +151,6 @@ class Block:
         )
 
     @classmethod
-    def of_arrow(cls, batch: pa.RecordBatch, values: Values) -> "Block":
-        """Publications as rows; attributes are columns, or fields of a struct `data`.
-
-        Of the context attributes, `id`, `source` and `type` are texts, `time` is a timestamp or
-        whole microseconds.
-
-        >>> from shortlist.model.vocabulary import Vocabulary
-        >>> rows = pa.RecordBatch.from_pydict({"id": ["a", "b"], "data": [{"x": 1}, {"x": None}]})
-        >>> Block.of_arrow(rows, Values(Vocabulary())).column(("x",)).present
-        array([ True, False])
-        """
-        return cls(batch.num_rows, lambda path: _column_of_arrow(batch, values, path))
-
-    @classmethod
     def of_items(cls, items: Items, values: Values) -> "Block":
         """Publications as they travel; attributes that they have no columns of are absent.
 
@@ -197,11 +183,9 @@ class Block:
     def taken(self, places: Longs) -> "Block":
         """Some of the publications.
 
-        >>> rows = pa.RecordBatch.from_pydict({"x": [1, 2, 3]})
-        >>> from shortlist.model.vocabulary import Vocabulary
-        >>> some = Block.of_arrow(rows, Values(Vocabulary())).taken(np.array([2, 0]))
-        >>> some.column(("x",)).numbers
-        array([3., 1.])
+        >>> some = Block.of_words({("x",): ["a", "b", "c"]}).taken(np.array([2, 0]))
+        >>> some.value(0, ("x",)), some.value(1, ("x",))
+        ('c', 'a')
         """
         return Block(len(places), lambda path: self.column(path).taken(places))
 
@@ -230,7 +214,7 @@ def _column_of_raw(
     kinds = set(map(type, found))
     if kinds <= NUMBERS:
         try:
-            return _column_of_numbers(np.array(found, np.float64))
+            return column_of_numbers(np.array(found, np.float64))
         except OverflowError:
             pass  # an integer beyond all doubles is absent
     elif kinds <= ROUGH_NUMBERS:
@@ -246,11 +230,11 @@ def _column_of_raw(
             singles = [value if isinstance(value, str) else None for value in found]
             codes, words = _coded([*singles, *elements])
             lengths = np.array([*map(len, lists)])
-            return _column_of_coded(codes[: len(found)], words, lengths, codes[len(found) :])
+            return column_of_coded(codes[: len(found)], words, lengths, codes[len(found) :])
     return _column([typed(value) for value in found])
 
 
-def _column_of_numbers(numbers: Floats) -> Column:
+def column_of_numbers(numbers: Floats) -> Column:
     numbers[~np.isfinite(numbers)] = np.nan
     blank = _blank(numbers.size)
     return Column(
@@ -265,7 +249,7 @@ def _column_of_rough_numbers(
     numbers = [None if type(value) is dict else value for value in found]
     documents = {place: value for place, value in enumerate(found) if type(value) is dict}
     try:
-        column = _column_of_numbers(np.array(numbers, np.float64))
+        column = column_of_numbers(np.array(numbers, np.float64))
         fuzzy, others = FuzzyNumbers.of_documents(documents)
     except OverflowError:
         return None
@@ -280,10 +264,10 @@ def _column_of_rough_numbers(
 
 def _column_of_texts(texts: list[str | None]) -> Column:
     codes, words = _coded(texts)
-    return _column_of_coded(codes, words, np.zeros(codes.size, np.int64), NO_PLACES)
+    return column_of_coded(codes, words, np.zeros(codes.size, np.int64), NO_PLACES)
 
 
-def _column_of_coded(
+def column_of_coded(
     codes: Ints, words: Sequence[str], lengths: Longs, element_codes: Ints
 ) -> Column:
     """Single texts, and lists of them with these lengths."""
@@ -372,35 +356,12 @@ def _coded(texts: Sequence[str | None]) -> tuple[Ints, list[str]]:
     return np.array(codes, np.int32), list(places)
 
 
-def _column_of_arrow(batch: pa.RecordBatch, values: Values, path: Path) -> Column:
-    array = _arrow_array(batch, path)
-    if array is None:
-        return _blank(batch.num_rows)
-    if path == EVENT_TIME:
-        micros = array.cast(pa.timestamp("us", tz="UTC")).cast(pa.int64()).to_pylist()
-        return _column([Instant(time) for time in micros])
-    if pa.types.is_integer(array.type) or pa.types.is_floating(array.type):
-        numbers = array.cast(pa.float64(), safe=False).to_numpy(zero_copy_only=False)
-        return _column_of_numbers(np.array(numbers))
-    if pa.types.is_string(array.type) and not values.vocabulary.is_time(path):
-        return _column_of_words(array)
-    if pa.types.is_list(array.type) and _is_many_texts(values, path):
-        elements = array.flatten()
-        if pa.types.is_string(elements.type) and not elements.null_count:
-            lengths = np.array(array.value_lengths().fill_null(0), np.int64)
-            coded = elements.dictionary_encode()
-            codes = np.array(coded.indices, np.int32)
-            none = _blank(batch.num_rows).codes
-            return _column_of_coded(none, coded.dictionary.to_pylist(), lengths, codes)
-    return _column([values.typed(path, value) for value in array.to_pylist()])
-
-
 def _column_of_items(items: Items, values: Values, path: Path) -> Column:
     if path == EVENT_TIME:
         said = items.values("event_time")
         return _column([None if time is None else Instant(time) for time in said])
     if path in CONTEXT:
-        return _column_of_words(items.batch.column(path[1]))
+        return column_of_words(items.batch.column(path[1]))
     name = format_path(path)
     if name not in items.paths:
         return _blank(len(items))
@@ -409,9 +370,9 @@ def _column_of_items(items: Items, values: Values, path: Path) -> Column:
     has_others = others.null_count < len(items)
     is_time = values.vocabulary.is_time(path)
     if not has_others and not has_texts:
-        return _column_of_numbers(np.array(numbers.fill_null(np.nan)))
+        return column_of_numbers(np.array(numbers.fill_null(np.nan)))
     if not has_others and not has_numbers and not is_time:
-        return _column_of_words(texts)
+        return column_of_words(texts)
     if not has_numbers and _is_many_texts(values, path):
         found = _merged(texts, others)
         return _column_of_raw(found, lambda value: values.typed(path, value), values, path)
@@ -427,11 +388,11 @@ def _column_of_items(items: Items, values: Values, path: Path) -> Column:
     return _column(read)
 
 
-def _column_of_words(texts: pa.StringArray) -> Column:
+def column_of_words(texts: pa.StringArray) -> Column:
     coded = texts.dictionary_encode()
     codes = np.array(coded.indices.fill_null(-1), np.int32)
     words = coded.dictionary.to_pylist()
-    return _column_of_coded(codes, words, np.zeros(codes.size, np.int64), NO_PLACES)
+    return column_of_coded(codes, words, np.zeros(codes.size, np.int64), NO_PLACES)
 
 
 def _merged(texts: pa.StringArray, others: pa.StringArray) -> list[Any]:
@@ -447,18 +408,3 @@ def _parsed(others: pa.StringArray) -> list[Any]:
     coded = others.dictionary_encode()
     known = [*map(json.loads, coded.dictionary.to_pylist()), None]
     return [known[code] for code in coded.indices.fill_null(-1).to_pylist()]
-
-
-def _arrow_array(batch: pa.RecordBatch, path: Path) -> pa.Array | None:
-    """The array at a path: context attributes are columns, others may lie in `data`."""
-    keys = path[1:] if path in CONTEXT else path
-    if path not in CONTEXT and "data" in batch.schema.names:
-        keys = ("data", *path)
-    if keys[0] not in batch.schema.names:
-        return None
-    array = batch.column(keys[0])
-    for key in keys[1:]:
-        if not pa.types.is_struct(array.type) or array.type.get_field_index(key) < 0:
-            return None
-        array = pa.compute.struct_field(array, key)
-    return array

@@ -6,9 +6,12 @@ that nothing is missed, and a match is told as the middle of the cell that its d
 
 from dataclasses import replace
 
+import numpy as np
+
 from shortlist.fuzzy.degrees import Degrees
 from shortlist.language.parser import parse_any_where
 from shortlist.language.tree import And, Is, Or, Where
+from shortlist.matching.arrays import Floats
 from shortlist.model.settings import Bits, Limits
 from shortlist.model.subscription import AtLeast
 from shortlist.model.vocabulary import Vocabulary
@@ -24,14 +27,15 @@ def lowered(threshold: float, bits: Bits) -> float:
     return min(cells - 1, int(threshold * cells)) / cells
 
 
-def middle(degree: float, bits: Bits) -> float:
-    """The middle of the cell that a degree lies in; of the last one, which certainty is in, 1.
+def middles(degrees: Floats, bits: Bits) -> Floats:
+    """The middles of the cells that degrees lie in; of the last one, which certainty is in, 1.
 
-    >>> middle(0.8, 3), middle(0.9, 3)
-    (0.8125, 1.0)
+    >>> middles(np.array([0.8, 0.9]), 3)
+    array([0.8125, 1.    ])
     """
-    start = lowered(degree, bits)
-    return start + 0.5 / 2**bits if start < 1 - 1 / 2**bits else 1.0
+    cells = 2**bits
+    starts = np.floor(degrees * cells)
+    return np.where(starts >= cells - 1, 1.0, (starts + 0.5) / cells)
 
 
 def asked_where(text: str | None, vocabulary: Vocabulary, limits: Limits) -> Where | None:
@@ -69,9 +73,7 @@ def asked_at_least(at_least: AtLeast, limits: Limits) -> AtLeast:
 def told(degrees: Degrees, limits: Limits) -> Degrees:
     """The degrees of a match as they are told."""
     bits = limits.degree_bits
-    if bits is None:
-        return degrees
-    return Degrees(middle(degrees.possibility, bits), middle(degrees.necessity, bits))
+    return degrees if bits is None else Degrees(*middles(np.array(degrees), bits).tolist())
 
 
 def _with_lowered(where: Where, bits: Bits) -> Where:

@@ -140,19 +140,13 @@ class Batch:
             return False
         return is_local(self._spark) and is_stateless(registry)
 
-    def prepare(
-        self, processes: int | None = 1, progress: Callable[[int], object] = lambda done: None
-    ) -> None:
-        """Compiles a stateless registry now, and not with the first result.
-
-        More than one process can only be started by a program that does nothing when it is
-        imported; without a number, there are as many as cores.
-        """
+    def prepare(self, progress: Callable[[int], object] = lambda done: None) -> None:
+        """Compiles a stateless registry now, and not with the first result."""
         folder = tempfile.mkdtemp(prefix="shortlist-")
         atexit.register(shutil.rmtree, folder, ignore_errors=True)
         index, limits = Path(folder, "index"), self.settings.limits
         assert isinstance(self.registry, Registry)
-        self._ready = Ready.of(self.registry, limits, index, processes, progress)
+        self._ready = Ready.of(self.registry, limits, index, progress)
 
     def write_parts(self, out: str | Path) -> dict[str, Any]:
         """Lets the tasks of a stateless batch write Parquet in order themselves; the counts."""

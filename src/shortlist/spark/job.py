@@ -93,7 +93,7 @@ def _through_spark(
         passes = batch.passes
     if batch.is_stateless and isinstance(registry, Registry):
         with steps.told("Compiling the registry", len(registry.subscriptions)) as told:
-            batch.prepare(processes=None, progress=told)
+            batch.prepare(told)
     counts = _deliver(batch, job, passes)
     with steps.step("Writing the rest"):
         rejected = write_rejects(batch.rejects, lines.places, outputs.rejects)

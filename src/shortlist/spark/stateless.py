@@ -29,8 +29,8 @@ from shortlist.jobs.shares import Progress
 from shortlist.jobs.sinks import DeliveryFile
 from shortlist.matching.blocks import Block, Ints
 from shortlist.matching.census import TypeCensus
-from shortlist.matching.index.compile import compiled_index
 from shortlist.matching.index.index import Index
+from shortlist.matching.index.segments import FULL
 from shortlist.matching.values import Values
 from shortlist.model.items import Items
 from shortlist.model.policy import Everything
@@ -87,21 +87,22 @@ class Ready:
         registry: Registry,
         limits: Limits,
         folder: str | Path,
-        processes: int | None = 1,
         progress: Callable[[int], object] = lambda done: None,
     ) -> Ready:
-        """Compiles a registry into an index in a folder that all tasks can read.
-
-        Without a number, so many processes compile as there are cores.
-        """
+        """Compiles a registry into an index in a folder that all tasks can read."""
         subscriptions, vocabulary = registry.subscriptions, registry.vocabulary
-        compiled_index(subscriptions, vocabulary, limits, processes, progress).save(folder)
+        index = Index(vocabulary, limits)
         scoring, census = BulkScores(vocabulary, limits), TypeCensus(vocabulary, limits)
         subscribers = {each.id: each.subscriber for each in registry.every_shortlist}
         # a new index numbers subscriptions as they come
         for number, subscription in enumerate(subscriptions):
+            index.add(subscription)
             census.add(subscription)
             scoring.add(number, subscription)
+            if number % FULL == 0:
+                progress(number)
+        progress(len(subscriptions))
+        index.save(folder)
         shortlists = [subscription.shortlist_id for subscription in subscriptions]
         place = {name: rank for rank, name in enumerate(sorted(shortlists))}
         has_scores = any(

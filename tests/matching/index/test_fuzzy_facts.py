@@ -234,6 +234,15 @@ def test_a_number_and_the_next_one_are_told_apart():
     assert [match.subscription for match in scan.match(reads[0])] == ["s0", "s2", "s3", "s4"]
 
 
+def test_a_number_without_an_end_beside_several():
+    texts = ["several < 2", "not several < 2", "several > 2", "not several > 2", "x > 2"]
+    documents = [{"id": f"s{n}", "where": text} for n, text in enumerate(texts)]
+    low, high = {"trapezoid": [None, None, 0, 0]}, {"trapezoid": [4, 4, None, None]}
+    about = {"between": [0, 1]}
+    data = [{"x": about, "several": value} for value in (low, high, [1, 3], 2)]
+    assert_same({"several": {"many": True}}, documents, data)
+
+
 def test_more_words_than_a_mask_has_bits():
     words = {f"w{n}": n / 3000 for n in range(3000)} | {"last": 1}
     documents = [

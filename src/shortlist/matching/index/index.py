@@ -10,13 +10,13 @@ from typing import Any
 import numpy as np
 
 from shortlist.matching.base import Match
-from shortlist.matching.blocks import Block, Ints
+from shortlist.matching.blocks import Block
 from shortlist.matching.index.compiling import Compiling, Read
 from shortlist.matching.index.matches import Matches
 from shortlist.matching.index.numbering import NOBODY, Numbering, Requests
-from shortlist.matching.index.segments import FULL, Segment, Shelf
+from shortlist.matching.index.segments import FULL, Shelf
 from shortlist.matching.index.shelved import ShelfMatching
-from shortlist.matching.index.storage import bytes_of, open_parts, save_parts
+from shortlist.matching.index.storage import open_parts, save_parts
 from shortlist.matching.index.terms import Request, Terms, document_of, vocabulary_of
 from shortlist.matching.scan import reaches
 from shortlist.matching.values import Reader
@@ -102,12 +102,6 @@ class Index:
         self._shelf = saved["shelf"]
         self._matching = ShelfMatching(self._shelf)
 
-    @property
-    def nbytes(self) -> int:
-        """Of all arrays and tables, without the texts of ids and conditions."""
-        self._flush()
-        return self.numbering.nbytes + self.requests.nbytes + bytes_of(self._shelf)
-
     def add(self, subscription: Subscription) -> None:
         self.take(subscription)
 
@@ -115,7 +109,8 @@ class Index:
         """Adds a subscription; the answer is its number."""
         request = self.terms.request(subscription)
         sharer, made = self._read(request)
-        number = self.enter(subscription, request, sharer)
+        number = self.numbering.add(subscription.id)
+        self.requests.put(number, subscription, request, sharer)
         self._place(number, sharer, made)
         return number
 
@@ -141,23 +136,6 @@ class Index:
         number = self.numbering.remove(subscription.id)
         self._withdraw(number, self.terms.request(subscription))
         return number
-
-    def enter(self, subscription: Subscription, request: Request, sharer: int) -> int:
-        """Numbers a subscription; someone who asks the same is known, or nobody does."""
-        number = self.numbering.add(subscription.id)
-        self.requests.put(number, subscription, request, sharer)
-        return number
-
-    def share(self, number: int, sharer: int) -> None:
-        """Lets a subscription have someone's condition; nobody's is none."""
-        if sharer == NOBODY:
-            self._shelf.put_unconditional(number)
-        else:
-            self._shelf.join(number, sharer)
-
-    def shelve(self, segment: Segment, numbers: Ints, places: Ints) -> None:
-        """Takes conditions that are compiled already, for subscriptions that have numbers."""
-        self._shelf.put(segment, numbers, places)
 
     def remove(self, subscription: str) -> None:
         number = self.numbering.remove(subscription)
@@ -222,12 +200,14 @@ class Index:
 
     def _place(self, number: int, sharer: int, made: Read | None) -> None:
         """Lets a subscription have what `_read` gave."""
-        if made is None:
-            self.share(number, sharer)
-            return
-        self._waiting[number] = made
-        if len(self._waiting) == FULL:
-            self._flush()
+        if made is not None:
+            self._waiting[number] = made
+            if len(self._waiting) == FULL:
+                self._flush()
+        elif sharer == NOBODY:
+            self._shelf.put_unconditional(number)
+        else:
+            self._shelf.join(number, sharer)
 
     def _withdraw(self, number: int, request: Request) -> None:
         """Takes away what a subscription asks."""
@@ -236,7 +216,7 @@ class Index:
 
     def _told(self, found: Matches) -> Matches:
         bits = self.terms.limits.degree_bits
-        return found if bits is None else found.packed(bits)
+        return found if bits is None else found.coarse(bits)
 
     def _judged(self, block: Block, numbers: Iterable[int], unconditional: bool) -> Matches:
         """As a plain matcher does it: for a few pairs that is less work."""
@@ -257,5 +237,5 @@ class Index:
         if self._waiting:
             numbers = np.fromiter(self._waiting, np.int32)
             segment, places = self._compiling.segment(self._waiting.values())
-            self.shelve(segment, numbers, places)
+            self._shelf.put(segment, numbers, places)
             self._waiting.clear()

@@ -1,46 +1,14 @@
-"""What comes out of matching a block: pairs as arrays, with degrees as doubles or in a few bits."""
+"""What comes out of matching a block: pairs as arrays."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from itertools import chain
-from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 
 from shortlist.matching.blocks import Bools, Floats, Ints, Longs
+from shortlist.matching.coarse import middles
 from shortlist.model.settings import Bits
-
-
-@dataclass(frozen=True, slots=True)
-class PackedDegrees:
-    """Degrees as the numbers of their cells, side by side in bytes.
-
-    A degree is given back as the middle of its cell; of the last cell, which certainty is in, as 1.
-
-    >>> packed = PackedDegrees.of(np.array([0.1, 0.8, 1.0]), 2)
-    >>> packed.data.size, packed.degrees().tolist()
-    (1, [0.125, 1.0, 1.0])
-    """
-
-    bits: Bits
-    count: int
-    data: npt.NDArray[np.uint8]
-
-    @classmethod
-    def of(cls, degrees: Floats, bits: Bits) -> "PackedDegrees":
-        cells = np.minimum(degrees * 2**bits, 2**bits - 1).astype(np.uint8)
-        unpacked = np.unpackbits(cells[:, np.newaxis], axis=1)[:, 8 - bits :]
-        return cls(bits, degrees.size, np.packbits(unpacked))
-
-    @property
-    def size(self) -> int:
-        return self.count
-
-    def degrees(self) -> Floats:
-        unpacked = np.unpackbits(self.data, count=self.count * self.bits)
-        cells = unpacked.reshape(self.count, self.bits) @ (1 << np.arange(self.bits)[::-1])
-        return np.where(cells == 2**self.bits - 1, 1.0, (cells + 0.5) / 2**self.bits)
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,8 +22,8 @@ class Matches:
 
     publications: Ints
     subscriptions: Ints
-    possibilities: Floats | PackedDegrees
-    necessities: Floats | PackedDegrees
+    possibilities: Floats
+    necessities: Floats
     uncertain: int = 0
     """So many have the degrees (1, 0)."""
 
@@ -72,31 +40,25 @@ class Matches:
     def possibility(self) -> Floats:
         """Of every pair."""
         ones = np.ones(self.certain + self.uncertain)
-        return np.append(ones, _unpacked(self.possibilities))
+        return np.append(ones, self.possibilities)
 
     @property
     def necessity(self) -> Floats:
         """Of every pair."""
         ones, zeros = np.ones(self.certain), np.zeros(self.uncertain)
-        return np.concatenate([ones, zeros, _unpacked(self.necessities)])
+        return np.concatenate([ones, zeros, self.necessities])
 
-    @property
-    def nbytes(self) -> int:
-        """What the pairs and their degrees take."""
-        pairs = self.publications.nbytes + self.subscriptions.nbytes
-        return pairs + _data(self.possibilities).nbytes + _data(self.necessities).nbytes
-
-    def packed(self, bits: Bits) -> "Matches":
-        """The same with degrees in a few bits each.
+    def coarse(self, bits: Bits) -> "Matches":
+        """The same with degrees of so few bits.
 
         >>> half = np.array([0.5])
-        >>> Matches(np.array([0]), np.array([7]), half, half).packed(3).possibility
+        >>> Matches(np.array([0]), np.array([7]), half, half).coarse(3).possibility
         array([0.5625])
         """
         return replace(
             self,
-            possibilities=PackedDegrees.of(self.possibility[self.certain :], bits),
-            necessities=PackedDegrees.of(self.necessity[self.certain :], bits),
+            possibilities=middles(self.possibility[self.certain :], bits),
+            necessities=middles(self.necessity[self.certain :], bits),
             uncertain=0,
         )
 
@@ -125,8 +87,8 @@ class Matches:
         return Matches(
             self.publications[which],
             self.subscriptions[which],
-            _unpacked(self.possibilities)[graded],
-            _unpacked(self.necessities)[graded],
+            self.possibilities[graded],
+            self.necessities[graded],
             int(np.count_nonzero(uncertain)),
         )
 
@@ -156,11 +118,11 @@ class Matches:
             parts = [np.split(array, end) for array, end in zip(arrays, ends, strict=True)]
             return np.concatenate([*chain.from_iterable(zip(*parts, strict=True))])
 
-        high = np.concatenate([*(_unpacked(each.possibilities) for each in some)])
+        high = np.concatenate([each.possibilities for each in some])
         if all(each.possibilities is each.necessities for each in some):
             low = high  # nothing fuzzy was published
         else:
-            low = np.concatenate([*(_unpacked(each.necessities) for each in some)])
+            low = np.concatenate([each.necessities for each in some])
         return cls(
             ordered([each.publications for each in some]),
             ordered([each.subscriptions for each in some]),
@@ -168,11 +130,3 @@ class Matches:
             low,
             sum(each.uncertain for each in some),
         )
-
-
-def _unpacked(degrees: Floats | PackedDegrees) -> Floats:
-    return degrees.degrees() if isinstance(degrees, PackedDegrees) else degrees
-
-
-def _data(degrees: Floats | PackedDegrees) -> npt.NDArray[Any]:
-    return degrees.data if isinstance(degrees, PackedDegrees) else degrees

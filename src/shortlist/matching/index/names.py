@@ -1,6 +1,5 @@
 """Texts by number: one by one, or many at once as a column."""
 
-import sys
 from collections.abc import Callable, Iterator
 from typing import Any, Generic, TypeVar
 
@@ -32,11 +31,6 @@ class Layered(Generic[T]):
 
     def __len__(self) -> int:
         return self._count + len(self._later)
-
-    @property
-    def nbytes(self) -> int:
-        """Without the things themselves."""
-        return sys.getsizeof(self._changed) + sys.getsizeof(self._later)
 
     def __getitem__(self, number: int) -> T | None:
         if number >= self._count:
@@ -80,11 +74,6 @@ class NameColumn:
 
     def __len__(self) -> int:
         return len(self._texts)
-
-    @property
-    def nbytes(self) -> int:
-        """Without the texts themselves."""
-        return self._texts.nbytes + 4 * len(self._column)
 
     def __getitem__(self, number: int) -> str:
         text = self._texts[number]

@@ -149,11 +149,6 @@ class Numbering:
     def __len__(self) -> int:
         return len(self.names) - len(self._free)
 
-    @property
-    def nbytes(self) -> int:
-        """Without the names themselves."""
-        return self.names.nbytes + self._table.entries.nbytes
-
     def find(self, name: str) -> int:
         """The number of an id, or nobody's."""
         recent = self._recent.get(name)
@@ -276,12 +271,6 @@ class Requests:
     def __len__(self) -> int:
         """With free numbers."""
         return len(self._given)
-
-    @property
-    def nbytes(self) -> int:
-        """Without the texts."""
-        arrays = self._table.entries, self._saved.places, self._saved.texts.offsets
-        return self._given.nbytes + sum(array.nbytes for array in arrays)
 
     def __contains__(self, number: int) -> bool:
         return self._given[number] is not None

@@ -73,10 +73,6 @@ class Chained:
     def shape(self) -> tuple[int]:
         return (sum(array.size for array in self.arrays),)
 
-    @property
-    def nbytes(self) -> int:
-        return self.shape[0] * self.dtype.itemsize
-
     def whole(self) -> Array:
         return np.concatenate([np.empty(0, self.dtype), *self.arrays])
 
@@ -149,17 +145,6 @@ def restored(description: Any, arrays: Sequence[Array]) -> Any:
     if name == "dict":
         return dict(restored(parts, arrays))
     return DESCRIBED[name](*restored(parts, arrays))
-
-
-def bytes_of(value: Any) -> int:
-    """The bytes of all arrays in a value.
-
-    >>> bytes_of(Texts.plain(["war", "love"]))
-    31
-    """
-    arrays = Arrays()
-    described(value, arrays)
-    return sum(array.nbytes for array in arrays)
 
 
 def _parts(value: Any) -> Iterator[Any]:

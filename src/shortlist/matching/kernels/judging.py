@@ -5,6 +5,7 @@ otherwise possibility and necessity, in two rows.
 import numpy as np
 from numba import uint64
 
+from shortlist.matching.kernels.borrowing import borrowed
 from shortlist.matching.kernels.compiling import kernel
 from shortlist.matching.kernels.conditions import with_room
 from shortlist.matching.kernels.grades import (
@@ -17,16 +18,13 @@ from shortlist.matching.kernels.grades import (
     straight_edges,
 )
 from shortlist.matching.kernels.literals import (
-    TEXT,
+    crisp_degrees,
     graded_degrees,
     lower_by,
     lower_by_grade,
     lower_by_singles,
-    number_degrees,
     put_off_grade,
-    set_of,
     settle_grades,
-    text_degrees,
 )
 from shortlist.matching.kernels.meetings import FULL, no_meetings
 from shortlist.matching.kernels.rounding import round9
@@ -70,10 +68,11 @@ def judge_conjunctions(programs, graded, fuzzy, publications, which):  # type: i
         # a tuple's arrays are counted every time that they are taken out of it
         attributes, is_text, parameters = graded.attributes, graded.is_text, graded.parameters
         singles, element_starts, elements = graded.singles, graded.starts, graded.elements
-        starts, corners, shapes = fuzzy.facts.starts, fuzzy.facts.corners, fuzzy.facts.shapes
+        facts = borrowed((fuzzy.facts.starts, fuzzy.facts.corners, fuzzy.facts.shapes))
         is_usual, rows, asked_rows = fuzzy.facts.is_usual, fuzzy.rows, fuzzy.asked.rows
-        numbers, whose, counts = meetings = no_meetings(3 * starts.shape[1])
-        some = np.empty(starts.shape[1], np.int32)
+        most = fuzzy.facts.starts.shape[1]
+        _, _, counts = meetings = no_meetings(3 * most)
+        some = np.empty(most, np.int32)
         high, low = degrees[0], degrees[1]
     first, done = 0, 0
     while first < publications.size:
@@ -101,20 +100,7 @@ def judge_conjunctions(programs, graded, fuzzy, publications, which):  # type: i
             row = rows[attribute]
             if row >= 0:
                 left = put_off_grade(
-                    straight,
-                    grade,
-                    row,
-                    starts,
-                    corners,
-                    shapes,
-                    some,
-                    left,
-                    publications,
-                    high,
-                    low,
-                    numbers,
-                    whose,
-                    counts,
+                    straight, grade, row, facts, some, left, publications, high, low, meetings
                 )
                 if max(counts[0], counts[1], counts[2]) > FULL:
                     settle_grades(graded, fuzzy, meetings, publications, degrees)
@@ -146,26 +132,12 @@ def judge_programs(masks, programs, depth, graded, fuzzy, publications, which): 
     no_weights = np.empty(0)
     # a tuple's arrays are counted every time that they are taken out of it
     table, plus_rows, minus_rows = masks
-    code_offsets, code, plus, minus = (
-        programs.code_offsets,
-        programs.code,
-        programs.plus,
-        programs.minus,
-    )
+    code_offsets, code = programs.code_offsets, programs.code
+    plus, minus = programs.plus, programs.minus
     grades, weights, least = programs.grades, programs.weights, programs.least
     if fuzzy is not None:
-        kinds, slot_rows, lows, highs = (
-            fuzzy.asked.kinds,
-            fuzzy.asked.rows,
-            fuzzy.asked.lows,
-            fuzzy.asked.highs,
-        )
-        low_open, high_open = fuzzy.asked.low_open, fuzzy.asked.high_open
-        first_any_of, offsets = fuzzy.asked.first_any_of, fuzzy.asked.offsets
-        members, starts = fuzzy.asked.members, fuzzy.facts.starts
-        corners, shapes = fuzzy.facts.corners, fuzzy.facts.shapes
-        text_words, possible = fuzzy.facts.words, fuzzy.facts.degrees
-        word_table, word_rows = fuzzy.words.table, fuzzy.words.slots
+        asked, facts, words = borrowed((fuzzy.asked, fuzzy.facts, fuzzy.words))
+        slot_rows, starts = asked.rows, facts.starts
     for pair in range(publications.size):
         publication, program = publications[pair], which[pair]
         word, bit = publication >> 6, uint64(publication & 63)
@@ -193,25 +165,8 @@ def judge_programs(masks, programs, depth, graded, fuzzy, publications, which): 
                             continue
                         start, stop = starts[row, publication], starts[row, publication + 1]
                         if start < stop:
-                            if kinds[plus[step]] == TEXT:
-                                in_row, out_row = word_rows[plus[step]], word_rows[minus[step]]
-                                both = text_degrees(
-                                    word_table, in_row, out_row, text_words, possible, start, stop
-                                )
-                            else:
-                                what = set_of(
-                                    kinds,
-                                    lows,
-                                    highs,
-                                    low_open,
-                                    high_open,
-                                    first_any_of,
-                                    offsets,
-                                    members,
-                                    plus[step],
-                                    minus[step],
-                                )
-                                both = number_degrees(members, lows, what, corners, shapes, start)
+                            slot, other = plus[step], minus[step]
+                            both = crisp_degrees(asked, facts, words, slot, other, start, stop)
                             holds[top] = False
                             stack[top, 0], stack[top, 1] = round9(both[0]), round9(both[1])
                 top += 1

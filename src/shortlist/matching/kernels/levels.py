@@ -14,6 +14,7 @@ from typing import Any
 import numpy as np
 from numba import uint64
 
+from shortlist.matching.kernels.borrowing import borrowed
 from shortlist.matching.kernels.compiling import kernel
 from shortlist.matching.kernels.conditions import (
     HELD,
@@ -90,23 +91,10 @@ def note_entry(entries, entry, bit, word, fully, somewhat, condition, plus, minu
 
 
 @kernel(inline="always")
-def note_open(  # type: ignore[no-untyped-def]
-    entries,
-    entry,
-    left,
-    several,
-    word,
-    fully,
-    somewhat,
-    condition,
-    plus,
-    minus,
-    start,
-    literals,
-    opened,
-):
+def note_open(entries, entry, found, condition, plus, minus, start, literals, opened):  # type: ignore[no-untyped-def]
     """Writes an entry for every open literal of some publications, of whom `several` may have more
     than one; the answer is the next entry. There is room for one more than there are."""
+    left, several, word, fully, somewhat = found
     for literal in range(literals):
         mine = opened[literal] & left & ~several
         slot, other = plus[start + literal], minus[start + literal]
@@ -160,10 +148,8 @@ def telling_conjunctions(words: int) -> Callable[..., Any]:
                 if heads[condition] < 0:
                     continue
                 literals, low, high = 0, 0, words
-                if (
-                    group_slots[group] != BY_ANYTHING
-                    or offsets[condition] == offsets[condition + 1]
-                ):
+                is_alone = offsets[condition] == offsets[condition + 1]
+                if group_slots[group] != BY_ANYTHING or is_alone:
                     in_slots[0], out_slots[0], literals = group_slots[group], 0, 1
                 for literal in range(offsets[condition], offsets[condition + 1]):
                     in_slots[literals], out_slots[literals] = plus[literal], minus[literal]
@@ -224,20 +210,9 @@ def telling_conjunctions(words: int) -> Callable[..., Any]:
                         opened[literal] = ~of_full | (of_some & ~of_sure)
                         several |= once & opened[literal]
                         once |= opened[literal]
+                    found = left, several, word, fully, somewhat
                     entry = note_open(
-                        entries,
-                        entry,
-                        left,
-                        several,
-                        word,
-                        fully,
-                        somewhat,
-                        condition,
-                        in_slots,
-                        out_slots,
-                        0,
-                        literals,
-                        opened,
+                        entries, entry, found, condition, in_slots, out_slots, 0, literals, opened
                     )
                 if counts[SURE] >= HELD:
                     sure = written(held, SURE, lists, sure)
@@ -250,27 +225,7 @@ def telling_conjunctions(words: int) -> Callable[..., Any]:
 
 
 @kernel(inline="always")
-def untied(  # type: ignore[no-untyped-def]
-    table,
-    possible,
-    full,
-    some,
-    certain,
-    first_mask,
-    plus,
-    minus,
-    code,
-    first,
-    last,
-    start,
-    literals,
-    word,
-    fully,
-    several,
-    is_min,
-    stack,
-    opened,
-):
+def untied(masks, programs, program, literals, word, fully, several, stack, opened):  # type: ignore[no-untyped-def]
     """Of publications of a word, for whom several literals are open, those with whom it takes the
     program to tell the degree.
 
@@ -279,8 +234,11 @@ def untied(  # type: ignore[no-untyped-def]
     the higher of their degrees, where it is false both times the lesser one, otherwise it goes by
     the one alone. For all but the first case, only literals that count remain `opened`.
     """
+    table, possible, full, some, certain, first_mask = masks
+    offsets, plus, minus, code_offsets, code, norms, _, _ = programs
+    start = offsets[program]
     once, twice, thrice, top = uint64(0), uint64(0), uint64(0), 0
-    for at in range(first, last):
+    for at in range(code_offsets[program], code_offsets[program + 1]):
         step = code[at]
         if step >= 0:
             slot, other = plus[step], minus[step]
@@ -310,7 +268,7 @@ def untied(  # type: ignore[no-untyped-def]
         top = under + 1
     by_first, by_second = stack[0, 0] & twice, stack[0, 1] & twice
     tied = thrice | (by_first & by_second)
-    if not is_min:
+    if norms[program] != MIN:
         tied |= twice & ~(by_first | by_second)
     before = uint64(0)
     for literal in range(literals):
@@ -334,8 +292,9 @@ def telling_programs(words: int) -> Callable[..., Any]:
 
         What a pair's open literals do not decide one by one is `undecided`, by condition.
         """
+        masks, programs = borrowed(masks), borrowed(programs)
         table, possible, full, some, certain, first_mask = masks
-        offsets, plus, minus, code_offsets, code, norms, least, first_number = programs
+        offsets, plus, minus, code_offsets, code, _, least, first_number = programs
         heads, _ = lists
         entries, entry = open_ones
         stack, masks_of = np.empty((depth, LEVELS * words), np.uint64), LEVELS * words
@@ -406,48 +365,17 @@ def telling_programs(words: int) -> Callable[..., Any]:
                     continue
                 several = twice[word] & rest
                 if several != 0:
-                    is_min = norms[program] == MIN
-                    steps = code_offsets[program], code_offsets[program + 1]
                     tied = untied(
-                        table,
-                        possible,
-                        full,
-                        some,
-                        certain,
-                        first_mask,
-                        plus,
-                        minus,
-                        code,
-                        steps[0],
-                        steps[1],
-                        start,
-                        literals,
-                        word,
-                        fully,
-                        several,
-                        is_min,
-                        pair_stack,
-                        opened,
+                        masks, programs, program, literals, word, fully, several, pair_stack, opened
                     )
                     tied |= several & somewhat & ~fully
                     hold(held_words, held_whose, counts, UNDECIDED, tied, word, condition)
                     left &= ~tied
                 for literal in range(literals):
                     open_here[literal] = opened[literal, word]
+                found = left, several, word, fully, somewhat
                 entry = note_open(
-                    entries,
-                    entry,
-                    left,
-                    several,
-                    word,
-                    fully,
-                    somewhat,
-                    condition,
-                    plus,
-                    minus,
-                    start,
-                    literals,
-                    open_here,
+                    entries, entry, found, condition, plus, minus, start, literals, open_here
                 )
             if counts[SURE] >= HELD:
                 sure = written(held, SURE, lists, sure)

@@ -103,8 +103,9 @@ class Graded(NamedTuple):
 
 
 @kernel(error_model="numpy", inline="always")
-def set_of(kinds, lows, highs, low_open, high_open, first_any_of, offsets, members, plus, minus):  # type: ignore[no-untyped-def]
+def set_of(asked, plus, minus):  # type: ignore[no-untyped-def]
     """The numbers of which a crisp literal holds: a range, or points, or all but these."""
+    kinds, lows, highs = asked.kinds, asked.lows, asked.highs
     first, last, inverted = 0, 0, False
     low, high, without_low, without_high = -math.inf, math.inf, False, False
     slot = plus
@@ -123,16 +124,16 @@ def set_of(kinds, lows, highs, low_open, high_open, first_any_of, offsets, membe
         else:
             inverted = minus != 0
     if kinds[slot] == ANY_OF:
-        first = offsets[slot - first_any_of]
-        last = offsets[slot - first_any_of + 1]
-        slot = members[first]
+        first = asked.offsets[slot - asked.first_any_of]
+        last = asked.offsets[slot - asked.first_any_of + 1]
+        slot = asked.members[first]
         if lows[slot] != highs[slot]:
             # what is before a number, and what is after it
             low, high = highs[slot], highs[slot]
             first, last, inverted, slot = 0, 0, not inverted, 0
     if first == last and kinds[slot] == RANGE:
         low, high = lows[slot], highs[slot]
-        without_low, without_high = low_open[slot], high_open[slot]
+        without_low, without_high = asked.low_open[slot], asked.high_open[slot]
     return low, high, without_low, without_high, first, last, inverted
 
 
@@ -182,6 +183,16 @@ def text_degrees(table, plus_row, minus_row, words, possible, start, stop):  # t
         else:
             outside = max(outside, possible[at])
     return 1 - (1 - inside), 1 - outside
+
+
+@kernel(error_model="numpy", inline="always")
+def crisp_degrees(asked, facts, words, plus, minus, start, stop):  # type: ignore[no-untyped-def]
+    """Of a crisp literal on a fuzzy value."""
+    if asked.kinds[plus] == TEXT:
+        in_row, out_row = int(words.slots[plus]), int(words.slots[minus])
+        return text_degrees(words.table, in_row, out_row, facts.words, facts.degrees, start, stop)
+    what = set_of(asked, plus, minus)
+    return number_degrees(asked.members, asked.lows, what, facts.corners, facts.shapes, start)
 
 
 @kernel(error_model="numpy", inline="always")
@@ -321,27 +332,14 @@ def lower_by_singles(what, singles, attribute, first, last, publications, high, 
 
 
 @kernel(error_model="numpy", inline="always")
-def put_off_grade(  # type: ignore[no-untyped-def]
-    what,
-    grade,
-    row,
-    starts,
-    corners,
-    shapes,
-    some,
-    count,
-    publications,
-    high,
-    low,
-    numbers,
-    whose,
-    counts,
-):
+def put_off_grade(what, grade, row, facts, some, count, publications, high, low, meetings):  # type: ignore[no-untyped-def]
     """Puts off what a grade with straight edges adds to some pairs; others may be among them.
 
     The answer is how many these are, which stay among `some`.
     """
     t1, t2, t3, t4, left_width, right_width = what
+    starts, corners, shapes = facts
+    numbers, whose, counts = meetings
     others = 0
     for at in range(count):
         pair = some[at]
@@ -395,21 +393,7 @@ def lower_by(fuzzy, plus, minus, norm, first, last, publications, degrees):  # t
     """
     asked, facts, words = fuzzy.asked, fuzzy.facts, fuzzy.words
     row, lows, members, starts = asked.rows[plus], asked.lows, asked.members, facts.starts
-    on_text, what = (
-        asked.kinds[plus] == TEXT,
-        set_of(
-            asked.kinds,
-            asked.lows,
-            asked.highs,
-            asked.low_open,
-            asked.high_open,
-            asked.first_any_of,
-            asked.offsets,
-            asked.members,
-            plus,
-            minus,
-        ),
-    )
+    on_text, what = asked.kinds[plus] == TEXT, set_of(asked, plus, minus)
     table, text_words, possible = words.table, facts.words, facts.degrees
     corners, shapes = facts.corners, facts.shapes
     high, low, in_row, out_row = degrees[0], degrees[1], 0, 0

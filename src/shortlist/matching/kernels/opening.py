@@ -4,16 +4,9 @@ import math
 
 import numpy as np
 
+from shortlist.matching.kernels.borrowing import borrowed
 from shortlist.matching.kernels.compiling import kernel
-from shortlist.matching.kernels.literals import (
-    BELOW,
-    RANGE,
-    TEXT,
-    TYPED,
-    number_degrees,
-    set_of,
-    text_degrees,
-)
+from shortlist.matching.kernels.literals import BELOW, RANGE, TYPED, crisp_degrees
 from shortlist.matching.kernels.meetings import FULL, SHAPES, no_meetings, put_off, settle
 from shortlist.matching.kernels.rounding import round9
 
@@ -27,7 +20,7 @@ def judge_open(fuzzy, entries, count, least, first_number):  # type: ignore[no-u
 
     Conditions have least degrees by number, from a first one on.
     """
-    degrees, pair = np.empty((2, count)), -1
+    fuzzy, degrees, pair = borrowed(fuzzy), np.empty((2, count)), -1
     meetings = no_meetings(3 * FULL)
     for first in range(0, count, FULL):
         last = min(first + FULL, count)
@@ -79,6 +72,7 @@ def put_off_open(fuzzy, entries, first, last, pair, degrees, meetings):  # type:
         left_width, right_width = m2 - m1, m4 - m3
         below, above, inner, outer = m2 - high, low - m3, m2 - low, high - m3
         is_at_end = below == 0.0 or above == 0.0 or inner == 0.0 or outer == 0.0
+        is_at_end |= math.isnan(inner) or math.isnan(outer)  # both have no end there
         if is_at_end or (inverted and inner < left_width and outer < right_width):
             lower_open(fuzzy, slot, other, flagged, degrees, pair)
             continue
@@ -120,23 +114,7 @@ def lower_open(fuzzy, slot, other, flagged, degrees, pair):  # type: ignore[no-u
     asked, facts, words = fuzzy.asked, fuzzy.facts, fuzzy.words
     row, publication = asked.rows[slot], flagged >> 2
     start, stop = facts.starts[row, publication], facts.starts[row, publication + 1]
-    if asked.kinds[slot] == TEXT:
-        in_row, out_row = int(words.slots[slot]), int(words.slots[other])
-        both = text_degrees(words.table, in_row, out_row, facts.words, facts.degrees, start, stop)
-    else:
-        what = set_of(
-            asked.kinds,
-            asked.lows,
-            asked.highs,
-            asked.low_open,
-            asked.high_open,
-            asked.first_any_of,
-            asked.offsets,
-            asked.members,
-            slot,
-            other,
-        )
-        both = number_degrees(asked.members, asked.lows, what, facts.corners, facts.shapes, start)
+    both = crisp_degrees(asked, facts, words, slot, other, start, stop)
     if not flagged & IS_FULL:
         degrees[0, pair] = min(degrees[0, pair], both[0])
     degrees[1, pair] = min(degrees[1, pair], both[1])
