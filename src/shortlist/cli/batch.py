@@ -12,29 +12,11 @@ import typer
 from rich.console import Console
 from rich.table import Table
 
-from shortlist.cli.app import (
-    FINITE,
-    Advertised,
-    AsJson,
-    Dedup,
-    Lateness,
-    LimitFlags,
-    On,
-    RegistryPath,
-    app,
-    check_place,
-    errors,
-    fail,
-    ground_of,
-    limits_of,
-    notes,
-    say,
-    settings_of,
-    warn,
-)
+from shortlist.cli import options
+from shortlist.cli.app import FINITE, app, errors, fail, notes, say, warn
 from shortlist.cli.compiling import compiled_beside
-from shortlist.cli.deployment import ServiceUrl, means_service, reached
-from shortlist.cli.program import without_spark
+from shortlist.cli.deployment import means_service, reached
+from shortlist.cli.program import begin_on
 from shortlist.client.deployment import Deployment
 from shortlist.intake.input_files import input_files, is_table
 from shortlist.model.settings import PlanSetting, Settings
@@ -60,7 +42,7 @@ TimelinePath = Annotated[
 
 @app.command(rich_help_panel=FINITE)
 def run(
-    registry: RegistryPath = None,
+    registry: options.RegistryPath = None,
     publications: PublicationsPath = None,
     *,
     out: Annotated[Path, typer.Option(help="Deliveries: JSON lines, or a .parquet folder.")],
@@ -71,22 +53,20 @@ def run(
     explain: Annotated[
         Path | None, typer.Option(help="Also write why each match was delivered or not.")
     ] = None,
-    with_data: Annotated[
-        bool, typer.Option(help="Deliveries carry the publication's data.")
-    ] = False,
+    with_data: options.WithData = False,
     strict: Annotated[bool, typer.Option(help="Exit with 1 if anything was rejected.")] = False,
-    lateness: Lateness = None,
-    dedup: Dedup = "24h",
-    advertised: Advertised = "optional",
-    limit: LimitFlags = None,
+    lateness: options.Lateness = None,
+    dedup: options.Dedup = "24h",
+    advertised: options.Advertised = "optional",
+    limit: options.LimitFlags = None,
     shards: Annotated[
         int | None,
         typer.Option(
             min=1, max=256, help="How many tasks select; else as many as there are cores."
         ),
     ] = None,
-    master: Annotated[str | None, typer.Option(help="A Spark master; else this machine.")] = None,
-    on: On = "spark",
+    master: options.Master = None,
+    on: options.On = "spark",
     stream: Annotated[
         bool, typer.Option(help="Through Structured Streaming; `--lateness` is 0 then.")
     ] = False,
@@ -99,20 +79,18 @@ def run(
     changes: Annotated[
         Path | None, typer.Option(help="With --stream: also write what leaves shortlists.")
     ] = None,
-    quiet: Annotated[bool, typer.Option(help="Show no progress.")] = False,
-    as_json: AsJson = False,
+    quiet: options.Quiet = False,
+    as_json: options.AsJson = False,
 ) -> None:
     """Rank a finite input and write the deliveries."""
     source = _source(publications, timeline)
-    check_place(on, master)
-    if on == "process":
-        without_spark()
+    begin_on(on, master)
     if stream and explain is not None:
         raise typer.BadParameter("--explain: expected a run without --stream, found one with it")
     if changes is not None and not stream:
         raise typer.BadParameter("--changes: expected a run with --stream, found one without it")
     lateness = "0" if stream and lateness is None else lateness
-    settings = settings_of(lateness, dedup, advertised, limit)
+    settings = options.settings_of(lateness, dedup, advertised, limit)
     steps = Steps(notes, quiet or as_json)
     with errors():
         known = _registry_or_compiled(registry, timeline, settings, shards)
@@ -127,7 +105,7 @@ def run(
         )
         has_commands = timeline is not None
         job = Job(known, source, outputs, settings, steps, has_commands, with_data, shards)
-        report = job.run(ground_of(on, master), Streamed(at_most, plan) if stream else None)
+        report = job.run(options.ground_of(on, master), Streamed(at_most, plan) if stream else None)
         warnings = _warnings(known, source, settings, has_commands)
     if as_json:
         print(json.dumps(report | ({"warnings": warnings} if warnings else {})))
@@ -144,8 +122,8 @@ def check(
     publications: PublicationsPath = None,
     *,
     timeline: TimelinePath = None,
-    limit: LimitFlags = None,
-    as_json: AsJson = False,
+    limit: options.LimitFlags = None,
+    as_json: options.AsJson = False,
 ) -> None:
     """Validate a registry and say what is in it; with an input, also what does not fit to it."""
     from shortlist.engine.engine import Engine
@@ -154,7 +132,7 @@ def check(
     from shortlist.intake.files import read_registry
     from shortlist.intake.roster import summary
 
-    settings = Settings(limits=limits_of(limit))
+    settings = Settings(limits=options.limits_of(limit))
     warnings: list[str] = []
     with errors():
         known = read_registry(registry, settings.limits)
@@ -182,7 +160,7 @@ def check(
 
 @app.command(rich_help_panel=FINITE)
 def explain(
-    registry: RegistryPath = None,
+    registry: options.RegistryPath = None,
     publications: PublicationsPath = None,
     *,
     publication: Annotated[str, typer.Option(help="The id of a publication.")],
@@ -196,19 +174,19 @@ def explain(
             help="Where no files are given: what the deployment on this log has read.",
         ),
     ] = None,
-    service: ServiceUrl = None,
-    lateness: Lateness = None,
-    dedup: Dedup = "24h",
-    advertised: Advertised = "optional",
-    limit: LimitFlags = None,
-    as_json: AsJson = False,
+    service: options.ServiceUrl = None,
+    lateness: options.Lateness = None,
+    dedup: options.Dedup = "24h",
+    advertised: options.Advertised = "optional",
+    limit: options.LimitFlags = None,
+    as_json: options.AsJson = False,
 ) -> None:
     """Say why one publication is on one shortlist, or is not. Needs no Spark."""
     from shortlist.cli.replaying import explanations
     from shortlist.engine.explanation import Question
     from shortlist.engine.replay import replay
 
-    settings = settings_of(lateness, dedup, advertised, limit)
+    settings = options.settings_of(lateness, dedup, advertised, limit)
     question = Question(publication=publication, source=source, shortlist=shortlist)
     if log is not None and registry is None and timeline is None:
         found = explanations(log, question, limit)

@@ -11,9 +11,10 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from shortlist.cli.app import LIVE, AsJson, app, notes, say
-from shortlist.cli.deployment import LogOrNone, ServiceUrl, only_with_log, reached
-from shortlist.cli.sending import STANDARD_INPUT, WAITING, FilePaths, Patience, Wait, incoming
+from shortlist.cli import options
+from shortlist.cli.app import LIVE, app, notes, say
+from shortlist.cli.deployment import only_with_log, reached
+from shortlist.cli.sending import STANDARD_INPUT, WAITING, incoming
 from shortlist.cli.sending import send as send_lines
 from shortlist.client.commands import Order, Sent, Verdict, checked, effects
 from shortlist.client.deployment import Deployment
@@ -73,7 +74,7 @@ def definitions(attribute: AttributeName, term: TermName, meaning: Meaning) -> I
         yield Order(place, "define", {"attribute": attribute, "terms": terms})
 
 
-def line_orders(verb: str, files: FilePaths = None) -> Iterator[Order]:
+def line_orders(verb: str, files: options.FilePaths = None) -> Iterator[Order]:
     """One noun a line."""
     from shortlist.intake.lines import BadItem, parse_json
 
@@ -84,7 +85,7 @@ def line_orders(verb: str, files: FilePaths = None) -> Iterator[Order]:
             yield Order(line.place, verb, problem=str(problem))
 
 
-def subscriptions(files: FilePaths = None) -> Iterator[Order]:
+def subscriptions(files: options.FilePaths = None) -> Iterator[Order]:
     """One subscription a line, or whole registries, whose other nouns are made too."""
     for path in files or [STANDARD_INPUT]:
         is_registry = path.suffix in REGISTRY_SUFFIXES
@@ -125,12 +126,12 @@ def _names_a_shortlist(noun: object) -> bool:
 class Dispatch:
     """When and where to; these options all the commands here have."""
 
-    log: LogOrNone = None
+    log: options.LogOrNone = None
     at: Time = None
-    wait: Wait = False
-    patience: Patience = 60
-    as_json: AsJson = False
-    service: ServiceUrl = None
+    wait: options.Wait = False
+    patience: options.Patience = 60
+    as_json: options.AsJson = False
+    service: options.ServiceUrl = None
 
     def send(self, orders: Sequence[Order]) -> None:
         with reached(self.log, self.service) as deployment:

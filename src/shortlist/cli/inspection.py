@@ -13,8 +13,9 @@ import typer
 from rich.console import Console
 from rich.table import Table
 
-from shortlist.cli.app import LIVE, AsJson, app, errors, fail, say, warn
-from shortlist.cli.deployment import LogOrNone, ServiceUrl, no_shortlist, only_with_log, reached
+from shortlist.cli import options
+from shortlist.cli.app import LIVE, app, errors, fail, say, warn
+from shortlist.cli.deployment import no_shortlist, only_with_log, reached
 from shortlist.client.deployment import Deployment
 from shortlist.client.status import live_status
 from shortlist.log.base import DELIVERIES, INPUT
@@ -57,12 +58,12 @@ def status(
         Path | None, typer.Argument(help="What `Engine.snapshot` gave, in place of a log.")
     ] = None,
     *,
-    log: LogOrNone = None,
-    service: ServiceUrl = None,
+    log: options.LogOrNone = None,
+    service: options.ServiceUrl = None,
     mistakes: Annotated[
         bool, typer.Option(help="Also say what looks like a mistake: that takes longer.")
     ] = False,
-    as_json: AsJson = False,
+    as_json: options.AsJson = False,
 ) -> None:
     """Say how a deployment is doing, or what a saved state holds."""
     if snapshot is not None:
@@ -121,10 +122,10 @@ def _saved_status(snapshot: Path, as_json: bool) -> None:
 def show(
     shortlist: Annotated[str, typer.Argument(help="The id of a shortlist.")],
     *,
-    log: LogOrNone = None,
-    service: ServiceUrl = None,
+    log: options.LogOrNone = None,
+    service: options.ServiceUrl = None,
     with_data: Annotated[bool, typer.Option(help="With the publications' data.")] = False,
-    as_json: AsJson = False,
+    as_json: options.AsJson = False,
 ) -> None:
     """Show what is on a shortlist now, the best first."""
     with reached(log, service) as place:
@@ -161,9 +162,9 @@ def _content_of(place: Deployment | Remote, shortlist: str, with_data: bool) -> 
 def held_back(
     shortlist: Annotated[str, typer.Argument(help="The id of a shortlist.")],
     *,
-    log: LogOrNone = None,
-    service: ServiceUrl = None,
-    as_json: AsJson = False,
+    log: options.LogOrNone = None,
+    service: options.ServiceUrl = None,
+    as_json: options.AsJson = False,
 ) -> None:
     """Show what was published lately, matches a shortlist, and was not delivered, and why."""
     with reached(log, service) as place:

@@ -9,7 +9,8 @@ from typing import Annotated
 
 import typer
 
-from shortlist.cli.app import LIVE, AsJson, app, errors, warn
+from shortlist.cli import options
+from shortlist.cli.app import LIVE, app, errors, warn
 from shortlist.cli.deployment import PATIENCE_SECONDS
 
 LOOPBACK = ("http://127.0.0.1", "http://localhost", "http://[::1]")
@@ -19,7 +20,7 @@ LOOPBACK = ("http://127.0.0.1", "http://localhost", "http://[::1]")
 def login(
     url: Annotated[str, typer.Argument(help="Where the service is, such as https://HOST.")],
     *,
-    as_json: AsJson = False,
+    as_json: options.AsJson = False,
 ) -> None:
     """Keep the key to a service, which commands mean from then on if they name no log.
 

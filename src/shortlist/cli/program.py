@@ -6,6 +6,7 @@ from typing import Any
 
 from typer.models import CommandInfo
 
+from shortlist.cli import options
 from shortlist.cli.app import app
 from shortlist.unused import leave_out_unused
 
@@ -48,7 +49,8 @@ def _name(command: CommandInfo) -> str | None:
     return command.name or (command.callback and command.callback.__name__)
 
 
-def without_spark() -> None:
-    """What follows in this process imports only what it uses."""
-    if _Process.is_own:
+def begin_on(on: options.Place, master: str | None = None) -> None:
+    """Checks where a job is to run; without Spark this process imports only what it uses."""
+    options.check_place(on, master)
+    if on == "process" and _Process.is_own:
         leave_out_unused()

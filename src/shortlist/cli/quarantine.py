@@ -7,10 +7,10 @@ import typer
 from rich.console import Console
 from rich.text import Text
 
-from shortlist.cli.app import LIVE, AsJson, app, fail, say
+from shortlist.cli import options
+from shortlist.cli.app import LIVE, app, fail, say
 from shortlist.cli.commands import Dispatch, Time
-from shortlist.cli.deployment import LogOrNone, ServiceUrl, only_with_log, reached
-from shortlist.cli.sending import Patience, Wait
+from shortlist.cli.deployment import only_with_log, reached
 from shortlist.cli.watching import readable_reject
 from shortlist.client.commands import Order
 from shortlist.client.deployment import Deployment
@@ -25,15 +25,15 @@ def quarantine(
         list[int] | None, typer.Argument(help="Positions of entries; else list all.")
     ] = None,
     *,
-    log: LogOrNone = None,
-    service: ServiceUrl = None,
+    log: options.LogOrNone = None,
+    service: options.ServiceUrl = None,
     retry: Annotated[bool, typer.Option("--retry", help="Let them arrive anew.")] = False,
     drop: Annotated[bool, typer.Option("--drop", help="Forget them.")] = False,
     every: Annotated[bool, typer.Option("--all", help="All that is there.")] = False,
     at: Time = None,
-    wait: Wait = False,
-    patience: Patience = 60,
-    as_json: AsJson = False,
+    wait: options.Wait = False,
+    patience: options.Patience = 60,
+    as_json: options.AsJson = False,
 ) -> None:
     """List what the engine fails on; let it arrive anew, or forget it."""
     if retry and drop:

@@ -10,29 +10,12 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from shortlist.cli.app import (
-    LIVE,
-    OFF,
-    Advertised,
-    Dedup,
-    LimitFlags,
-    LiveAhead,
-    LiveLateness,
-    LiveTime,
-    On,
-    RegistryPath,
-    app,
-    check_address,
-    check_place,
-    duration_of,
-    errors,
-    fail,
-    live_settings,
-)
+from shortlist.cli import options
+from shortlist.cli.app import LIVE, app, errors, fail
 from shortlist.cli.compiling import compiled_beside, cores
-from shortlist.cli.deployment import LogUrl, announced_folder, folder_of, opened
+from shortlist.cli.deployment import announced_folder, folder_of, opened
 from shortlist.cli.grounds import ToRestore, begin_ground
-from shortlist.cli.program import without_spark
+from shortlist.cli.program import begin_on
 from shortlist.client.waiting import wait_for
 from shortlist.live.locking import AlreadyRunning, only_driver
 from shortlist.live.places import announce, files_in
@@ -51,27 +34,25 @@ FIRST = "first"
 
 @app.command(rich_help_panel=LIVE)
 def up(
-    registry: RegistryPath = None,
+    registry: options.RegistryPath = None,
     *,
-    log: LogUrl,
+    log: options.LogUrl,
     state: Annotated[
         Path | None, typer.Option(help="Where its state goes; else beside a log in a file.")
     ] = None,
-    basis: LiveTime = None,
-    lateness: LiveLateness = None,
-    ahead: LiveAhead = None,
-    dedup: Dedup = "24h",
-    advertised: Advertised = "optional",
-    limit: LimitFlags = None,
+    basis: options.LiveTime = None,
+    lateness: options.LiveLateness = None,
+    ahead: options.LiveAhead = None,
+    dedup: options.Dedup = "24h",
+    advertised: options.Advertised = "optional",
+    limit: options.LimitFlags = None,
     shards: Annotated[
         int | None, typer.Option(min=1, max=256, help="How many tasks select; else one per core.")
     ] = None,
     plan: Annotated[
         PlanSetting, typer.Option(help="replicate, broadcast, rendezvous, or auto.")
     ] = "auto",
-    with_data: Annotated[
-        bool, typer.Option(help="Deliveries carry the publication's data.")
-    ] = False,
+    with_data: options.WithData = False,
     changes: Annotated[
         bool, typer.Option(help="Also tell what leaves shortlists (`watch --changes`).")
     ] = False,
@@ -81,30 +62,28 @@ def up(
     ] = "500ms",
     metrics: Annotated[str, typer.Option(help="Where metrics are shown, or off.")] = LOOPBACK,
     logs: Annotated[Path | None, typer.Option(help="Structured logs go to this file.")] = None,
-    master: Annotated[str | None, typer.Option(help="A Spark master; else this machine.")] = None,
-    on: On = "spark",
+    master: options.Master = None,
+    on: options.On = "spark",
     workers: Annotated[
         int | None,
         typer.Option(min=1, max=256, help="With --on process: how many others; else one per core."),
     ] = None,
-    with_input: Annotated[
-        bool, typer.Option(help="Stop when standard input ends: with whoever started it.")
-    ] = False,
+    with_input: options.WithInput = False,
 ) -> None:
     """Run a deployment: read the log, select, deliver, and go on where it was."""
-    check_place(on, master)
-    check_address(metrics)
-    silence = None if heartbeat == OFF else duration_of("--heartbeat", heartbeat)
+    options.check_place(on, master)
+    options.check_address(metrics)
+    silence = None if heartbeat == options.OFF else options.duration_of("--heartbeat", heartbeat)
     with errors():
         folder = folder_of(log, state)
         _refuse_second(folder)
-    if on == "process":
-        without_spark()
-    elif workers is not None:
+    begin_on(on)
+    if on == "spark" and workers is not None:
         raise typer.BadParameter("--workers: expected --on process with it, found --on spark")
     with errors():
         kept = _kept(log)
-        settings = live_settings(_basis(kept, basis), lateness, ahead, dedup, advertised, limit)
+        basis = _basis(kept, basis)
+        settings = options.live_settings(basis, lateness, ahead, dedup, advertised, limit)
         begins = registry if kept is None else None
         # what tasks of a cluster may not see is not compiled here
         into = None if master else (folder / FIRST, shards or workers or cores())
@@ -189,7 +168,7 @@ SavepointPath = Annotated[Path, typer.Argument(help="A savepoint: one file.")]
 @app.command("rescale", rich_help_panel=LIVE)
 def rescale_command(
     *,
-    log: LogUrl,
+    log: options.LogUrl,
     shards: Annotated[int, typer.Option(min=1, max=256, help="How many there are to be.")],
     wait: Annotated[float, typer.Option(help="Seconds to wait for a running deployment.")] = 120,
 ) -> None:
@@ -209,7 +188,7 @@ def rescale_command(
 
 
 @app.command("export", rich_help_panel=LIVE)
-def export_command(savepoint: SavepointPath, *, log: LogUrl) -> None:
+def export_command(savepoint: SavepointPath, *, log: options.LogUrl) -> None:
     """Write the whole state to one file: it can go on with another log, cluster or version."""
     from shortlist.live.outlets import LogOutlet, put_out
     from shortlist.live.savepoint import export
@@ -228,7 +207,7 @@ def export_command(savepoint: SavepointPath, *, log: LogUrl) -> None:
 def import_command(
     savepoint: SavepointPath,
     *,
-    log: LogUrl,
+    log: options.LogUrl,
     state: Annotated[Path | None, typer.Option(help="Where its state goes.")] = None,
 ) -> None:
     """Begin a deployment with what was exported, on a log that is empty."""

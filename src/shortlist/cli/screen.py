@@ -5,7 +5,8 @@ from collections import Counter
 from contextlib import ExitStack
 from typing import TYPE_CHECKING
 
-from shortlist.cli.app import OFF, cause_of, fail, notes, say
+from shortlist.cli import options
+from shortlist.cli.app import cause_of, fail, notes, say
 from shortlist.cli.stopping import stop_with_input, stopped_by_signals
 from shortlist.client.deployment import read_up_to
 from shortlist.live.driver import Driver, Report
@@ -40,7 +41,7 @@ def run_deployment(
 
 def shown_metrics(address: str, stack: ExitStack) -> "Metrics | None":
     """Metrics, which can be looked at for as long as the stack is open."""
-    if address == OFF:
+    if address == options.OFF:
         return None
     from prometheus_client import CollectorRegistry
 

@@ -16,21 +16,9 @@ import typer
 from rich.console import Console
 from rich.table import Table
 
-from shortlist.cli.app import (
-    LIVE,
-    OFF,
-    AsJson,
-    LimitFlags,
-    On,
-    Place,
-    RegistryPath,
-    app,
-    errors,
-    fail,
-    limits_of,
-    say,
-)
-from shortlist.cli.deployment import LogOrNone, LogUrl, opened
+from shortlist.cli import options
+from shortlist.cli.app import LIVE, app, errors, fail, say
+from shortlist.cli.deployment import opened
 from shortlist.log.base import Log
 
 if TYPE_CHECKING:
@@ -41,9 +29,9 @@ Name = Annotated[str, typer.Argument(help="The name of the key.")]
 
 @app.command(rich_help_panel=LIVE)
 def serve(
-    registry: RegistryPath = None,
+    registry: options.RegistryPath = None,
     *,
-    log: LogOrNone = None,
+    log: options.LogOrNone = None,
     tenant: Annotated[
         list[str] | None,
         typer.Option(help="In place of --log, for each of several: NAME=LOG."),
@@ -51,7 +39,7 @@ def serve(
     up: Annotated[
         bool, typer.Option("--up", help="Run the deployment, too; with REGISTRY that is so.")
     ] = False,
-    on: On = "process",
+    on: options.On = "process",
     host: Annotated[
         str, typer.Option(help="The address to listen on; but on loopback keys are needed.")
     ] = "127.0.0.1",
@@ -62,7 +50,7 @@ def serve(
     private_webhooks: Annotated[
         bool, typer.Option(help="Webhooks may lead into this network, and over plain HTTP.")
     ] = False,
-    limit: LimitFlags = None,
+    limit: options.LimitFlags = None,
 ) -> None:
     """Serve a deployment over HTTP: its API, its streams and its page.
 
@@ -72,9 +60,9 @@ def serve(
     from shortlist.service.serving import is_loopback
     from shortlist.service.state import LIMITS, Options
 
-    options = Options(
+    how = Options(
         is_loopback=is_loopback(host),
-        limits=limits_of(limit, LIMITS),
+        limits=options.limits_of(limit, LIMITS),
         patience=patience,
         heartbeat=heartbeat,
         per_second=rate,
@@ -95,12 +83,12 @@ def serve(
             }
         is_up = up or registry is not None
         runs = [] if not is_up else [*urls.values()] if log is None else [log]
-        _serve(known, options, (host, port), [partial(deployed, registry, run, on) for run in runs])
+        _serve(known, how, (host, port), [partial(deployed, registry, run, on) for run in runs])
 
 
 def _serve(
     known: Log | dict[str, Log],
-    options: Options,
+    how: Options,
     place: tuple[str, int],
     runs: Sequence[Callable[[Callable[[], object]], AbstractContextManager[None]]],
 ) -> None:
@@ -116,7 +104,7 @@ def _serve(
         who = "keys are asked for" if has_keys else "without keys: everybody here may do all"
     with bound_socket(host, port) as listening, ExitStack() as stack:
         where = f"http://{f'[{host}]' if ':' in host else host}:{listening.getsockname()[1]}"
-        server = make_server(known, options)
+        server = make_server(known, how)
         for run in runs:
             stack.enter_context(run(lambda: setattr(server, "should_exit", True)))
         say([f"{where} ({who}); the API is described at {where}/docs"])
@@ -144,13 +132,13 @@ def _tenants(texts: Sequence[str]) -> dict[str, str]:
 
 @contextmanager
 def deployed(
-    registry: Path | None, log: str, on: Place, ended: Callable[[], object]
+    registry: Path | None, log: str, on: options.Place, ended: Callable[[], object]
 ) -> Iterator[None]:
     """The deployment in a process of its own, which ends with this one however that ends; tells if
     it ends by itself, which fails."""
     given = [] if registry is None else [str(registry)]
-    options = ["--log", log, "--on", on, "--metrics", OFF, "--with-input"]
-    command = [sys.executable, "-m", "shortlist", "up", *given, *options]
+    more = ["--log", log, "--on", on, "--metrics", options.OFF, "--with-input"]
+    command = [sys.executable, "-m", "shortlist", "up", *given, *more]
     # an interrupt at the terminal is for this process alone, which ends the other
     child = subprocess.Popen(command, stdin=subprocess.PIPE, start_new_session=True)
     watcher = Thread(target=lambda: (child.wait(), ended()))
@@ -170,7 +158,7 @@ def deployed(
 def allow(
     name: Name,
     *,
-    log: LogUrl,
+    log: options.LogUrl,
     role: Annotated[
         Literal["publisher", "subscriber", "operator"], typer.Option(help="What it is for.")
     ],
@@ -178,7 +166,7 @@ def allow(
         str | None,
         typer.Option(help="The subscriber whose shortlists, or the source, that it is for."),
     ] = None,
-    as_json: AsJson = False,
+    as_json: options.AsJson = False,
 ) -> None:
     """Make a key for the service, and print it, this one time."""
     from shortlist.client.keys import Holder, add_key
@@ -189,7 +177,7 @@ def allow(
 
 
 @app.command(rich_help_panel=LIVE)
-def forbid(name: Name, *, log: LogUrl) -> None:
+def forbid(name: Name, *, log: options.LogUrl) -> None:
     """Remove a key: within seconds nobody gets in by it."""
     from shortlist.client.keys import remove_key
 
@@ -198,7 +186,7 @@ def forbid(name: Name, *, log: LogUrl) -> None:
 
 
 @app.command(rich_help_panel=LIVE)
-def keys(*, log: LogUrl, as_json: AsJson = False) -> None:
+def keys(*, log: options.LogUrl, as_json: options.AsJson = False) -> None:
     """List the keys of the service: whose they are, not what they are."""
     from dataclasses import asdict
 

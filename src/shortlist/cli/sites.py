@@ -13,9 +13,10 @@ import typer
 from rich.console import Console
 from rich.table import Table
 
-from shortlist.cli.app import LIVE, OFF, AsJson, app, check_address, duration_of, errors, notes, say
-from shortlist.cli.deployment import LogUrl, announced_folder, opened
-from shortlist.cli.program import without_spark
+from shortlist.cli import options
+from shortlist.cli.app import LIVE, app, errors, notes, say
+from shortlist.cli.deployment import announced_folder, opened
+from shortlist.cli.program import begin_on
 from shortlist.client.waiting import wait_for
 from shortlist.live.places import SQLITE, announced
 from shortlist.log.opening import kind_of
@@ -37,7 +38,7 @@ app.add_typer(site_app, name="site", rich_help_panel=LIVE)
 def join_command(
     name: Annotated[str, typer.Argument(help="The name of this site: small letters and digits.")],
     *,
-    log: LogUrl,
+    log: options.LogUrl,
     neighbour: Annotated[
         list[str],
         typer.Option(help="NAME, or NAME=ADDRESS where the link has another log; one or more."),
@@ -52,18 +53,18 @@ def join_command(
     keep: Annotated[
         str, typer.Option(help="How long publications are kept for whoever asks for them late.")
     ] = "1h",
-    metrics: Annotated[str, typer.Option(help="HOST:PORT where metrics are shown, or off.")] = OFF,
-    with_input: Annotated[
-        bool, typer.Option(help="Stop when standard input ends: with whoever started it.")
-    ] = False,
+    metrics: Annotated[
+        str, typer.Option(help="HOST:PORT where metrics are shown, or off.")
+    ] = options.OFF,
+    with_input: options.WithInput = False,
 ) -> None:
     """Exchange publications with neighbours, beside a deployment that runs on the same log."""
-    check_address(metrics)
-    kept = duration_of("--keep", keep)
+    options.check_address(metrics)
+    kept = options.duration_of("--keep", keep)
     addresses = dict(_address(each, links) for each in neighbour)
     if len(addresses) < len(neighbour):
         raise typer.BadParameter("--neighbour: expected each neighbour once, found one twice")
-    without_spark()
+    begin_on("process")
     from shortlist.cli.stopping import stop_with_input, stopped_by_signals
     from shortlist.sites.metrics import LinkMetrics
     from shortlist.sites.running import Running, Wanted
@@ -71,7 +72,7 @@ def join_command(
     _wait_for_deployment(log)
     with errors(), ExitStack() as stack:
         shown = LinkMetrics()
-        if metrics != OFF:
+        if metrics != options.OFF:
             say([f"metrics: {stack.enter_context(_served(metrics, shown))}"])
         wanted = Wanted(name=name, log=log, neighbours=addresses, keep=kept)
         running = Running(wanted, _Screen(name, shown))
@@ -82,7 +83,7 @@ def join_command(
 
 
 @site_app.command("status")
-def status_command(*, log: LogUrl, as_json: AsJson = False) -> None:
+def status_command(*, log: options.LogUrl, as_json: options.AsJson = False) -> None:
     """Say how the links of a site are doing: what crossed them, and what did not have to."""
     from shortlist.sites.status import site_status
 

@@ -7,6 +7,7 @@ import sys
 import time
 from collections.abc import Iterator, Mapping
 from contextlib import suppress
+from functools import partial
 from itertools import islice
 from queue import Empty, SimpleQueue
 from threading import Thread
@@ -16,14 +17,9 @@ import typer
 from rich.console import Console
 from rich.text import Text
 
-from shortlist.cli.app import LIVE, AsJson, app, fail
-from shortlist.cli.deployment import (
-    LogOrNone,
-    ServiceUrl,
-    no_shortlist,
-    only_with_log,
-    reached,
-)
+from shortlist.cli import options
+from shortlist.cli.app import LIVE, app, fail
+from shortlist.cli.deployment import no_shortlist, only_with_log, reached
 from shortlist.client.deployment import Deployment
 from shortlist.client.following import Following, News
 from shortlist.client.tracing import traced
@@ -39,8 +35,8 @@ if TYPE_CHECKING:
 def watch(
     shortlist: Annotated[str | None, typer.Argument(help="Its id; all if there is none.")] = None,
     *,
-    log: LogOrNone = None,
-    service: ServiceUrl = None,
+    log: options.LogOrNone = None,
+    service: options.ServiceUrl = None,
     subscriber: Annotated[str | None, typer.Option(help="Only this subscriber's.")] = None,
     after: Annotated[
         int | None, typer.Option(min=0, help="Those behind this offset; else those from now on.")
@@ -58,7 +54,7 @@ def watch(
     until_idle: Annotated[
         float | None, typer.Option(min=0, help="Stop when nothing came for so many seconds.")
     ] = None,
-    as_json: AsJson = False,
+    as_json: options.AsJson = False,
 ) -> None:
     """Print deliveries as they come."""
     if after is not None and consumer is not None:
@@ -206,20 +202,18 @@ def trace(
     source: Annotated[str, typer.Argument(help="The publisher.")],
     publication: Annotated[str, typer.Argument(metavar="ID", help="The publication's id.")],
     *,
-    log: LogOrNone = None,
-    service: ServiceUrl = None,
-    as_json: AsJson = False,
+    log: options.LogOrNone = None,
+    service: options.ServiceUrl = None,
+    as_json: options.AsJson = False,
 ) -> None:
     """Follow one publication through the log: its entry, and its deliveries or why not."""
     with reached(log, service) as place:
-        if isinstance(place, Deployment):
-            found = traced(place.log, source, publication)
-        else:
-            found = place.trace(source, publication)
-            while (after := found.pop("next")) is not None:
-                page = place.trace(source, publication, after)
-                found["deliveries"] += page["deliveries"]
-                found["next"] = page["next"]
+        page = partial(traced, place.log) if isinstance(place, Deployment) else place.trace
+        found = page(source, publication)
+        while (after := found.pop("next")) is not None:
+            more = page(source, publication, after)
+            found["deliveries"] += more["deliveries"]
+            found["next"] = more["next"]
     if not found["entries"]:
         fail([f"there is no publication {publication!r} of {source!r} in the log"])
     if as_json:

@@ -6,10 +6,9 @@ import json
 from collections.abc import Iterator
 from typing import Any
 
-from shortlist.client.deployment import Deployment, read_up_to
+from shortlist.client.deployment import Deployment, last_entries, read_up_to
 from shortlist.live.lag import Lag, lag
 from shortlist.live.manifest import Manifest
-from shortlist.live.registers import NoDeployment
 from shortlist.log.base import DELIVERIES, INPUT, REJECTS, Log
 from shortlist.model.counts import OTHER_TYPE, REJECTED, SUPPRESSED, labelled
 from shortlist.model.settings import UNLIMITED
@@ -67,12 +66,11 @@ def live_status(deployment: Deployment, now: float, mistakes: bool = False) -> D
 
 def rate(log: Log, stream: str, now: float) -> float:
     """Entries a second, over the last ones up to now."""
-    end = log.end(stream)
-    first = next(log.read(stream, max(end - RECENT, 0), end), None)
+    first = next(last_entries(log, stream, RECENT), None)
     if first is None:
         return 0.0
     seconds = max(now - first.appended / 1e6, 0.001)
-    return round((end - first.offset + 1) / seconds, 3)
+    return round((log.end(stream) - first.offset + 1) / seconds, 3)
 
 
 def _warnings(log: Log, manifest: Manifest, behind: Lag, age: float) -> Iterator[str]:
@@ -109,8 +107,7 @@ def _mistakes(deployment: Deployment, read: int) -> list[str]:
 
 def recent_rejects(log: Log, now: float) -> Iterator[str]:
     """A warning, if something was turned away within the last minute."""
-    end = log.end(REJECTS)
-    entries = [*log.read(REJECTS, max(end - RECENT, 0), end)]
+    entries = last_entries(log, REJECTS, RECENT)
     recent = [entry for entry in entries if now - entry.appended / 1e6 < RECENT_SECONDS]
     if recent:
         last = json.loads(recent[-1].content)
@@ -127,9 +124,7 @@ def in_quarantine(deployment: Deployment) -> list[dict[str, Any]]:
     from shortlist.live.segments import Segments
     from shortlist.live.tables import QUARANTINE
 
-    manifest, files = deployment.manifest, deployment.files
-    if manifest is None or files is None:
-        raise NoDeployment("expected a deployment whose state can be read here, found none")
+    manifest, files = deployment.state
     found = Segments(files, "quarantine", QUARANTINE).rows(manifest.quarantine)
     items = (Quarantined(*row) for row in rows(found.to_batches()))
     return [item._asdict() | {"time": format_time(item.time)} for item in items]

@@ -8,18 +8,13 @@ from collections.abc import Iterable
 from typing import Any
 
 from shortlist.intake.roster import Roster
-from shortlist.log.base import DELIVERIES, Entry, Log
+from shortlist.log.base import Entry
 from shortlist.measures.spread import entropy, fairness
 from shortlist.model.times import format_time
 
 MOST_DELIVERIES = 2_000
 """That are looked at: the last ones."""
 MOST_SHOWN = 10
-
-
-def recent_deliveries(log: Log, most: int = MOST_DELIVERIES) -> list[Entry]:
-    end = log.end(DELIVERIES)
-    return [*log.read(DELIVERIES, max(end - most, 0), end)]
 
 
 def usage(roster: Roster, deliveries: Iterable[Entry]) -> dict[str, Any]:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import time
+from functools import partial
 from typing import Annotated, Any, Literal
 
 from fastapi import APIRouter, Query
@@ -11,11 +12,12 @@ from fastapi.responses import Response
 from prometheus_client import CONTENT_TYPE_LATEST, generate_latest
 
 from shortlist.client.commands import Order
+from shortlist.client.deployment import last_entries
 from shortlist.client.status import in_quarantine, live_status
-from shortlist.client.tracing import trace_deliveries, trace_entries
-from shortlist.client.usage import recent_deliveries
+from shortlist.client.tracing import traced
+from shortlist.client.usage import MOST_DELIVERIES
 from shortlist.client.usage import usage as usage_of
-from shortlist.log.base import REJECTS
+from shortlist.log.base import DELIVERIES, REJECTS
 from shortlist.model.wording import shown
 from shortlist.service.access import check_role
 from shortlist.service.paging import Most
@@ -60,7 +62,7 @@ def usage(service: Here, caller: Caller) -> dict[str, Any]:
     """What the last deliveries were spent on: the subscriptions that took most, and how evenly
     they spread over all that are live."""
     check_role(caller)
-    recent = recent_deliveries(service.log)
+    recent = [*last_entries(service.log, DELIVERIES, MOST_DELIVERIES)]
     return service.registry.ask(lambda roster: usage_of(roster, recent))
 
 
@@ -81,8 +83,7 @@ def rejects(
 ) -> dict[str, Any]:
     """What was turned away last, and why."""
     check_role(caller)
-    end = service.log.end(REJECTS)
-    entries = [*service.log.read(REJECTS, max(end - limit, 0), end)]
+    entries = last_entries(service.log, REJECTS, limit)
     items = [{"offset": entry.offset, **json.loads(entry.content)} for entry in entries]
     return {"items": items[::-1]}
 
@@ -100,17 +101,11 @@ async def trace(
     `next` is where the following page begins; pages may be short."""
     check_role(caller)
 
-    def answer() -> dict[str, Any]:
-        found: dict[str, Any] = {}
-        begins = after
-        if begins is None:
-            found = trace_entries(service.log, source, id)
-            begins = found.pop("after")
-        if begins is None:
-            raise Refused(404, f"there is no publication {shown(id)} of {shown(source)} in the log")
-        return found | trace_deliveries(service.log, source, id, begins, limit)
-
-    return await service.replays.run(caller, answer)
+    answer = partial(traced, service.log, source, id, after, limit)
+    found = await service.replays.run(caller, answer)
+    if after is None and not found["entries"]:
+        raise Refused(404, f"there is no publication {shown(id)} of {shown(source)} in the log")
+    return found
 
 
 @router.get("/quarantine")

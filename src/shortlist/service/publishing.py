@@ -10,7 +10,7 @@ from fastapi.responses import JSONResponse
 from fastapi.routing import APIRoute
 
 from shortlist.client.commands import Order
-from shortlist.client.fates import Became, Ends, awaited, became
+from shortlist.client.fates import Ends, awaited, became
 from shortlist.client.keys import Holder
 from shortlist.client.sending import MOST_LINES
 from shortlist.client.waiting import passed
@@ -114,17 +114,11 @@ async def fates(
     patience = min(wait, service.options.patience)
     manifest = await passed(service.deployment, awaited(published), patience)
 
-    def found() -> dict[int, Became]:
+    def found() -> list[dict[str, Any]]:
         before = Ends.at(service.log, entries[0].appended)
         return became(service.log, manifest, published, before)
 
-    fates = await asyncio.to_thread(found)
-    items = [
-        {"id": document["id"], "source": document["source"], "offset": offset}
-        | {name: told for name, told in fates[offset]._asdict().items() if told is not None}
-        for offset, document in published.items()
-    ]
-    return {"items": items}
+    return {"items": await asyncio.to_thread(found)}
 
 
 def _published(caller: Holder, entry: Entry) -> dict[str, Any]:

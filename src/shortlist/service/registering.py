@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Mapping
 from dataclasses import dataclass
+from itertools import islice
 from typing import Annotated, Any
 
 from fastapi import APIRouter, Path, Query, Response
@@ -17,10 +18,10 @@ from shortlist.client.nouns import (
     changed,
     live_noun,
     live_nouns,
+    nouns_of,
     orders_for,
-    policy_kinds,
+    owner_of,
     read_noun,
-    subscriber_of,
 )
 from shortlist.intake.defining import Users, defined
 from shortlist.intake.documents import Kind, dump
@@ -52,7 +53,7 @@ class Resource:
         """Whether the caller may see and change it; of others' nobody learns that they exist."""
         if isinstance(noun, Advertisement):
             check_publisher(self.caller, noun.source)
-        elif not may_see(self.caller, subscriber_of(roster, noun)):
+        elif not may_see(self.caller, owner_of(roster, noun)):
             check_role(self.caller, "subscriber")
             if is_live:
                 raise Refused(404, f"there is no live {self.kind} {shown(noun.id)}")
@@ -67,7 +68,7 @@ class Resource:
     def wanted(self, roster: Roster, document: Mapping[str, Any]) -> tuple[Noun, list[Order]]:
         """The noun that a document describes, and the commands that lead to it."""
         limits = self.service.options.limits
-        noun = read_noun(self.kind, self._owned(document), self.service.registry.vocabulary, limits)
+        noun = read_noun(self.kind, self._owned(document), roster.vocabulary, limits)
         self.check(roster, noun, is_live=False)
         before = live_nouns(roster, self.kind).get(noun.id)
         if before is not None and not self.may_change(roster, before):
@@ -97,7 +98,7 @@ class Resource:
 
         def asked(roster: Roster) -> tuple[Noun, list[Order], str | None]:
             noun, orders = self.wanted(roster, document)
-            commands = checked(orders, self.service.registry.vocabulary)
+            commands = checked(orders, roster.vocabulary)
             said = effect(roster, commands[0]) if len(commands) == 1 else None
             return noun, orders, said
 
@@ -133,18 +134,10 @@ def add_routes(kind: Kind, path: str, tag: str) -> None:
         resource = Resource(kind, service, caller)
         check_role(caller, "publisher" if kind == "advertisement" else "subscriber")
 
-        def is_asked(roster: Roster, noun: Noun) -> bool:
-            if not resource.may_change(roster, noun):
-                return False
-            of = getattr(noun, "source", None) or subscriber_of(roster, noun)
-            return subscriber in (None, of) and (
-                policy is None or policy in policy_kinds(roster, noun)
-            )
-
         def found(roster: Roster) -> list[Noun]:
-            nouns = live_nouns(roster, kind)
-            names = sorted(name for name in nouns if name > after and is_asked(roster, nouns[name]))
-            return [nouns[name] for name in names[: limit + 1]]
+            nouns = nouns_of(roster, kind, subscriber, policy, after)
+            seen = (noun for noun in nouns if resource.may_change(roster, noun))
+            return [*islice(seen, limit + 1)]
 
         nouns = service.registry.ask(found)
         following = nouns[limit - 1].id if len(nouns) > limit else None

@@ -14,9 +14,8 @@ from fastapi import Depends, Request
 from starlette.requests import HTTPConnection
 
 from shortlist.client.commands import Order, Verdict, sent
-from shortlist.client.deployment import Deployment
+from shortlist.client.deployment import Deployment, LiveRegistry
 from shortlist.client.keys import Holder
-from shortlist.client.registry import LiveRegistry
 from shortlist.client.waiting import passed
 from shortlist.intake.lines import BadItem, ItemReader, parse_json
 from shortlist.live.manifest import Manifest
