@@ -22,7 +22,7 @@ from shortlist.log.base import DELIVERIES, INPUT
 from shortlist.model.times import now
 
 if TYPE_CHECKING:
-    from shortlist.client.remote import Remote
+    pass
 
 
 Document = dict[str, Any]
@@ -68,23 +68,16 @@ def status(
     """Say how a deployment is doing, or what a saved state holds."""
     if snapshot is not None:
         _saved_status(snapshot, as_json)
-    else:
-        with reached(log, service) as place:
-            found = _status_of(place, mistakes)
-        _print_status(found, as_json)
-
-
-def _status_of(place: Deployment | Remote, mistakes: bool) -> Document:
-    if not isinstance(place, Deployment):
-        only_with_log(mistakes=mistakes)
-        return place.status()
-    found = live_status(place, time.time(), mistakes)
-    if found is None:
-        fail([f"no deployment works on this log, in which {place.log.end(INPUT):,} entries wait"])
-    return found
-
-
-def _print_status(found: Document, as_json: bool) -> None:
+        return
+    with reached(log, service) as place:
+        if not isinstance(place, Deployment):
+            only_with_log(mistakes=mistakes)
+            found = place.status()
+        elif (known := live_status(place, time.time(), mistakes)) is not None:
+            found = known
+        else:
+            waits = f"in which {place.log.end(INPUT):,} entries wait"
+            fail([f"no deployment works on this log, {waits}"])
     if as_json:
         print(json.dumps(found))
         return
@@ -129,7 +122,18 @@ def show(
 ) -> None:
     """Show what is on a shortlist now, the best first."""
     with reached(log, service) as place:
-        content = _content_of(place, shortlist, with_data)
+        if isinstance(place, Deployment):
+            from shortlist.client.contents import content_of
+            from shortlist.live.looking import NoSuchShortlist
+
+            try:
+                content, _ = content_of(place, shortlist, with_data=with_data)
+            except NoSuchShortlist as error:
+                roster = place.roster()
+                fail([str(error) if roster is None else no_shortlist(shortlist, roster)])
+        else:
+            content = place.content(shortlist, with_data=with_data)
+            del content["after"]
     if as_json:
         print(json.dumps(content))
         return
@@ -142,22 +146,6 @@ def show(
         print("shows nothing" + (": it passes everything on" if passes_on else ""))
 
 
-def _content_of(place: Deployment | Remote, shortlist: str, with_data: bool) -> Document:
-    """What a shortlist shows, as a service tells it."""
-    if not isinstance(place, Deployment):
-        content = place.content(shortlist, with_data=with_data)
-        del content["after"]
-        return content
-    from shortlist.client.contents import content_of
-    from shortlist.live.looking import NoSuchShortlist
-
-    try:
-        return content_of(place, shortlist, with_data=with_data)[0]
-    except NoSuchShortlist as error:
-        roster = place.roster()
-        fail([str(error) if roster is None else no_shortlist(shortlist, roster)])
-
-
 @app.command("held-back", rich_help_panel=LIVE)
 def held_back(
     shortlist: Annotated[str, typer.Argument(help="The id of a shortlist.")],
@@ -168,7 +156,12 @@ def held_back(
 ) -> None:
     """Show what was published lately, matches a shortlist, and was not delivered, and why."""
     with reached(log, service) as place:
-        found = _held_back_from(place, shortlist)
+        if isinstance(place, Deployment):
+            from shortlist.client import explaining
+
+            found = explaining.held_back(place, shortlist, now=now())
+        else:
+            found = place.held_back(shortlist)
     if as_json:
         print(json.dumps(found, ensure_ascii=False))
         return
@@ -182,14 +175,6 @@ def held_back(
     if found["replayed"]:
         judged = "judged by the subscriptions of now, as if nothing had come before"
         say([f"{found['replayed']:,} of these are {judged}: the state does not tell any more"])
-
-
-def _held_back_from(place: Deployment | Remote, shortlist: str) -> Document:
-    if not isinstance(place, Deployment):
-        return place.held_back(shortlist)
-    from shortlist.client.explaining import held_back
-
-    return held_back(place, shortlist, now=now())
 
 
 def _table(entries: list[Document], with_data: bool) -> Table:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import sys
 from dataclasses import replace
+from functools import partial
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
@@ -65,7 +66,8 @@ def replay(
         else:
             made = _known_registry(known, manifest, settings.limits)
         if compares and manifest is not None:
-            wait_for_output(known, manifest)
+            # they come to the log just after they are committed, if anybody brings them there
+            wait_for(partial(is_put_out, known, manifest), PATIENCE)
             _tell(compare(known, manifest, made, settings), as_json)
             return
         delivered = rejected = 0
@@ -95,12 +97,6 @@ def explanations(url: str, question: Question, limits: list[str] | None) -> list
         settings = _settings(manifest, None, None, None, None, None, limits)
         made = _known_registry(log, manifest, settings.limits)
         return explain(log, manifest, made, settings, question)
-
-
-def wait_for_output(log: Log, manifest: Manifest) -> None:
-    """Deliveries come to the log just after they are committed; if nobody brings them there, the
-    comparison says what is missing."""
-    wait_for(lambda: is_put_out(log, manifest), PATIENCE)
 
 
 def _settings(

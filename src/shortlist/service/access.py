@@ -5,7 +5,6 @@ from __future__ import annotations
 import asyncio
 import time
 from contextlib import suppress
-from dataclasses import dataclass, field
 from functools import lru_cache
 from urllib.parse import urlsplit
 
@@ -29,15 +28,6 @@ EVERYBODY = Holder("everybody", "operator")
 """Whoever calls on loopback before there are keys."""
 
 
-@dataclass(slots=True)
-class Bucket:
-    """Requests that are left, filled up as time goes on."""
-
-    left: float
-    since: float
-
-
-@dataclass(slots=True)
 class Rates:
     """At most so many requests a second by each caller, and twice as many at once.
 
@@ -46,21 +36,21 @@ class Rates:
     [0.0, 0.0, 1.0, 0.0]
     """
 
-    per_second: float
-    _buckets: dict[str, Bucket] = field(default_factory=dict)
+    def __init__(self, per_second: float) -> None:
+        self._per_second = per_second
+        self._left: dict[str, tuple[float, float]] = {}
+        """How many each had left, and when."""
 
     def wait(self, caller: str, now: float) -> float:
         """Counts a request; the seconds after which it may come again, 0 if it may pass."""
-        most = 2 * self.per_second
-        if len(self._buckets) > MOST_CALLERS:
-            self._buckets.clear()
-        bucket = self._buckets.setdefault(caller, Bucket(most, now))
-        bucket.left = min(most, bucket.left + (now - bucket.since) * self.per_second)
-        bucket.since = now
-        if bucket.left < 1:
-            return (1 - bucket.left) / self.per_second
-        bucket.left -= 1
-        return 0.0
+        most = 2 * self._per_second
+        if len(self._left) > MOST_CALLERS:
+            self._left.clear()
+        left, since = self._left.get(caller, (most, now))
+        left = min(most, left + (now - since) * self._per_second)
+        may_pass = left >= 1
+        self._left[caller] = left - may_pass, now
+        return 0.0 if may_pass else (1 - left) / self._per_second
 
 
 class Access:

@@ -20,9 +20,8 @@ from shortlist.client.usage import usage as usage_of
 from shortlist.log.base import DELIVERIES, REJECTS
 from shortlist.model.wording import shown
 from shortlist.service.access import check_role
-from shortlist.service.paging import Most
 from shortlist.service.problems import Refused
-from shortlist.service.state import Body, Caller, Here, body_schema
+from shortlist.service.state import Body, Caller, Here, Most, Text, body_schema
 from shortlist.sites.status import NoSite, site_status
 
 router = APIRouter(tags=["operators"])
@@ -92,8 +91,8 @@ def rejects(
 async def trace(
     service: Here,
     caller: Caller,
-    source: Annotated[str, Query(min_length=1, max_length=1000)],
-    id: Annotated[str, Query(min_length=1, max_length=1000)],
+    source: Text,
+    id: Text,
     after: Annotated[int | None, Query(ge=0, lt=2**62, description="As `next` says.")] = None,
     limit: Most = 100,
 ) -> dict[str, Any]:

@@ -21,7 +21,7 @@ from shortlist.model.wording import shown
 from shortlist.service.access import check_publisher, check_role
 from shortlist.service.cloudevents import BATCH, SINGLE, documents_of
 from shortlist.service.problems import Refused
-from shortlist.service.state import Caller, Here, parsed, service_of
+from shortlist.service.state import Caller, Here, Text, parsed, service_of
 
 router = APIRouter(tags=["publishers"])
 
@@ -82,8 +82,8 @@ PUBLISH = cast(APIRoute, router.routes[-1])
 async def retract(
     service: Here,
     caller: Caller,
-    source: Annotated[str, Query(min_length=1, max_length=1000)],
-    id: Annotated[str, Query(min_length=1, max_length=1000)],
+    source: Text,
+    id: Text,
 ) -> dict[str, Any]:
     """Take a publication back: it leaves all shortlists that hold it."""
     check_publisher(caller, source)

@@ -21,10 +21,20 @@ from shortlist.model.subscription import Subscription
 from shortlist.model.times import format_time, now
 from shortlist.model.wording import shown
 from shortlist.service.access import check_role, check_shortlist
-from shortlist.service.paging import After, Most, read_page
 from shortlist.service.problems import Refused
 from shortlist.service.registering import Name
-from shortlist.service.state import Body, Caller, Here, Service, body_schema, parsed
+from shortlist.service.state import (
+    After,
+    Body,
+    Caller,
+    Here,
+    Most,
+    Service,
+    Text,
+    body_schema,
+    parsed,
+    read_page,
+)
 
 router = APIRouter(tags=["subscribers"])
 
@@ -79,7 +89,7 @@ async def explanations(
     name: Name,
     service: Here,
     caller: Caller,
-    publication: Annotated[str, Query(min_length=1, max_length=1000)],
+    publication: Text,
     source: Annotated[str | None, Query(max_length=1000)] = None,
 ) -> dict[str, Any]:
     """Why a publication is on a shortlist, or is not. The state tells what became of what came

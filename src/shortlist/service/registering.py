@@ -6,7 +6,7 @@ import asyncio
 from collections.abc import Mapping
 from dataclasses import dataclass
 from itertools import islice
-from typing import Annotated, Any
+from typing import Annotated, Any, cast
 
 from fastapi import APIRouter, Path, Query, Response
 
@@ -65,16 +65,6 @@ class Resource:
         self.check(roster, noun, is_live=True)
         return noun
 
-    def wanted(self, roster: Roster, document: Mapping[str, Any]) -> tuple[Noun, list[Order]]:
-        """The noun that a document describes, and the commands that lead to it."""
-        limits = self.service.options.limits
-        noun = read_noun(self.kind, self._owned(document), roster.vocabulary, limits)
-        self.check(roster, noun, is_live=False)
-        before = live_nouns(roster, self.kind).get(noun.id)
-        if before is not None and not self.may_change(roster, before):
-            raise Refused(409, f"expected a name that is free, found {shown(noun.id)} in use")
-        return noun, orders_for(roster, self.kind, noun)
-
     def may_change(self, roster: Roster, noun: Noun) -> bool:
         """Whether the caller may see and change what is live."""
         try:
@@ -93,14 +83,20 @@ class Resource:
             return {**document, "subscriber": owner}
         return dict(document)
 
-    def prepared(self, document: Mapping[str, Any]) -> tuple[Noun, list[Order], str | None]:
-        """As `wanted`, with what a change does to what a shortlist holds."""
+    def prepared(self, document: Mapping[str, Any]) -> tuple[list[Order], str | None]:
+        """The commands that lead to the noun that a document describes; and, if they change it,
+        what that does to what its shortlist holds."""
 
-        def asked(roster: Roster) -> tuple[Noun, list[Order], str | None]:
-            noun, orders = self.wanted(roster, document)
+        def asked(roster: Roster) -> tuple[list[Order], str | None]:
+            limits = self.service.options.limits
+            noun = read_noun(self.kind, self._owned(document), roster.vocabulary, limits)
+            self.check(roster, noun, is_live=False)
+            before = live_nouns(roster, self.kind).get(noun.id)
+            if before is not None and not self.may_change(roster, before):
+                raise Refused(409, f"expected a name that is free, found {shown(noun.id)} in use")
+            orders = orders_for(roster, self.kind, noun)
             commands = checked(orders, roster.vocabulary)
-            said = effect(roster, commands[0]) if len(commands) == 1 else None
-            return noun, orders, said
+            return orders, effect(roster, commands[0]) if len(commands) == 1 else None
 
         return self.service.registry.ask(asked)
 
@@ -147,10 +143,8 @@ def add_routes(kind: Kind, path: str, tag: str) -> None:
     def got(name: Name, service: Here, caller: Caller) -> dict[str, Any]:
         """One of them, as it could be put."""
         resource = Resource(kind, service, caller)
-        found: dict[str, Any] = service.registry.ask(
-            lambda roster: dump(resource.live(roster, name))
-        )
-        return found
+        noun = service.registry.ask(lambda roster: resource.live(roster, name))
+        return cast(dict[str, Any], dump(noun))
 
     @router.put(
         f"{path}/{{name:path}}",
@@ -164,8 +158,8 @@ def add_routes(kind: Kind, path: str, tag: str) -> None:
     ) -> dict[str, Any]:
         """Have it so: made, changed, or left as it is. 200, or 201 if it is new."""
         resource = Resource(kind, service, caller)
-        noun, orders, said = await asyncio.to_thread(resource.prepared, _named(name, body))
-        done = await carry_out(service, orders, noun.id, said)
+        orders, said = await asyncio.to_thread(resource.prepared, _named(name, body))
+        done = await carry_out(service, orders, name, said)
         if orders and orders[0].verb not in ("update", ENDS[kind]):
             response.status_code = 201
         return done
@@ -185,8 +179,8 @@ def add_routes(kind: Kind, path: str, tag: str) -> None:
             return changed(roster, kind, name, _named(name, body))
 
         document = await asyncio.to_thread(service.registry.ask, wanted)
-        noun, orders, said = await asyncio.to_thread(resource.prepared, document)
-        return await carry_out(service, orders, noun.id, said)
+        orders, said = await asyncio.to_thread(resource.prepared, document)
+        return await carry_out(service, orders, name, said)
 
     @router.delete(f"{path}/{{name:path}}", tags=[tag], name=f"delete_{kind}")
     async def delete(name: Name, service: Here, caller: Caller) -> dict[str, Any]:
@@ -212,8 +206,7 @@ add_routes("advertisement", "/advertisements", "publishers")
 def vocabulary(service: Here, caller: Caller) -> dict[str, Any]:
     """What is declared about attributes: types and terms."""
     declared = Registry(vocabulary=service.registry.vocabulary)
-    found: dict[str, Any] = registry_document(declared)["vocabulary"]
-    return found
+    return cast(dict[str, Any], registry_document(declared)["vocabulary"])
 
 
 @router.patch(

@@ -10,7 +10,7 @@ from typing import Annotated, Any, NamedTuple
 from fastapi import APIRouter, Header, Query, WebSocket, WebSocketDisconnect
 from fastapi.responses import StreamingResponse
 
-from shortlist.client.following import News, Place
+from shortlist.client.following import Place
 from shortlist.client.keys import Holder
 from shortlist.log.base import DELIVERIES, LogUnavailable
 from shortlist.service.access import check_role
@@ -24,8 +24,6 @@ router = APIRouter(tags=["subscribers"])
 After = Annotated[str | None, Query(description="Behind this place, such as 12.7.")]
 LastEvent = Annotated[str | None, Header(alias="last-event-id")]
 Ticket = Annotated[str | None, Query(description="In place of a key.")]
-KINDS = {DELIVERIES: "delivery"}
-"""The names of events; all others are departures."""
 
 
 class Told(NamedTuple):
@@ -176,10 +174,7 @@ async def _told(
                 yield Told(after, None, "null")
                 continue
             told.inc()
-            yield Told(after, _kind(news), news.line)
+            kind = "delivery" if news.stream == DELIVERIES else "departure"
+            yield Told(after, kind, news.line)
     finally:
         service.streams -= 1
-
-
-def _kind(news: News) -> str:
-    return KINDS.get(news.stream, "departure")
