@@ -2,13 +2,13 @@
 
 from importlib import import_module
 
-from shortlist.cli.program import main
+from shortlist.cli.app import main
 
 __all__ = ["main"]
 
 COMMANDS = (
     "batch compiling overlay running sites sending commands registry quarantine watching"
-    " inspection replaying serving logins research"
+    " inspection replaying serving research"
 )
 """The modules that have them, in the order in which help lists them."""
 

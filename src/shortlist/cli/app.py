@@ -1,16 +1,19 @@
-"""What all commands of the program share: where they are, and how errors end them."""
+"""The program: what starts it, what all its commands share, and how errors end them."""
 
 from __future__ import annotations
 
 import sys
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
-from typing import NoReturn
+from typing import Any, NoReturn
 
 import typer
 from rich.console import Console
+from typer.models import CommandInfo
 
+from shortlist.cli import options
 from shortlist.model.problem import ShortlistError
+from shortlist.unused import leave_out_unused
 
 app = typer.Typer(
     no_args_is_help=True,
@@ -63,3 +66,48 @@ def cause_of(error: BaseException) -> str:
         return str(error)
     lines = [line for line in str(error).splitlines() if not line.startswith("An error occurred")]
     return lines[0].lstrip(": ") if lines else type(error).__name__
+
+
+class _Process:
+    """Whose it is: in one of somebody else's, modules may be asked for later."""
+
+    is_own = False
+
+
+def main() -> None:
+    """Runs the command that was asked for."""
+    _Process.is_own = True
+    _leave_out_others(sys.argv[1:2])
+    app()
+
+
+def _leave_out_others(asked: list[str]) -> None:
+    """Of many commands one is run, or all are listed: what options the others have need not be
+    found out."""
+    known = app.registered_commands
+    if asked in ([], ["--help"]):
+        for one in known:
+            one.callback = one.callback and _listed(one.callback)
+    else:
+        app.registered_commands = [one for one in known if [_name(one)] == asked] or known
+
+
+def _listed(command: Callable[..., Any]) -> Callable[[], None]:
+    """What help tells of a command beside others."""
+
+    def nothing() -> None:
+        pass
+
+    nothing.__name__, nothing.__doc__ = command.__name__, command.__doc__
+    return nothing
+
+
+def _name(command: CommandInfo) -> str | None:
+    return command.name or (command.callback and command.callback.__name__)
+
+
+def begin_on(on: options.Place, master: str | None = None) -> None:
+    """Checks where a job is to run; without Spark this process imports only what it uses."""
+    options.check_place(on, master)
+    if on == "process" and _Process.is_own:
+        leave_out_unused()

@@ -3,20 +3,18 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Sequence
 from itertools import islice
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 from rich.console import Console
 from rich.table import Table
 
 from shortlist.cli import options
-from shortlist.cli.app import FINITE, app, errors, fail, notes, say, warn
+from shortlist.cli.app import FINITE, app, begin_on, errors, fail, notes, say, warn
 from shortlist.cli.compiling import compiled_beside
 from shortlist.cli.deployment import means_service, reached
-from shortlist.cli.program import begin_on
 from shortlist.client.deployment import Deployment
 from shortlist.intake.input_files import input_files, is_table
 from shortlist.model.settings import PlanSetting, Settings
@@ -93,7 +91,8 @@ def run(
     settings = options.settings_of(lateness, dedup, advertised, limit)
     steps = Steps(notes, quiet or as_json)
     with errors():
-        known = _registry_or_compiled(registry, timeline, settings, shards)
+        compiled = registry and compiled_beside(registry, settings.limits, shards)
+        known = compiled or _registry(registry, timeline, settings)
         input_files(source)
         from shortlist.jobs.job import Job, Outputs, Streamed
 
@@ -110,7 +109,15 @@ def run(
     if as_json:
         print(json.dumps(report | ({"warnings": warnings} if warnings else {})))
     else:
-        _print_report(report, outputs.rejects)
+        print(
+            f"{report['publications']:,} publications, {report['matched']:,} matches, "
+            f"{report['deliveries']:,} deliveries "
+            f"({report['promotions']:,} of them promotions) in {report['seconds']:.1f} s"
+        )
+        if report["rejects"]:
+            print(f"{report['rejects']:,} rejects: see {outputs.rejects}")
+        for attribute, count in report["other_type"].items():
+            print(f"{attribute}: {count:,} times of another type than a predicate asks for")
         warn(warnings)
     if strict and report["rejects"]:
         raise typer.Exit(1)
@@ -184,6 +191,7 @@ def explain(
     """Say why one publication is on one shortlist, or is not. Needs no Spark."""
     from shortlist.cli.replaying import explanations
     from shortlist.engine.explanation import Question
+    from shortlist.engine.explanation_text import explanation_lines
     from shortlist.engine.replay import replay
 
     settings = options.settings_of(lateness, dedup, advertised, limit)
@@ -192,36 +200,29 @@ def explain(
         found = explanations(log, question, limit)
         if not found:
             fail([f"the deployment has not come to a publication {publication!r}"])
-        _print_explanations(found, as_json)
-        return
-    if registry is None and timeline is None and means_service(service):
+    elif registry is None and timeline is None and means_service(service):
         with reached(None, service) as remote:
             assert not isinstance(remote, Deployment)
             answer = remote.explanations(shortlist, publication, source)
         if answer["from"].startswith("replayed"):
             say([answer["from"]])
-        _print_explanations(answer["items"], as_json)
-        return
-    with errors():
-        known = _registry(registry, timeline, settings)
-        if timeline is None:
-            _check_shortlist(shortlist, known)
-        places, lines = numbered_lines(_source(publications, timeline))
-        result = replay(known, lines, settings, question, commands=timeline is not None)
-    if not result.explanations:
-        unread = [
-            f"{places[reject.position - 1]}: {reject.reason}"
-            for reject in result.rejects
-            if publication in lines[reject.position - 1].decode(errors="replace")
-        ]
-        fail(unread or [f"there is no publication {publication!r} in the input"])
-    _print_explanations(result.explanations, as_json)
-
-
-def _print_explanations(explanations: Sequence[dict[str, Any]], as_json: bool) -> None:
-    from shortlist.engine.explanation_text import explanation_lines
-
-    for explanation in explanations:
+        found = answer["items"]
+    else:
+        with errors():
+            known = _registry(registry, timeline, settings)
+            if timeline is None:
+                _check_shortlist(shortlist, known)
+            places, lines = numbered_lines(_source(publications, timeline))
+            result = replay(known, lines, settings, question, commands=timeline is not None)
+        found = [*result.explanations]
+        if not found:
+            unread = [
+                f"{places[reject.position - 1]}: {reject.reason}"
+                for reject in result.rejects
+                if publication in lines[reject.position - 1].decode(errors="replace")
+            ]
+            fail(unread or [f"there is no publication {publication!r} in the input"])
+    for explanation in found:
         if as_json:
             print(json.dumps(explanation, ensure_ascii=False))
         else:
@@ -284,13 +285,6 @@ def _first(file: Path, count: int) -> list[bytes]:
         return [*islice(content, count)]
 
 
-def _registry_or_compiled(
-    registry: Path | None, timeline: Path | None, settings: Settings, shards: int | None
-) -> Registry | CompiledRegistry:
-    found = None if registry is None else compiled_beside(registry, settings.limits, shards)
-    return found or _registry(registry, timeline, settings)
-
-
 def _registry(registry: Path | None, timeline: Path | None, settings: Settings) -> Registry:
     from shortlist.intake.files import read_registry
     from shortlist.model.registry import Registry
@@ -300,15 +294,3 @@ def _registry(registry: Path | None, timeline: Path | None, settings: Settings) 
     if timeline is None:
         raise typer.BadParameter("expected REGISTRY; only with --timeline may it be left out")
     return Registry()
-
-
-def _print_report(report: dict[str, Any], rejects: Path) -> None:
-    print(
-        f"{report['publications']:,} publications, {report['matched']:,} matches, "
-        f"{report['deliveries']:,} deliveries "
-        f"({report['promotions']:,} of them promotions) in {report['seconds']:.1f} s"
-    )
-    if report["rejects"]:
-        print(f"{report['rejects']:,} rejects: see {rejects}")
-    for attribute, count in report["other_type"].items():
-        print(f"{attribute}: {count:,} times of another type than a predicate asks for")

@@ -13,8 +13,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from shortlist.cli import options
-from shortlist.cli.app import FINITE, app, errors, notes, warn
-from shortlist.cli.program import begin_on
+from shortlist.cli.app import FINITE, app, begin_on, errors, notes, warn
 from shortlist.model.settings import Limits
 from shortlist.progress import Steps
 

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import sys
-from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, Literal
 
@@ -24,7 +23,6 @@ from shortlist.model.wording import choice_of
 
 if TYPE_CHECKING:
     from shortlist.client.applying import Difference, Plan
-    from shortlist.client.commands import Verdict
     from shortlist.client.remote import Remote, Resource
     from shortlist.intake.roster import Roster
 
@@ -142,18 +140,14 @@ def apply_command(
             dispatch = Dispatch(log, wait=True, patience=patience, as_json=as_json)
             dispatch.send_checked(place, found.orders, foreseen, now())
         else:
-            _apply_remotely(place, found.differences, as_json)
+            from shortlist.client.remote_orders import apply_remotely
 
-
-def _apply_remotely(remote: Remote, differences: Sequence[Difference], as_json: bool) -> None:
-    from shortlist.client.remote_orders import apply_remotely
-
-    verdicts: list[Verdict] = []
-    with notes.status(WAITING) as shown:
-        for verdict in apply_remotely(remote, differences):
-            verdicts.append(verdict)
-            shown.update(f"{len(verdicts):,} of {len(differences):,}")
-    tell_verdicts(receipt_of(verdicts), verdicts, as_json)
+            verdicts = []
+            with notes.status(WAITING) as shown:
+                for verdict in apply_remotely(place, found.differences):
+                    verdicts.append(verdict)
+                    shown.update(f"{len(verdicts):,} of {len(found.differences):,}")
+            tell_verdicts(receipt_of(verdicts), verdicts, as_json)
 
 
 def _plan(place: Deployment | Remote, path: Path, prune: bool) -> Plan:

@@ -12,8 +12,7 @@ from rich.console import Console
 from rich.table import Table
 
 from shortlist.cli import options
-from shortlist.cli.app import RESEARCH, app, errors, notes
-from shortlist.cli.program import begin_on
+from shortlist.cli.app import RESEARCH, app, begin_on, errors, notes
 from shortlist.model.wording import shown
 from shortlist.progress import Steps
 

@@ -3,8 +3,9 @@
 import json
 import sys
 from collections.abc import Iterable, Iterator, Sequence
+from io import BufferedReader
 from pathlib import Path
-from typing import Annotated, Protocol, cast
+from typing import Annotated, cast
 
 import typer
 
@@ -13,9 +14,7 @@ from shortlist.cli.app import LIVE, app, fail, notes, say
 from shortlist.cli.deployment import only_with_log, opened, reached
 from shortlist.client.deployment import Deployment
 from shortlist.client.fates import Document, Ends, fate_text, fates
-from shortlist.client.sending import Line, Receipt, in_chunks
-from shortlist.client.sending import send as send_chunks
-from shortlist.log.base import Log
+from shortlist.client.sending import Line, Receipt, in_chunks, send
 from shortlist.model.settings import Limits
 from shortlist.model.times import format_time
 from shortlist.model.times import now as present
@@ -24,12 +23,6 @@ WAITING = "Waiting for the deployment"
 
 STANDARD_INPUT = Path("-")
 BLOCK_BYTES = 2**18
-
-
-class Flowing(Protocol):
-    """What can be read as far as it is there."""
-
-    def read1(self, size: int, /) -> bytes: ...
 
 
 def incoming(files: Sequence[Path] | None) -> Iterator[list[Line]]:
@@ -43,13 +36,13 @@ def incoming(files: Sequence[Path] | None) -> Iterator[list[Line]]:
         fail(f"{path}: expected a file, found none" for path in missing)
     for path in paths:
         if path == STANDARD_INPUT:
-            yield from _chunks(cast(Flowing, sys.stdin.buffer), "stdin")
+            yield from _chunks(cast(BufferedReader, sys.stdin.buffer), "stdin")
             continue
         with path.open("rb") as content:
             yield from _chunks(content, path.name)
 
 
-def _chunks(content: Flowing, name: str) -> Iterator[list[Line]]:
+def _chunks(content: BufferedReader, name: str) -> Iterator[list[Line]]:
     """
     >>> from io import BytesIO
     >>> [*_chunks(BytesIO(b"one\\n\\nthree"), "a.jsonl")]
@@ -69,13 +62,8 @@ def _numbered(lines: Sequence[bytes], name: str, before: int) -> Iterator[Line]:
             yield Line(f"{name}:{number}", line)
 
 
-def send(log: Log, chunks: Iterable[Sequence[Line]]) -> Receipt:
-    """Appends one chunk after the other, each acknowledged before the next is sent."""
-    return _last(send_chunks(log, chunks))
-
-
-def _last(receipts: Iterable[Receipt]) -> Receipt:
-    """Shows what is acknowledged so far."""
+def acknowledged(receipts: Iterable[Receipt]) -> Receipt:
+    """The last receipt; shows what is acknowledged so far."""
     with notes.status("Sending") as shown:
         for receipt in receipts:
             shown.update(f"{receipt.count:,} acknowledged")
@@ -121,13 +109,13 @@ def publish(
             from shortlist.client.remote_sending import remote_fates, send_remotely
 
             only_with_log(create=create)
-            receipt = _last(send_remotely(place, _kept(chunks, sent if wait else None)))
+            receipt = acknowledged(send_remotely(place, _kept(chunks, sent if wait else None)))
             if wait:
                 with notes.status(WAITING):
                     found = [*remote_fates(place, receipt, patience)]
         else:
             before = Ends.of(place.log)
-            receipt = send(place.log, _kept(chunks, sent if wait else None))
+            receipt = acknowledged(send(place.log, _kept(chunks, sent if wait else None)))
             if wait:
                 with notes.status(WAITING):
                     found = fates(place, receipt, sent, before, patience)

@@ -1,28 +1,27 @@
-"""The commands around the HTTP service: serve it, and who may call it."""
+"""The commands around the HTTP service: serve it, who may call it, and which one is meant."""
 
 from __future__ import annotations
 
 import json
+import os
 import subprocess
 import sys
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import AbstractContextManager, ExitStack, contextmanager
+from contextlib import ExitStack, contextmanager
+from dataclasses import asdict
 from functools import partial
 from pathlib import Path
 from threading import Thread
-from typing import TYPE_CHECKING, Annotated, Literal
+from typing import Annotated, Literal
 
 import typer
 from rich.console import Console
 from rich.table import Table
 
 from shortlist.cli import options
-from shortlist.cli.app import LIVE, app, errors, fail, say
-from shortlist.cli.deployment import opened
+from shortlist.cli.app import LIVE, app, errors, fail, say, warn
+from shortlist.cli.deployment import PATIENCE_SECONDS, opened
 from shortlist.log.base import Log
-
-if TYPE_CHECKING:
-    from shortlist.service.state import Options
 
 Name = Annotated[str, typer.Argument(help="The name of the key.")]
 
@@ -57,7 +56,13 @@ def serve(
     With a registry, which a new deployment begins with, or with --up, the deployment is run as well
     and ends with the service.
     """
-    from shortlist.service.serving import is_loopback
+    from shortlist.service.serving import (
+        bound_socket,
+        check_keys,
+        check_tenants,
+        is_loopback,
+        make_server,
+    )
     from shortlist.service.state import LIMITS, Options
 
     how = Options(
@@ -75,38 +80,24 @@ def serve(
         )
     with errors(), ExitStack() as stack:
         if log is not None:
-            known: Log | dict[str, Log] = stack.enter_context(opened(log))
+            known: Log | dict[str, Log] = (one := stack.enter_context(opened(log)))
+            has_keys = check_keys(one, host)
+            who = "keys are asked for" if has_keys else "without keys: everybody here may do all"
         else:
             known = {
                 name: stack.enter_context(opened(url, must_exist=True))
                 for name, url in urls.items()
             }
-        is_up = up or registry is not None
-        runs = [] if not is_up else [*urls.values()] if log is None else [log]
-        _serve(known, how, (host, port), [partial(deployed, registry, run, on) for run in runs])
-
-
-def _serve(
-    known: Log | dict[str, Log],
-    how: Options,
-    place: tuple[str, int],
-    runs: Sequence[Callable[[Callable[[], object]], AbstractContextManager[None]]],
-) -> None:
-    """Until it is told to stop; meanwhile deployments run, each of which ends it when it ends."""
-    from shortlist.service.serving import bound_socket, check_keys, check_tenants, make_server
-
-    host, port = place
-    if isinstance(known, dict):
-        check_tenants(known)
-        who = f"keys are asked for; tenants: {', '.join(known)}"
-    else:
-        has_keys = check_keys(known, host)
-        who = "keys are asked for" if has_keys else "without keys: everybody here may do all"
-    with bound_socket(host, port) as listening, ExitStack() as stack:
+            check_tenants(known)
+            who = f"keys are asked for; tenants: {', '.join(known)}"
+        listening = stack.enter_context(bound_socket(host, port))
         where = f"http://{f'[{host}]' if ':' in host else host}:{listening.getsockname()[1]}"
         server = make_server(known, how)
-        for run in runs:
-            stack.enter_context(run(lambda: setattr(server, "should_exit", True)))
+        if up or registry is not None:
+            for run in urls.values() if log is None else [log]:
+                # each ends the service when it ends
+                ended = partial(setattr, server, "should_exit", True)
+                stack.enter_context(deployed(registry, run, on, ended))
         say([f"{where} ({who}); the API is described at {where}/docs"])
         server.run(sockets=[listening])
 
@@ -188,8 +179,6 @@ def forbid(name: Name, *, log: options.LogUrl) -> None:
 @app.command(rich_help_panel=LIVE)
 def keys(*, log: options.LogUrl, as_json: options.AsJson = False) -> None:
     """List the keys of the service: whose they are, not what they are."""
-    from dataclasses import asdict
-
     from shortlist.client.keys import known_keys
 
     with opened(log, must_exist=True) as known:
@@ -201,3 +190,62 @@ def keys(*, log: options.LogUrl, as_json: options.AsJson = False) -> None:
     for holder in holders:
         table.add_row(holder["name"], holder["role"], holder["owner"] or "all")
     Console().print(table)
+
+
+LOOPBACK = ("http://127.0.0.1", "http://localhost", "http://[::1]")
+
+
+@app.command(rich_help_panel=LIVE)
+def login(
+    url: Annotated[str, typer.Argument(help="Where the service is, such as https://HOST.")],
+    *,
+    as_json: options.AsJson = False,
+) -> None:
+    """Keep the key to a service, which commands mean from then on if they name no log.
+
+    The key is asked for, or read from SHORTLIST_KEY or standard input; it is not shown, and kept in
+    a file that is yours alone.
+    """
+    from shortlist.client.logins import Login, log_in, logins_file, normal_url
+    from shortlist.client.remote import Remote
+
+    with errors():
+        address = normal_url(url)
+        if address.startswith("http://") and not address.startswith(LOOPBACK):
+            warn([f"{address}: a key that is sent there can be read on the way: https is safer"])
+        key = _key()
+        with Remote(address, key, patience=PATIENCE_SECONDS) as remote:
+            me = remote.me()
+        log_in(Login(address, None if me["is_open"] else key))
+    if as_json:
+        print(json.dumps({"service": address, **me}, ensure_ascii=False))
+        return
+    who = (
+        "without keys: everybody there may do all"
+        if me["is_open"]
+        else ", ".join(filter(None, (me["name"], me["role"], me["owner"], me["tenant"])))
+    )
+    print(f"{address}: {who}; kept in {logins_file()}")
+
+
+@app.command(rich_help_panel=LIVE)
+def logout(
+    url: Annotated[str | None, typer.Argument(help="Else the one that is meant.")] = None,
+) -> None:
+    """Forget a service and the key to it."""
+    from shortlist.client.logins import log_out
+
+    with errors():
+        print(f"{log_out(url)}: forgotten")
+
+
+def _key() -> str | None:
+    """Never from the command line, where others see it and shells remember it."""
+    from shortlist.client.logins import KEY
+
+    given = os.environ.get(KEY)
+    if given is None and sys.stdin.isatty():
+        given = typer.prompt("Key (empty if it asks for none)", "", hide_input=True, err=True)
+    elif given is None:
+        given = sys.stdin.readline()
+    return given.strip() or None

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import time
 from collections.abc import Mapping, Sequence
-from contextlib import AbstractContextManager, ExitStack
+from contextlib import ExitStack
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -14,9 +14,8 @@ from rich.console import Console
 from rich.table import Table
 
 from shortlist.cli import options
-from shortlist.cli.app import LIVE, app, errors, notes, say
+from shortlist.cli.app import LIVE, app, begin_on, errors, notes, say
 from shortlist.cli.deployment import announced_folder, opened
-from shortlist.cli.program import begin_on
 from shortlist.client.waiting import wait_for
 from shortlist.live.places import SQLITE, announced
 from shortlist.log.opening import kind_of
@@ -65,7 +64,7 @@ def join_command(
     if len(addresses) < len(neighbour):
         raise typer.BadParameter("--neighbour: expected each neighbour once, found one twice")
     begin_on("process")
-    from shortlist.cli.stopping import stop_with_input, stopped_by_signals
+    from shortlist.cli.stopping import run_until_stopped
     from shortlist.sites.metrics import LinkMetrics
     from shortlist.sites.running import Running, Wanted
 
@@ -73,13 +72,15 @@ def join_command(
     with errors(), ExitStack() as stack:
         shown = LinkMetrics()
         if metrics != options.OFF:
-            say([f"metrics: {stack.enter_context(_served(metrics, shown))}"])
+            from prometheus_client import CollectorRegistry
+
+            from shortlist.live.metrics import serve_metrics
+
+            registry = CollectorRegistry()
+            registry.register(shown)
+            say([f"metrics: {stack.enter_context(serve_metrics(registry, metrics))}"])
         wanted = Wanted(name=name, log=log, neighbours=addresses, keep=kept)
-        running = Running(wanted, _Screen(name, shown))
-        if with_input:
-            stop_with_input(running)
-        with stopped_by_signals(running):
-            running.run()
+        run_until_stopped(Running(wanted, _Screen(name, shown)), with_input=with_input)
 
 
 @site_app.command("status")
@@ -148,17 +149,6 @@ def _address(text: str, links: str | None) -> tuple[str, str]:
     except ValueError as error:
         raise typer.BadParameter(f"--neighbour {neighbour}: {error}") from None
     return neighbour, address
-
-
-def _served(address: str, metrics: LinkMetrics) -> AbstractContextManager[str]:
-    """Shows metrics under an address; gives the URL."""
-    from prometheus_client import CollectorRegistry
-
-    from shortlist.live.metrics import serve_metrics
-
-    registry = CollectorRegistry()
-    registry.register(metrics)
-    return serve_metrics(registry, address)
 
 
 COLUMNS: Sequence[str] = ("sent", "withheld", "saved", "received", "waiting", "told")

@@ -3,38 +3,35 @@
 import os
 import signal
 import sys
-from collections.abc import Iterator
-from contextlib import contextmanager
 from threading import Thread
 from typing import Protocol
 
 
-class Stoppable(Protocol):
+class Running(Protocol):
     """Something that runs until it is told to stop."""
+
+    def run(self) -> None: ...
 
     def stop(self) -> None: ...
 
 
-def stop_with_input(running: Stoppable) -> None:
-    """It ends when standard input does: with whoever started it."""
+def run_until_stopped(running: Running, *, with_input: bool) -> None:
+    """What is under way comes to its end first. With its input it ends when standard input does:
+    with whoever started it."""
 
     def read() -> None:
         while os.read(sys.stdin.fileno(), 1024):
             pass
         running.stop()
 
-    Thread(target=read, daemon=True).start()
-
-
-@contextmanager
-def stopped_by_signals(running: Stoppable) -> Iterator[None]:
-    """What is under way comes to its end first."""
+    if with_input:
+        Thread(target=read, daemon=True).start()
     before = {
         which: signal.signal(which, lambda *_: running.stop())
         for which in (signal.SIGTERM, signal.SIGINT)
     }
     try:
-        yield
+        running.run()
     finally:
         for which, handler in before.items():
             signal.signal(which, handler)

@@ -63,7 +63,14 @@ def watch(
         raise typer.BadParameter("--changes: expected neither --after (but 0) nor --subscriber")
     if rejects and (changes or shortlist is not None or subscriber is not None):
         raise typer.BadParameter("--rejects: expected neither --changes, --subscriber nor an id")
-    tell = _Telling(as_json, rejects)
+    console, text_of = Console(), readable_reject if rejects else readable
+
+    def tell(news: News | Event) -> None:
+        if as_json:
+            print(news.line)
+        else:
+            console.print(text_of(news.document), soft_wrap=True)
+
     with reached(log, service) as place, suppress(KeyboardInterrupt):
         if not isinstance(place, Deployment):
             only_with_log(subscriber=subscriber, consumer=consumer, rejects=rejects)
@@ -72,7 +79,7 @@ def watch(
             told = events_until_idle(place, shortlist, after, until_idle)
             events = (event for event in told if changes or event.kind == "delivery")
             for event in islice(events, count):
-                tell(event.line, event.document)
+                tell(event)
                 sys.stdout.flush()
             return
         if shortlist is not None:
@@ -81,24 +88,9 @@ def watch(
             place.log, shortlist, changes=changes, rejects=rejects, after=after, consumer=consumer
         )
         for news in islice(_awaited(following, subscriber, until_idle), count):
-            tell(news.line, news.document)
+            tell(news)
         sys.stdout.flush()
         following.remember()
-
-
-class _Telling:
-    """Prints what came, for machines or for people."""
-
-    def __init__(self, as_json: bool, rejects: bool) -> None:
-        self._as_json = as_json
-        self._readable = readable_reject if rejects else readable
-        self._console = Console()
-
-    def __call__(self, line: str, document: Mapping[str, Any]) -> None:
-        if self._as_json:
-            print(line)
-        else:
-            self._console.print(self._readable(document), soft_wrap=True)
 
 
 def events_until_idle(
@@ -218,11 +210,7 @@ def trace(
         fail([f"there is no publication {publication!r} of {source!r} in the log"])
     if as_json:
         print(json.dumps(found, ensure_ascii=False))
-    else:
-        _print(found)
-
-
-def _print(found: Document) -> None:
+        return
     console = Console()
     console.print(Text.assemble("trace ", (found["trace"], "bold")))
     for entry in found["entries"]:
