@@ -7,7 +7,7 @@ from shortlist.cli.app import main
 __all__ = ["main"]
 
 COMMANDS = (
-    "batch compiling overlay running sites sending commands registry quarantine watching"
+    "batch compiling overlay running sites sending commands registry watching"
     " inspection replaying serving research"
 )
 """The modules that have them, in the order in which help lists them."""

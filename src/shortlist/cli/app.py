@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+import os
+import signal
 import sys
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
-from typing import Any, NoReturn
+from threading import Thread
+from typing import Any, NoReturn, Protocol
 
 import typer
 from rich.console import Console
@@ -111,3 +114,33 @@ def begin_on(on: options.Place, master: str | None = None) -> None:
     options.check_place(on, master)
     if on == "process" and _Process.is_own:
         leave_out_unused()
+
+
+class Running(Protocol):
+    """Something that runs until it is told to stop."""
+
+    def run(self) -> None: ...
+
+    def stop(self) -> None: ...
+
+
+def run_until_stopped(running: Running, *, with_input: bool) -> None:
+    """What is under way comes to its end first. With its input it ends when standard input does:
+    with whoever started it."""
+
+    def read() -> None:
+        while os.read(sys.stdin.fileno(), 1024):
+            pass
+        running.stop()
+
+    if with_input:
+        Thread(target=read, daemon=True).start()
+    before = {
+        which: signal.signal(which, lambda *_: running.stop())
+        for which in (signal.SIGTERM, signal.SIGINT)
+    }
+    try:
+        running.run()
+    finally:
+        for which, handler in before.items():
+            signal.signal(which, handler)

@@ -16,9 +16,8 @@ from shortlist.cli.app import LIVE, app, notes, say
 from shortlist.cli.deployment import only_with_log, reached
 from shortlist.cli.sending import STANDARD_INPUT, WAITING, acknowledged, incoming
 from shortlist.client.commands import Order, Sent, Verdict, checked, effects
-from shortlist.client.deployment import Deployment
+from shortlist.client.deployment import Deployment, wait_until_passed
 from shortlist.client.sending import Line, Receipt, in_chunks, send
-from shortlist.client.waiting import wait_until_passed
 from shortlist.log.base import REJECTS
 from shortlist.model.settings import Limits
 from shortlist.model.times import now, parse_time

@@ -13,8 +13,7 @@ import typer
 from shortlist.cli import options
 from shortlist.cli.app import LIVE, app, say
 from shortlist.cli.deployment import announced_folder, opened
-from shortlist.client.deployment import Deployment, is_put_out
-from shortlist.client.waiting import wait_for
+from shortlist.client.deployment import Deployment, is_put_out, wait_for
 from shortlist.live.manifest import Manifest
 from shortlist.live.places import files_in
 from shortlist.log.base import Log

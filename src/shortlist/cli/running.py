@@ -17,8 +17,7 @@ from shortlist.cli import options
 from shortlist.cli.app import LIVE, app, begin_on, errors, fail, notes
 from shortlist.cli.compiling import compiled_beside, cores
 from shortlist.cli.deployment import announced_folder, folder_of, opened
-from shortlist.client.deployment import Deployment
-from shortlist.client.waiting import wait_for
+from shortlist.client.deployment import Deployment, wait_for
 from shortlist.live.locking import AlreadyRunning, only_driver
 from shortlist.live.places import announce, files_in
 from shortlist.live.registers import committed

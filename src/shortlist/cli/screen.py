@@ -6,8 +6,7 @@ from contextlib import ExitStack
 from typing import TYPE_CHECKING
 
 from shortlist.cli import options
-from shortlist.cli.app import cause_of, fail, notes, say
-from shortlist.cli.stopping import run_until_stopped
+from shortlist.cli.app import cause_of, fail, notes, run_until_stopped, say
 from shortlist.client.deployment import read_up_to
 from shortlist.live.driver import Driver, Report
 from shortlist.live.lag import lag

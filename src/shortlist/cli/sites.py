@@ -16,7 +16,7 @@ from rich.table import Table
 from shortlist.cli import options
 from shortlist.cli.app import LIVE, app, begin_on, errors, notes, say
 from shortlist.cli.deployment import announced_folder, opened
-from shortlist.client.waiting import wait_for
+from shortlist.client.deployment import wait_for
 from shortlist.live.places import SQLITE, announced
 from shortlist.log.opening import kind_of
 
@@ -64,7 +64,7 @@ def join_command(
     if len(addresses) < len(neighbour):
         raise typer.BadParameter("--neighbour: expected each neighbour once, found one twice")
     begin_on("process")
-    from shortlist.cli.stopping import run_until_stopped
+    from shortlist.cli.app import run_until_stopped
     from shortlist.sites.metrics import LinkMetrics
     from shortlist.sites.running import Running, Wanted
 

@@ -1,7 +1,5 @@
 """A registry as the wanted state of a deployment: what differs, and the commands that mend it."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from dataclasses import replace
 from typing import Any, Literal, NamedTuple

@@ -1,7 +1,5 @@
 """Why a publication is on a shortlist, or is not, or would be: from the state of a deployment."""
 
-from __future__ import annotations
-
 import json
 from collections.abc import Iterator, Mapping
 from dataclasses import replace

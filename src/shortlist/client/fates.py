@@ -8,9 +8,14 @@ from collections.abc import Iterable, Mapping
 from itertools import chain
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from shortlist.client.deployment import Deployment, last_before, rejections
+from shortlist.client.deployment import (
+    Awaited,
+    Deployment,
+    last_before,
+    rejections,
+    wait_until_passed,
+)
 from shortlist.client.sending import Line, Receipt
-from shortlist.client.waiting import Awaited, wait_until_passed
 from shortlist.log.base import DELIVERIES, REJECTS, Log
 from shortlist.model.times import said_time
 from shortlist.model.wording import one_line

@@ -1,7 +1,5 @@
 """What is live, one line each."""
 
-from __future__ import annotations
-
 import json
 from collections.abc import Iterator
 from typing import Any, Literal

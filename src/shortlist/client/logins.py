@@ -1,7 +1,5 @@
 """Services that somebody has logged in to: their keys, in a file that nobody else reads."""
 
-from __future__ import annotations
-
 import json
 import os
 from collections.abc import Mapping

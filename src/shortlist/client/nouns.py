@@ -1,7 +1,5 @@
 """Nouns as somebody wants them: the commands after which a deployment has them so."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Mapping
 from typing import Any
 

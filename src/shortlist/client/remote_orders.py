@@ -1,8 +1,6 @@
 """Commands carried out by a service, each once its deployment has come to it; and its live nouns,
 made as somebody wants them."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from itertools import groupby

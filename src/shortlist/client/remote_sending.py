@@ -1,7 +1,5 @@
 """Lines sent to a service, as many at once as it takes."""
 
-from __future__ import annotations
-
 import json
 import time
 from collections.abc import Iterable, Iterator, Sequence

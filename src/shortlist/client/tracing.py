@@ -1,7 +1,5 @@
 """The way of one publication through a log."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Iterator
 from typing import Any
 

@@ -1,8 +1,12 @@
-"""Who may do what: keys, owners, and how often."""
-
-from __future__ import annotations
+"""Who may do what: keys, owners, and how often; and tickets, which for a minute let in whoever
+cannot send a key, such as a browser's streams."""
 
 import asyncio
+import base64
+import hashlib
+import hmac
+import json
+import secrets
 import time
 from contextlib import suppress
 from functools import lru_cache
@@ -13,12 +17,15 @@ from starlette.requests import HTTPConnection
 from shortlist.client.keys import Holder, Role, has_keys, hash_of, known_keys
 from shortlist.intake.roster import Roster
 from shortlist.log.base import Log, LogUnavailable
+from shortlist.log.json_register import Document, change_json, read_json
 from shortlist.model.wording import shown
 from shortlist.service.problems import Refused
-from shortlist.service.tickets import Tickets
 
 REFRESH_SECONDS = 2.0
 """For so long a key that was removed may still work."""
+TICKETS = "tickets"
+"""The register that has the secret by which they are signed."""
+TICKET_SECONDS = 60
 MOST_CALLERS = 10_000
 """Whose rates are remembered."""
 STREAM = "/events"
@@ -181,3 +188,57 @@ def check_shortlist(holder: Holder, roster: Roster, shortlist: str) -> None:
     live = roster.shortlists.get(shortlist)
     if live is None or not may_see(holder, live.subscriber):
         raise Refused(404, f"there is no live shortlist {shortlist!r}")
+
+
+class Tickets:
+    """Makes and reads tickets; services on one log take each other's.
+
+    >>> import tempfile
+    >>> from shortlist.log.sqlite import SqliteLog
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     log = SqliteLog(f"{folder}/city.log")
+    ...     ticket = Tickets(log).ticket("anna's phone", now=1000)
+    ...     print(Tickets(log).name(ticket, now=1059), Tickets(log).name(ticket, now=1061))
+    ...     log.close()
+    anna's phone None
+    """
+
+    def __init__(self, log: Log) -> None:
+        self._log = log
+        self._secret: bytes | None = None
+
+    def ticket(self, name: str, now: float) -> str:
+        """For the holder of a key, by the name of that."""
+        content = json.dumps([name, int(now) + TICKET_SECONDS]).encode()
+        return f"{_text(content)}.{_text(self._signed(content))}"
+
+    def name(self, ticket: str, now: float) -> str | None:
+        """Whose a ticket is; None if it is over, or none of ours."""
+        try:
+            content, signed = (base64.urlsafe_b64decode(part + "==") for part in ticket.split("."))
+            if not hmac.compare_digest(signed, self._signed(content)):
+                return None
+            name, until = json.loads(content)
+        except ValueError:
+            return None
+        return str(name) if now <= until else None
+
+    def _signed(self, content: bytes) -> bytes:
+        if self._secret is None:
+            self._secret = bytes.fromhex(_known_secret(self._log))
+        return hmac.new(self._secret, content, hashlib.sha256).digest()
+
+
+def _known_secret(log: Log) -> str:
+    made = secrets.token_hex(32)
+
+    def kept(known: Document) -> Document:
+        return known or {"secret": made}
+
+    if not read_json(log, TICKETS):
+        change_json(log, TICKETS, kept)
+    return str(read_json(log, TICKETS)["secret"])
+
+
+def _text(content: bytes) -> str:
+    return base64.urlsafe_b64encode(content).decode().rstrip("=")

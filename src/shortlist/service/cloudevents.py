@@ -1,7 +1,5 @@
 """CloudEvents over HTTP: structured, batched and binary, to the documents that they are."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from typing import Any
 from urllib.parse import unquote

@@ -1,7 +1,5 @@
 """Routes for webhooks: where deliveries are sent, and what could not be."""
 
-from __future__ import annotations
-
 import asyncio
 import json
 from typing import Any

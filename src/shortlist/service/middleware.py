@@ -1,8 +1,6 @@
 """What stands around all routes: how large requests may be, how they end when the service stops,
 and the shortest way to the route that is called most often."""
 
-from __future__ import annotations
-
 import asyncio
 
 from fastapi.routing import APIRoute

@@ -1,7 +1,5 @@
 """Routes for operators and their tools: health, status, metrics, rejects."""
 
-from __future__ import annotations
-
 import json
 import time
 from functools import partial

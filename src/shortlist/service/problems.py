@@ -1,7 +1,5 @@
 """Errors as problem details (RFC 9457)."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable
 from functools import partial
 from http import HTTPStatus
@@ -13,8 +11,8 @@ from fastapi.responses import JSONResponse
 from starlette.exceptions import HTTPException
 
 from shortlist.client.commands import BadOrders
+from shortlist.client.deployment import NotKnown
 from shortlist.client.nouns import CannotBecome, NotLive
-from shortlist.client.waiting import NotKnown
 from shortlist.client.webhooks import NoWebhook
 from shortlist.live.looking import NoSuchShortlist
 from shortlist.live.registers import NoDeployment

@@ -1,7 +1,5 @@
 """Routes for publishers: events in, acknowledged once they are durable."""
 
-from __future__ import annotations
-
 import asyncio
 from typing import Annotated, Any, cast
 
@@ -10,10 +8,10 @@ from fastapi.responses import JSONResponse
 from fastapi.routing import APIRoute
 
 from shortlist.client.commands import Order
+from shortlist.client.deployment import passed
 from shortlist.client.fates import Ends, awaited, became
 from shortlist.client.keys import Holder
 from shortlist.client.sending import MOST_LINES
-from shortlist.client.waiting import passed
 from shortlist.intake.lines import BadItem
 from shortlist.log.base import INPUT, Entry
 from shortlist.model.problem import Problem

@@ -1,7 +1,5 @@
 """Routes for subscribers: what a shortlist shows, what came to it, and why."""
 
-from __future__ import annotations
-
 from typing import Annotated, Any
 
 from fastapi import APIRouter, Query

@@ -1,7 +1,5 @@
 """Routes for shortlists, subscriptions, advertisements and terms as resources."""
 
-from __future__ import annotations
-
 import asyncio
 from collections.abc import Mapping
 from dataclasses import dataclass

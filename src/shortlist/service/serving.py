@@ -1,7 +1,5 @@
 """Running the service until it is told to stop."""
 
-from __future__ import annotations
-
 import asyncio
 import socket
 from collections.abc import Mapping

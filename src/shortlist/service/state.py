@@ -1,7 +1,5 @@
 """What the requests to one service share."""
 
-from __future__ import annotations
-
 import asyncio
 import json
 from collections import Counter
@@ -15,9 +13,8 @@ from fastapi import Depends, Query, Request
 from starlette.requests import HTTPConnection
 
 from shortlist.client.commands import Order, Verdict, sent
-from shortlist.client.deployment import Deployment, LiveRegistry
+from shortlist.client.deployment import Deployment, LiveRegistry, passed
 from shortlist.client.keys import Holder
-from shortlist.client.waiting import passed
 from shortlist.intake.lines import BadItem, ItemReader, parse_json
 from shortlist.live.manifest import Manifest
 from shortlist.live.registers import NoDeployment
