@@ -12,7 +12,7 @@ from contextlib import contextmanager
 from itertools import count
 from pathlib import Path
 
-from shortlist.cli.grounds import SPARK_RUNS
+from shortlist.cli.running import SPARK_RUNS
 from shortlist.live.registers import committed, has_deployment
 from shortlist.log.base import INPUT, Log
 from shortlist.log.opening import open_log

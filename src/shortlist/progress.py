@@ -1,7 +1,5 @@
 """What a person sees while a long job runs; nothing where nobody looks."""
 
-from __future__ import annotations
-
 import tempfile
 import threading
 from collections.abc import Callable, Iterator

@@ -7,7 +7,7 @@ import pytest
 from typer.testing import CliRunner
 
 from shortlist.cli.app import app
-from shortlist.cli.left_aside import compared
+from shortlist.cli.first_registry import compared
 from shortlist.cli.screen import RejectLine
 from shortlist.intake.files import registry_from_documents
 from shortlist.live.driver import begin

@@ -5,8 +5,8 @@ import random
 import pytest
 
 from shortlist.client.deployment import Deployment as Client
+from shortlist.client.deployment import LiveRegistry
 from shortlist.client.nouns import CannotBecome, NotLive, live_noun, orders_for, read_noun
-from shortlist.client.registry import LiveRegistry
 from shortlist.intake.roster import Roster
 from shortlist.live import manifest
 from shortlist.live.registers import NoDeployment

@@ -9,7 +9,7 @@ import uuid
 from contextlib import suppress
 from pathlib import Path
 
-from shortlist.cli.grounds import SPARK_RUNS
+from shortlist.cli.running import SPARK_RUNS
 from tests.faults import wrong_clock
 
 MARK = "SHORTLIST_TEST_DEPLOYMENT"

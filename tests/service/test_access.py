@@ -277,7 +277,7 @@ def test_a_ticket_lets_in_to_streams_alone_and_for_a_minute(deployment, monkeypa
             problem(client.post(f"/tickets?ticket={ticket}"), 401)
             for wrong in (ticket[:-2], f"{ticket}x", "", "a.b", ticket.replace(".", "")):
                 problem(client.get(f"/shortlists/flats/events?ticket={wrong}"), 401)
-            monkeypatch.setattr("shortlist.service.tickets.SECONDS", -1)
+            monkeypatch.setattr("shortlist.service.access.TICKET_SECONDS", -1)
             with caller(url, you) as own:
                 over = own.post("/tickets").json()["ticket"]
             problem(client.get(f"/shortlists/flats/events?ticket={over}"), 401)

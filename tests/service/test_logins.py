@@ -45,22 +45,23 @@ def both(deployment, by_service):
     return lambda *arguments: (shortlist(*arguments, log=deployment.url), by_service(*arguments))
 
 
-def test_a_key_is_kept_for_its_owner_alone_and_never_shown(closed, key, tmp_path):
+def test_a_key_is_kept_for_its_owner_alone_and_never_shown(closed, key, tmp_path, monkeypatch):
     asked = shortlist("login", closed, settings=tmp_path, text=f"{key}\n")
     assert asked.exit_code == 0, asked.output
     assert asked.stdout.startswith(f"{closed}: desk, operator; kept in ")
     assert key not in asked.output
-    file = logins_file({"XDG_CONFIG_HOME": str(tmp_path)})
+    monkeypatch.setenv("XDG_CONFIG_HOME", str(tmp_path))
+    file, settings = logins_file(), {"XDG_CONFIG_HOME": str(tmp_path)}
     assert (file.stat().st_mode & 0o777, file.parent.stat().st_mode & 0o777) == (0o600, 0o700)
-    assert known_login(None, {}, file) == (closed, key)
+    assert known_login(None, settings) == (closed, key)
     # from the environment it is taken, too, and told to nobody else
-    assert known_login(closed, {"SHORTLIST_KEY": "other"}, file).key == "other"
-    assert known_login("http://127.0.0.1:1", {}, file).key is None
+    assert known_login(closed, settings | {"SHORTLIST_KEY": "other"}).key == "other"
+    assert known_login("http://127.0.0.1:1", settings).key is None
     assert shortlist("list", settings=tmp_path).exit_code == 0
-    assert log_out(None, file) == closed
+    assert log_out(None) == closed
     assert json.loads(file.read_text()) == {"default": None, "services": {}}
     with pytest.raises(BadLogin, match="expected a service that you are logged in to"):
-        log_out(closed, file)
+        log_out(closed)
 
 
 def test_a_wrong_key_is_not_kept(closed, tmp_path):

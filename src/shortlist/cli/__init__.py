@@ -1,40 +1,16 @@
-"""The program `shortlist`: a thin layer over the library. Help lists its commands in this order."""
+"""The program `shortlist`: a thin layer over the library."""
 
-# isort: off
-from shortlist.cli import (
-    batch,
-    compiling,
-    overlay,
-    running,
-    sites,
-    sending,
-    commands,
-    registry,
-    quarantine,
-    watching,
-    inspection,
-    replaying,
-    serving,
-    logins,
-    research,
+from importlib import import_module
+
+from shortlist.cli.app import main
+
+__all__ = ["main"]
+
+COMMANDS = (
+    "batch compiling overlay running sites sending commands registry watching"
+    " inspection replaying serving research"
 )
-from shortlist.cli.program import main
+"""The modules that have them, in the order in which help lists them."""
 
-__all__ = [
-    "batch",
-    "commands",
-    "compiling",
-    "inspection",
-    "logins",
-    "main",
-    "overlay",
-    "quarantine",
-    "registry",
-    "replaying",
-    "research",
-    "running",
-    "sending",
-    "serving",
-    "sites",
-    "watching",
-]
+for _module in COMMANDS.split():
+    import_module(f"shortlist.cli.{_module}")

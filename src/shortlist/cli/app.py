@@ -1,25 +1,22 @@
-"""What all commands of the program share: options, settings as flags, and how errors end them."""
+"""The program: what starts it, what all its commands share, and how errors end them."""
 
 from __future__ import annotations
 
-import re
+import os
+import signal
 import sys
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
-from dataclasses import fields, replace
-from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any, Literal, NoReturn
+from threading import Thread
+from typing import Any, NoReturn, Protocol
 
 import typer
 from rich.console import Console
+from typer.models import CommandInfo
 
-from shortlist.model.durations import parse_duration
+from shortlist.cli import options
 from shortlist.model.problem import ShortlistError
-from shortlist.model.settings import Limits, Settings, TimeBasis
-
-if TYPE_CHECKING:
-    from shortlist.jobs.job import Ground
-
+from shortlist.unused import leave_out_unused
 
 app = typer.Typer(
     no_args_is_help=True,
@@ -29,13 +26,6 @@ app = typer.Typer(
 notes = Console(stderr=True)
 FINITE, LIVE, RESEARCH = "For finite inputs", "For a live deployment", "For research"
 """The parts of the help."""
-OFF = "off"
-"""In place of an address or a duration."""
-
-RegistryPath = Annotated[
-    Path | None, typer.Argument(help="A registry: a YAML or JSON file, or a folder.")
-]
-AsJson = Annotated[bool, typer.Option("--json", help="Print for machines.")]
 
 
 @contextmanager
@@ -81,120 +71,76 @@ def cause_of(error: BaseException) -> str:
     return lines[0].lstrip(": ") if lines else type(error).__name__
 
 
-Lateness = Annotated[
-    str | None,
-    typer.Option(help="Reject what is later than this, e.g. 10s or 0; else nothing is late."),
-]
-LiveTime = Annotated[
-    TimeBasis | None,
-    typer.Option(
-        "--time",
-        help="Items are of the time at which the log took them, or of what they say; kept from the"
-        " first start on, `arrival` if nothing is said.",
-    ),
-]
-LiveLateness = Annotated[
-    str | None,
-    typer.Option(help="With --time event: wait so long for what comes late; else 10s."),
-]
-LiveAhead = Annotated[
-    str | None,
-    typer.Option(
-        help="With --time event: reject what is further ahead of the log's clock, or off; else 1m."
-    ),
-]
-Dedup = Annotated[str, typer.Option(help="How long a publication id is remembered.")]
-Place = Literal["spark", "process"]
-On = Annotated[
-    Place, typer.Option(help="`process` needs no JVM: for what one machine can do, at once.")
-]
-Advertising = Literal["optional", "required"]
-Advertised = Annotated[
-    Advertising, typer.Option(help="`required` rejects publications without one.")
-]
-LimitFlags = Annotated[
-    list[str] | None,
-    typer.Option("--limit", help="NAME=NUMBER, for " + ", ".join(f.name for f in fields(Limits))),
-]
+class _Process:
+    """Whose it is: in one of somebody else's, modules may be asked for later."""
+
+    is_own = False
 
 
-def check_address(metrics: str) -> None:
-    """Whether metrics can be shown there."""
-    if metrics != OFF and not re.fullmatch(r".+:\d+", metrics):
-        raise typer.BadParameter(f"--metrics: expected HOST:PORT or off, found {metrics!r}")
+def main() -> None:
+    """Runs the command that was asked for."""
+    _Process.is_own = True
+    _leave_out_others(sys.argv[1:2])
+    app()
 
 
-def check_place(on: Place, master: str | None) -> None:
-    if on == "process" and master is not None:
-        raise typer.BadParameter(f"--master: expected --on spark with it, found --on {on}")
+def _leave_out_others(asked: list[str]) -> None:
+    """Of many commands one is run, or all are listed: what options the others have need not be
+    found out."""
+    known = app.registered_commands
+    if asked in ([], ["--help"]):
+        for one in known:
+            one.callback = one.callback and _listed(one.callback)
+    else:
+        app.registered_commands = [one for one in known if [_name(one)] == asked] or known
 
 
-def live_settings(
-    basis: TimeBasis,
-    lateness: str | None,
-    ahead: str | None,
-    dedup: str,
-    advertised: Advertising,
-    limits: list[str] | None,
-) -> Settings:
-    """Of a deployment, whose time basis is known."""
-    if basis == "arrival":
-        for flag, given in (("--lateness", lateness), ("--ahead", ahead)):
-            if given is not None:
-                raise typer.BadParameter(
-                    f"{flag}: expected --time event, found --time arrival, by which nothing is late"
-                    " or ahead"
-                )
-        return replace(settings_of(None, dedup, advertised, limits), time="arrival")
-    settings = settings_of(lateness or "10s", dedup, advertised, limits)
-    far = None if ahead == OFF else duration_of("--ahead", ahead or "1m")
-    return replace(settings, ahead=far)
+def _listed(command: Callable[..., Any]) -> Callable[[], None]:
+    """What help tells of a command beside others."""
+
+    def nothing() -> None:
+        pass
+
+    nothing.__name__, nothing.__doc__ = command.__name__, command.__doc__
+    return nothing
 
 
-def settings_of(
-    lateness: str | None, dedup: str, advertised: Advertising, limits: list[str] | None
-) -> Settings:
-    return Settings(
-        lateness=None if lateness is None else duration_of("--lateness", lateness),
-        dedup=duration_of("--dedup", dedup),
-        advertised=advertised,
-        limits=limits_of(limits),
-    )
+def _name(command: CommandInfo) -> str | None:
+    return command.name or (command.callback and command.callback.__name__)
 
 
-def limits_of(texts: list[str] | None, default: Limits | None = None) -> Limits:
-    named: dict[str, Any] = dict(_limit(text) for text in texts or ())
+def begin_on(on: options.Place, master: str | None = None) -> None:
+    """Checks where a job is to run; without Spark this process imports only what it uses."""
+    options.check_place(on, master)
+    if on == "process" and _Process.is_own:
+        leave_out_unused()
+
+
+class Running(Protocol):
+    """Something that runs until it is told to stop."""
+
+    def run(self) -> None: ...
+
+    def stop(self) -> None: ...
+
+
+def run_until_stopped(running: Running, *, with_input: bool) -> None:
+    """What is under way comes to its end first. With its input it ends when standard input does:
+    with whoever started it."""
+
+    def read() -> None:
+        while os.read(sys.stdin.fileno(), 1024):
+            pass
+        running.stop()
+
+    if with_input:
+        Thread(target=read, daemon=True).start()
+    before = {
+        which: signal.signal(which, lambda *_: running.stop())
+        for which in (signal.SIGTERM, signal.SIGINT)
+    }
     try:
-        return replace(default or Limits(), **named)
-    except ValueError as error:
-        raise typer.BadParameter(f"--limit: {error}") from None
-
-
-def duration_of(flag: str, text: str) -> int:
-    if re.fullmatch(r"0(ms|s|m|h|d)?|PT0S", text):
-        return 0
-    try:
-        return parse_duration(text)
-    except ValueError as error:
-        raise typer.BadParameter(f"{flag}: {error}") from None
-
-
-def _limit(text: str) -> tuple[str, int]:
-    name, _, number = text.partition("=")
-    known = [field.name for field in fields(Limits)]
-    if name not in known or not number.isdecimal() or int(number) < 1:
-        raise typer.BadParameter(
-            f"--limit: expected NAME=NUMBER, NAME one of {', '.join(known)}; found {text!r}"
-        )
-    return name, int(number)
-
-
-def ground_of(on: Place, master: str | None = None) -> Ground:
-    """Only what is asked for is imported."""
-    if on == "process":
-        from shortlist.jobs.process import InProcess
-
-        return InProcess()
-    from shortlist.spark.job import OnSpark
-
-    return OnSpark(master)
+        running.run()
+    finally:
+        for which, handler in before.items():
+            signal.signal(which, handler)

@@ -3,39 +3,19 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Sequence
 from contextlib import AbstractContextManager, nullcontext
 from itertools import islice
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 from rich.console import Console
 from rich.table import Table
 
-from shortlist.cli.app import (
-    FINITE,
-    Advertised,
-    AsJson,
-    Dedup,
-    Lateness,
-    LimitFlags,
-    On,
-    RegistryPath,
-    app,
-    check_place,
-    errors,
-    fail,
-    ground_of,
-    limits_of,
-    notes,
-    say,
-    settings_of,
-    warn,
-)
+from shortlist.cli import options
+from shortlist.cli.app import FINITE, app, begin_on, errors, fail, notes, say, warn
 from shortlist.cli.compiling import registry_at_hand
-from shortlist.cli.deployment import ServiceUrl, means_service, reached
-from shortlist.cli.program import without_spark
+from shortlist.cli.deployment import means_service, reached
 from shortlist.client.deployment import Deployment
 from shortlist.intake.input_files import input_files, is_table
 from shortlist.model.settings import PlanSetting, Settings
@@ -61,7 +41,7 @@ TimelinePath = Annotated[
 
 @app.command(rich_help_panel=FINITE)
 def run(
-    registry: RegistryPath = None,
+    registry: options.RegistryPath = None,
     publications: PublicationsPath = None,
     *,
     out: Annotated[Path, typer.Option(help="Deliveries: JSON lines, or a .parquet folder.")],
@@ -72,22 +52,20 @@ def run(
     explain: Annotated[
         Path | None, typer.Option(help="Also write why each match was delivered or not.")
     ] = None,
-    with_data: Annotated[
-        bool, typer.Option(help="Deliveries carry the publication's data.")
-    ] = False,
+    with_data: options.WithData = False,
     strict: Annotated[bool, typer.Option(help="Exit with 1 if anything was rejected.")] = False,
-    lateness: Lateness = None,
-    dedup: Dedup = "24h",
-    advertised: Advertised = "optional",
-    limit: LimitFlags = None,
+    lateness: options.Lateness = None,
+    dedup: options.Dedup = "24h",
+    advertised: options.Advertised = "optional",
+    limit: options.LimitFlags = None,
     shards: Annotated[
         int | None,
         typer.Option(
             min=1, max=256, help="How many tasks select; else as many as there are cores."
         ),
     ] = None,
-    master: Annotated[str | None, typer.Option(help="A Spark master; else this machine.")] = None,
-    on: On = "spark",
+    master: options.Master = None,
+    on: options.On = "spark",
     stream: Annotated[
         bool, typer.Option(help="Through Structured Streaming; `--lateness` is 0 then.")
     ] = False,
@@ -100,20 +78,18 @@ def run(
     changes: Annotated[
         Path | None, typer.Option(help="With --stream: also write what leaves shortlists.")
     ] = None,
-    quiet: Annotated[bool, typer.Option(help="Show no progress.")] = False,
-    as_json: AsJson = False,
+    quiet: options.Quiet = False,
+    as_json: options.AsJson = False,
 ) -> None:
     """Rank a finite input and write the deliveries."""
     source = _source(publications, timeline)
-    check_place(on, master)
-    if on == "process":
-        without_spark()
+    begin_on(on, master)
     if stream and explain is not None:
         raise typer.BadParameter("--explain: expected a run without --stream, found one with it")
     if changes is not None and not stream:
         raise typer.BadParameter("--changes: expected a run with --stream, found one without it")
     lateness = "0" if stream and lateness is None else lateness
-    settings = settings_of(lateness, dedup, advertised, limit)
+    settings = options.settings_of(lateness, dedup, advertised, limit)
     steps = Steps(notes, quiet or as_json)
     opened: AbstractContextManager[Registry | CompiledRegistry] = (
         nullcontext(_registry(None, timeline, settings))
@@ -132,12 +108,20 @@ def run(
         )
         has_commands = timeline is not None
         job = Job(known, source, outputs, settings, steps, has_commands, with_data, shards)
-        report = job.run(ground_of(on, master), Streamed(at_most, plan) if stream else None)
+        report = job.run(options.ground_of(on, master), Streamed(at_most, plan) if stream else None)
         warnings = _warnings(known, source, settings, has_commands)
     if as_json:
         print(json.dumps(report | ({"warnings": warnings} if warnings else {})))
     else:
-        _print_report(report, outputs.rejects)
+        print(
+            f"{report['publications']:,} publications, {report['matched']:,} matches, "
+            f"{report['deliveries']:,} deliveries "
+            f"({report['promotions']:,} of them promotions) in {report['seconds']:.1f} s"
+        )
+        if report["rejects"]:
+            print(f"{report['rejects']:,} rejects: see {outputs.rejects}")
+        for attribute, count in report["other_type"].items():
+            print(f"{attribute}: {count:,} times of another type than a predicate asks for")
         warn(warnings)
     if strict and report["rejects"]:
         raise typer.Exit(1)
@@ -149,8 +133,8 @@ def check(
     publications: PublicationsPath = None,
     *,
     timeline: TimelinePath = None,
-    limit: LimitFlags = None,
-    as_json: AsJson = False,
+    limit: options.LimitFlags = None,
+    as_json: options.AsJson = False,
 ) -> None:
     """Validate a registry and say what is in it; with an input, also what does not fit to it."""
     from shortlist.engine.engine import Engine
@@ -159,7 +143,7 @@ def check(
     from shortlist.intake.files import read_registry
     from shortlist.intake.roster import summary
 
-    settings = Settings(limits=limits_of(limit))
+    settings = Settings(limits=options.limits_of(limit))
     warnings: list[str] = []
     with errors():
         known = read_registry(registry, settings.limits)
@@ -187,7 +171,7 @@ def check(
 
 @app.command(rich_help_panel=FINITE)
 def explain(
-    registry: RegistryPath = None,
+    registry: options.RegistryPath = None,
     publications: PublicationsPath = None,
     *,
     publication: Annotated[str, typer.Option(help="The id of a publication.")],
@@ -201,54 +185,48 @@ def explain(
             help="Where no files are given: what the deployment on this log has read.",
         ),
     ] = None,
-    service: ServiceUrl = None,
-    lateness: Lateness = None,
-    dedup: Dedup = "24h",
-    advertised: Advertised = "optional",
-    limit: LimitFlags = None,
-    as_json: AsJson = False,
+    service: options.ServiceUrl = None,
+    lateness: options.Lateness = None,
+    dedup: options.Dedup = "24h",
+    advertised: options.Advertised = "optional",
+    limit: options.LimitFlags = None,
+    as_json: options.AsJson = False,
 ) -> None:
     """Say why one publication is on one shortlist, or is not. Needs no Spark."""
     from shortlist.cli.replaying import explanations
     from shortlist.engine.explanation import Question
+    from shortlist.engine.explanation_text import explanation_lines
     from shortlist.engine.replay import replay
 
-    settings = settings_of(lateness, dedup, advertised, limit)
+    settings = options.settings_of(lateness, dedup, advertised, limit)
     question = Question(publication=publication, source=source, shortlist=shortlist)
     if log is not None and registry is None and timeline is None:
         found = explanations(log, question, limit)
         if not found:
             fail([f"the deployment has not come to a publication {publication!r}"])
-        _print_explanations(found, as_json)
-        return
-    if registry is None and timeline is None and means_service(service):
+    elif registry is None and timeline is None and means_service(service):
         with reached(None, service) as remote:
             assert not isinstance(remote, Deployment)
             answer = remote.explanations(shortlist, publication, source)
         if answer["from"].startswith("replayed"):
             say([answer["from"]])
-        _print_explanations(answer["items"], as_json)
-        return
-    with errors():
-        known = _registry(registry, timeline, settings)
-        if timeline is None:
-            _check_shortlist(shortlist, known)
-        places, lines = numbered_lines(_source(publications, timeline))
-        result = replay(known, lines, settings, question, commands=timeline is not None)
-    if not result.explanations:
-        unread = [
-            f"{places[reject.position - 1]}: {reject.reason}"
-            for reject in result.rejects
-            if publication in lines[reject.position - 1].decode(errors="replace")
-        ]
-        fail(unread or [f"there is no publication {publication!r} in the input"])
-    _print_explanations(result.explanations, as_json)
-
-
-def _print_explanations(explanations: Sequence[dict[str, Any]], as_json: bool) -> None:
-    from shortlist.engine.explanation_text import explanation_lines
-
-    for explanation in explanations:
+        found = answer["items"]
+    else:
+        with errors():
+            known = _registry(registry, timeline, settings)
+            if timeline is None:
+                _check_shortlist(shortlist, known)
+            places, lines = numbered_lines(_source(publications, timeline))
+            result = replay(known, lines, settings, question, commands=timeline is not None)
+        found = [*result.explanations]
+        if not found:
+            unread = [
+                f"{places[reject.position - 1]}: {reject.reason}"
+                for reject in result.rejects
+                if publication in lines[reject.position - 1].decode(errors="replace")
+            ]
+            fail(unread or [f"there is no publication {publication!r} in the input"])
+    for explanation in found:
         if as_json:
             print(json.dumps(explanation, ensure_ascii=False))
         else:
@@ -322,15 +300,3 @@ def _registry(registry: Path | None, timeline: Path | None, settings: Settings) 
     if timeline is None:
         raise typer.BadParameter("expected REGISTRY; only with --timeline may it be left out")
     return Registry()
-
-
-def _print_report(report: dict[str, Any], rejects: Path) -> None:
-    print(
-        f"{report['publications']:,} publications, {report['matched']:,} matches, "
-        f"{report['deliveries']:,} deliveries "
-        f"({report['promotions']:,} of them promotions) in {report['seconds']:.1f} s"
-    )
-    if report["rejects"]:
-        print(f"{report['rejects']:,} rejects: see {rejects}")
-    for attribute, count in report["other_type"].items():
-        print(f"{attribute}: {count:,} times of another type than a predicate asks for")

@@ -7,25 +7,21 @@ from functools import partial
 from inspect import Parameter, Signature, signature
 from itertools import chain
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import Annotated, Any
 
 import typer
 
-from shortlist.cli.app import LIVE, AsJson, app, notes, say
-from shortlist.cli.deployment import LogOrNone, ServiceUrl, only_with_log, reached
-from shortlist.cli.sending import STANDARD_INPUT, WAITING, FilePaths, Patience, Wait, incoming
-from shortlist.cli.sending import send as send_lines
+from shortlist.cli import options
+from shortlist.cli.app import LIVE, app, notes, say
+from shortlist.cli.deployment import only_with_log, reached
+from shortlist.cli.sending import STANDARD_INPUT, WAITING, acknowledged, incoming
 from shortlist.client.commands import Order, Sent, Verdict, checked, effects
-from shortlist.client.deployment import Deployment
-from shortlist.client.sending import Line, Receipt, in_chunks
-from shortlist.client.waiting import wait_until_passed
+from shortlist.client.deployment import Deployment, wait_until_passed
+from shortlist.client.sending import Line, Receipt, in_chunks, send
 from shortlist.log.base import REJECTS
 from shortlist.model.settings import Limits
 from shortlist.model.times import now, parse_time
 from shortlist.model.wording import shown
-
-if TYPE_CHECKING:
-    from shortlist.client.remote import Remote
 
 REGISTRY_SUFFIXES = (".yaml", ".yml", ".json")
 
@@ -62,29 +58,25 @@ def definitions(attribute: AttributeName, term: TermName, meaning: Meaning) -> I
     >>> [order.content for order in definitions("rent", "cheap", "null")]
     [{'attribute': 'rent', 'terms': {'cheap': None}}]
     """
-    from shortlist.intake.lines import BadItem, parse_json
-
-    place = f"define {shown(attribute)} {shown(term)}"
-    try:
-        terms = {term: parse_json(meaning, Limits())}
-    except BadItem as problem:
-        yield Order(place, "define", problem=str(problem))
-    else:
-        yield Order(place, "define", {"attribute": attribute, "terms": terms})
+    order = _read(f"define {shown(attribute)} {shown(term)}", "define", meaning)
+    yield order._replace(content={"attribute": attribute, "terms": {term: order.content}})
 
 
-def line_orders(verb: str, files: FilePaths = None) -> Iterator[Order]:
+def line_orders(verb: str, files: options.FilePaths = None) -> Iterator[Order]:
     """One noun a line."""
+    return (_read(at.place, verb, at.content) for at in chain.from_iterable(incoming(files)))
+
+
+def _read(place: str, verb: str, content: str | bytes) -> Order:
     from shortlist.intake.lines import BadItem, parse_json
 
-    for line in chain.from_iterable(incoming(files)):
-        try:
-            yield Order(line.place, verb, parse_json(line.content, Limits()))
-        except BadItem as problem:
-            yield Order(line.place, verb, problem=str(problem))
+    try:
+        return Order(place, verb, parse_json(content, Limits()))
+    except BadItem as problem:
+        return Order(place, verb, problem=str(problem))
 
 
-def subscriptions(files: FilePaths = None) -> Iterator[Order]:
+def subscriptions(files: options.FilePaths = None) -> Iterator[Order]:
     """One subscription a line, or whole registries, whose other nouns are made too."""
     for path in files or [STANDARD_INPUT]:
         is_registry = path.suffix in REGISTRY_SUFFIXES
@@ -93,10 +85,9 @@ def subscriptions(files: FilePaths = None) -> Iterator[Order]:
 
 def _registry_orders(path: Path) -> Iterator[Order]:
     """Subscriptions that name a shortlist come behind those that may own it."""
+    from shortlist.client.nouns import MAKES
     from shortlist.intake.files import KINDS, Unreadable, load
-    from shortlist.intake.lines import MAKING
 
-    verbs = {kind: verb for verb, (kind, _) in MAKING.items()}
     wrong = partial(Order, path.name, "subscribe", None)
     try:
         document = load(path)
@@ -114,7 +105,7 @@ def _registry_orders(path: Path) -> Iterator[Order]:
             yield wrong(f"{key}: expected a list, found {shown(nouns)}")
             continue
         for noun in sorted(nouns, key=_names_a_shortlist):
-            yield Order(path.name, verbs[kind], noun)
+            yield Order(path.name, MAKES[kind], noun)
 
 
 def _names_a_shortlist(noun: object) -> bool:
@@ -125,32 +116,28 @@ def _names_a_shortlist(noun: object) -> bool:
 class Dispatch:
     """When and where to; these options all the commands here have."""
 
-    log: LogOrNone = None
+    log: options.LogOrNone = None
     at: Time = None
-    wait: Wait = False
-    patience: Patience = 60
-    as_json: AsJson = False
-    service: ServiceUrl = None
+    wait: options.Wait = False
+    patience: options.Patience = 60
+    as_json: options.AsJson = False
+    service: options.ServiceUrl = None
 
     def send(self, orders: Sequence[Order]) -> None:
         with reached(self.log, self.service) as deployment:
             if not isinstance(deployment, Deployment):
+                from shortlist.client.remote_orders import carried_out
+
                 only_with_log(time=self.at)
-                self._send_remotely(deployment, orders)
+                with notes.status(WAITING):
+                    verdicts = [*carried_out(deployment, orders)]
+                tell_verdicts(receipt_of(verdicts), verdicts, self.as_json)
                 return
             given = self._given(deployment)
             commands = checked(orders, deployment.vocabulary)
             foreseen = effects(deployment, commands) if self.wait else []
             # as late as possible: meanwhile time goes on in the deployment, too
             self.send_checked(deployment, orders, foreseen, now() if given is None else given)
-
-    def _send_remotely(self, remote: "Remote", orders: Sequence[Order]) -> None:
-        """A service answers once they are carried out."""
-        from shortlist.client.remote_orders import carried_out
-
-        with notes.status(WAITING):
-            verdicts = [*carried_out(remote, orders)]
-        tell_verdicts(receipt_of(verdicts), verdicts, self.as_json)
 
     def send_checked(
         self,
@@ -163,7 +150,7 @@ class Dispatch:
         log = deployment.log
         rejected_before = log.end(REJECTS)
         lines = (Line(order.place, order.line(micros).encode()) for order in orders)
-        receipt = send_lines(log, in_chunks(lines))
+        receipt = acknowledged(send(log, in_chunks(lines)))
         if not self.wait or receipt.ends is None:
             print(json.dumps(receipt.document()) if self.as_json else receipt.text())
             return
@@ -173,7 +160,10 @@ class Dispatch:
         tell_verdicts(receipt, done.verdicts(log, manifest, foreseen), self.as_json)
 
     def _given(self, deployment: Deployment) -> int | None:
-        given = _given(self.at)
+        try:
+            given = None if self.at is None else parse_time(self.at)
+        except ValueError as error:
+            raise typer.BadParameter(f"--time: {error}") from None
         if given is not None and deployment.manifest and deployment.basis == "arrival":
             raise typer.BadParameter(
                 "--time: expected a deployment on event time, found one on arrival: a command"
@@ -210,13 +200,6 @@ def tell_verdicts(receipt: Receipt, verdicts: Sequence[Verdict], as_json: bool) 
         raise typer.Exit(1)
 
 
-def _given(text: str | None) -> int | None:
-    try:
-        return None if text is None else parse_time(text)
-    except ValueError as error:
-        raise typer.BadParameter(f"--time: {error}") from None
-
-
 def _sends(verb: str, help: str, orders: Callable[..., Iterator[Order]]) -> None:
     """Makes a command that sends orders: its options are what makes these, and a dispatch."""
 
@@ -231,19 +214,22 @@ def _sends(verb: str, help: str, orders: Callable[..., Iterator[Order]]) -> None
     app.command(verb, help=help, rich_help_panel=LIVE)(command)
 
 
-for _verb, _help in {
-    "subscribe": "Make subscriptions, one JSON object a line; or all that a registry (YAML, JSON)"
-    " lists.",
-    "open": "Open shortlists, one JSON object a line.",
-    "advertise": "Make advertisements, one JSON object a line.",
-    "update": 'Change live nouns: {"subscription": ID, …} or {"shortlist": ID, …}, one a line.',
-}.items():
-    _sends(_verb, _help, subscriptions if _verb == "subscribe" else partial(line_orders, _verb))
-for _verb, _help in {
-    "unsubscribe": "Cancel subscriptions.",
-    "close": "Close shortlists, and cancel their subscriptions.",
-    "unadvertise": "Withdraw advertisements.",
-}.items():
+_sends(
+    "subscribe",
+    "Make subscriptions, one JSON object a line; or all that a registry (YAML, JSON) lists.",
+    subscriptions,
+)
+for _verb, _help in (
+    ("open", "Open shortlists, one JSON object a line."),
+    ("advertise", "Make advertisements, one JSON object a line."),
+    ("update", 'Change live nouns: {"subscription": ID, …} or {"shortlist": ID, …}, one a line.'),
+):
+    _sends(_verb, _help, partial(line_orders, _verb))
+for _verb, _help in (
+    ("unsubscribe", "Cancel subscriptions."),
+    ("close", "Close shortlists, and cancel their subscriptions."),
+    ("unadvertise", "Withdraw advertisements."),
+):
     _sends(_verb, _help, partial(name_orders, _verb))
 _sends("retract", "Take publications back.", retractions)
 _sends("define", "Give a term of an attribute a meaning, for what comes later.", definitions)

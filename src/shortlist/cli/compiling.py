@@ -13,20 +13,8 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from shortlist.cli.app import (
-    FINITE,
-    AsJson,
-    LimitFlags,
-    On,
-    Place,
-    app,
-    check_place,
-    errors,
-    limits_of,
-    notes,
-    warn,
-)
-from shortlist.cli.program import without_spark
+from shortlist.cli import options
+from shortlist.cli.app import FINITE, app, begin_on, errors, notes, warn
 from shortlist.model.settings import Limits
 from shortlist.progress import Steps
 
@@ -44,21 +32,19 @@ def compile_command(
         int | None,
         typer.Option(min=1, max=256, help="How many tasks will select; else one per core."),
     ] = None,
-    limit: LimitFlags = None,
-    master: Annotated[str | None, typer.Option(help="A Spark master; else this machine.")] = None,
-    on: On = "spark",
-    quiet: Annotated[bool, typer.Option(help="Show no progress.")] = False,
-    as_json: AsJson = False,
+    limit: options.LimitFlags = None,
+    master: options.Master = None,
+    on: options.On = "spark",
+    quiet: options.Quiet = False,
+    as_json: options.AsJson = False,
 ) -> None:
     """Read, check and compile a large registry beside its files, for `run` and `up` to open."""
-    check_place(on, master)
-    if on == "process":
-        without_spark()
+    begin_on(on, master)
     began, steps = time.monotonic(), Steps(notes, quiet or as_json)
     with errors(), _lanes(on, master, steps) as (run, lanes):
         from shortlist.jobs.compiling import compile_registry
 
-        limits = limits_of(limit)
+        limits = options.limits_of(limit)
         made = compile_registry(
             registry, limits, shards=shards or lanes, run=run, lanes=lanes, steps=steps
         )
@@ -78,7 +64,7 @@ def cores() -> int:
 
 
 @contextmanager
-def _lanes(on: Place, master: str | None, steps: Steps) -> Iterator[tuple[Run, int]]:
+def _lanes(on: options.Place, master: str | None, steps: Steps) -> Iterator[tuple[Run, int]]:
     """Who does tasks, and how many at a time."""
     if on == "process":
         from shortlist.live.lanes import Workers
@@ -115,7 +101,12 @@ def compiled_beside(path: Path, limits: Limits, shards: int | None) -> CompiledR
 
 @contextmanager
 def registry_at_hand(
-    path: Path, limits: Limits, shards: int | None, on: Place, master: str | None, steps: Steps
+    path: Path,
+    limits: Limits,
+    shards: int | None,
+    on: options.Place,
+    master: str | None,
+    steps: Steps,
 ) -> Iterator[Registry | CompiledRegistry]:
     """A registry as a job takes it, as long as the job runs: a large one is opened if it was
     compiled before, and else compiled first, which takes less than an object for each of its

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING
 
 import typer
 
@@ -22,20 +22,6 @@ if TYPE_CHECKING:
 
 PATIENCE_SECONDS = 10.0
 """For so long a service that does not answer is tried."""
-
-LOG_OPTION = typer.Option(
-    "--log", envvar="SHORTLIST_LOG", help="sqlite:PATH or nats://HOST:PORT/NAME."
-)
-LogUrl = Annotated[str, LOG_OPTION]
-LogOrNone = Annotated[str | None, LOG_OPTION]
-ServiceUrl = Annotated[
-    str | None,
-    typer.Option(
-        "--service",
-        envvar="SHORTLIST_SERVICE",
-        help="The URL of a service, in place of --log; else that of `shortlist login`.",
-    ),
-]
 
 
 @contextmanager

@@ -1,33 +1,33 @@
-"""The registry that a new deployment begins with, read or compiled by another process meanwhile."""
+"""The registry that `up` is given, which another process reads, compiles or compares meanwhile."""
 
 import os
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import closing, contextmanager, suppress
 from multiprocessing.connection import Connection
+from multiprocessing.process import BaseProcess
 from pathlib import Path
-from typing import NamedTuple
+from threading import Thread
 
+from shortlist.cli.app import say
 from shortlist.intake.files import read_registry
 from shortlist.live.forking import fork_here
 from shortlist.live.registry_folder import CompiledRegistry
-from shortlist.model.problem import InvalidRegistry
+from shortlist.log.opening import open_log
+from shortlist.model.problem import InvalidRegistry, ShortlistError
 from shortlist.model.registry import Registry
 from shortlist.model.settings import Limits
 
 LARGE = 1 << 21
 """Bytes of files from which on a registry is compiled."""
-
-
-class Into(NamedTuple):
-    """Where large registries are compiled to, and for how many shards."""
-
-    folder: Path
-    shards: int
+NICENESS = 19
+"""How far whoever compares gives way to whoever runs."""
 
 
 def begin_to_read(
-    path: Path, limits: Limits, into: Into | None = None
+    path: Path, limits: Limits, into: tuple[Path, int] | None = None
 ) -> Callable[[], Registry | CompiledRegistry]:
-    """What waits for the registry, or for what is wrong with it."""
+    """What waits for the registry, or for what is wrong with it; a large one is compiled into a
+    folder, for so many shards."""
     if not (os.path.isfile(path) or os.path.isdir(path)):  # a pipe is read once, and only here
         return lambda: read_registry(path, limits)
     child = fork_here(_read, path, limits, into)
@@ -47,7 +47,7 @@ def begin_to_read(
     return read
 
 
-def _read(asking: Connection, path: Path, limits: Limits, into: Into | None) -> None:
+def _read(asking: Connection, path: Path, limits: Limits, into: tuple[Path, int] | None) -> None:
     try:
         if into is None or not is_large(path):
             asking.send(read_registry(path, limits))
@@ -64,3 +64,46 @@ def is_large(path: Path) -> bool:
     """Whether it takes longer to make an object for each subscription than to compile them."""
     files = path.rglob("*") if path.is_dir() else [path]
     return sum(file.stat().st_size for file in files if file.is_file()) >= LARGE
+
+
+@contextmanager
+def compared(path: Path, log: str, limits: Limits) -> Iterator[None]:
+    """What differs is said as soon as it is known: nobody waits for that."""
+    process, answering = fork_here(_compare, path, log, limits)
+    Thread(target=_say, args=(answering, process), daemon=True).start()
+    try:
+        yield
+    finally:
+        process.terminate()
+        process.join()
+
+
+def _compare(asking: Connection, path: Path, log: str, limits: Limits) -> None:
+    os.nice(NICENESS)
+    asking.send(left_aside(path, log, limits))
+
+
+def _say(answering: Connection, process: BaseProcess) -> None:
+    with suppress(EOFError, OSError):
+        say([answering.recv()])
+    process.join()
+
+
+def left_aside(path: Path, log: str, limits: Limits) -> str:
+    """Of a registry file, that a deployment does not read it again, and what differs."""
+    from shortlist.client.applying import plan
+    from shortlist.client.deployment import Deployment
+
+    said = f"{path}: left aside, since the deployment has a registry already"
+    try:
+        with closing(open_log(log)) as opened:
+            roster = Deployment(opened).roster()
+            if roster is None:
+                return said
+            wanted = read_registry(path, limits)
+            count = len(plan(roster, wanted).differences)
+    except ShortlistError as error:
+        return f"{said}; {error}"
+    if not count:
+        return f"{said}, which has all of it"
+    return f"{said}; {count:,} differ: `shortlist diff {path}` shows, `apply` changes them"

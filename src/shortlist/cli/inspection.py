@@ -13,15 +13,16 @@ import typer
 from rich.console import Console
 from rich.table import Table
 
-from shortlist.cli.app import LIVE, AsJson, app, errors, fail, say, warn
-from shortlist.cli.deployment import LogOrNone, ServiceUrl, no_shortlist, only_with_log, reached
+from shortlist.cli import options
+from shortlist.cli.app import LIVE, app, errors, fail, say, warn
+from shortlist.cli.deployment import no_shortlist, only_with_log, reached
 from shortlist.client.deployment import Deployment
 from shortlist.client.status import live_status
 from shortlist.log.base import DELIVERIES, INPUT
 from shortlist.model.times import now
 
 if TYPE_CHECKING:
-    from shortlist.client.remote import Remote
+    pass
 
 
 Document = dict[str, Any]
@@ -57,33 +58,26 @@ def status(
         Path | None, typer.Argument(help="What `Engine.snapshot` gave, in place of a log.")
     ] = None,
     *,
-    log: LogOrNone = None,
-    service: ServiceUrl = None,
+    log: options.LogOrNone = None,
+    service: options.ServiceUrl = None,
     mistakes: Annotated[
         bool, typer.Option(help="Also say what looks like a mistake: that takes longer.")
     ] = False,
-    as_json: AsJson = False,
+    as_json: options.AsJson = False,
 ) -> None:
     """Say how a deployment is doing, or what a saved state holds."""
     if snapshot is not None:
         _saved_status(snapshot, as_json)
-    else:
-        with reached(log, service) as place:
-            found = _status_of(place, mistakes)
-        _print_status(found, as_json)
-
-
-def _status_of(place: Deployment | Remote, mistakes: bool) -> Document:
-    if not isinstance(place, Deployment):
-        only_with_log(mistakes=mistakes)
-        return place.status()
-    found = live_status(place, time.time(), mistakes)
-    if found is None:
-        fail([f"no deployment works on this log, in which {place.log.end(INPUT):,} entries wait"])
-    return found
-
-
-def _print_status(found: Document, as_json: bool) -> None:
+        return
+    with reached(log, service) as place:
+        if not isinstance(place, Deployment):
+            only_with_log(mistakes=mistakes)
+            found = place.status()
+        elif (known := live_status(place, time.time(), mistakes)) is not None:
+            found = known
+        else:
+            waits = f"in which {place.log.end(INPUT):,} entries wait"
+            fail([f"no deployment works on this log, {waits}"])
     if as_json:
         print(json.dumps(found))
         return
@@ -121,14 +115,25 @@ def _saved_status(snapshot: Path, as_json: bool) -> None:
 def show(
     shortlist: Annotated[str, typer.Argument(help="The id of a shortlist.")],
     *,
-    log: LogOrNone = None,
-    service: ServiceUrl = None,
+    log: options.LogOrNone = None,
+    service: options.ServiceUrl = None,
     with_data: Annotated[bool, typer.Option(help="With the publications' data.")] = False,
-    as_json: AsJson = False,
+    as_json: options.AsJson = False,
 ) -> None:
     """Show what is on a shortlist now, the best first."""
     with reached(log, service) as place:
-        content = _content_of(place, shortlist, with_data)
+        if isinstance(place, Deployment):
+            from shortlist.client.contents import content_of
+            from shortlist.live.looking import NoSuchShortlist
+
+            try:
+                content, _ = content_of(place, shortlist, with_data=with_data)
+            except NoSuchShortlist as error:
+                roster = place.roster()
+                fail([str(error) if roster is None else no_shortlist(shortlist, roster)])
+        else:
+            content = place.content(shortlist, with_data=with_data)
+            del content["after"]
     if as_json:
         print(json.dumps(content))
         return
@@ -141,33 +146,22 @@ def show(
         print("shows nothing" + (": it passes everything on" if passes_on else ""))
 
 
-def _content_of(place: Deployment | Remote, shortlist: str, with_data: bool) -> Document:
-    """What a shortlist shows, as a service tells it."""
-    if not isinstance(place, Deployment):
-        content = place.content(shortlist, with_data=with_data)
-        del content["after"]
-        return content
-    from shortlist.client.contents import content_of
-    from shortlist.live.looking import NoSuchShortlist
-
-    try:
-        return content_of(place, shortlist, with_data=with_data)[0]
-    except NoSuchShortlist as error:
-        roster = place.roster()
-        fail([str(error) if roster is None else no_shortlist(shortlist, roster)])
-
-
 @app.command("held-back", rich_help_panel=LIVE)
 def held_back(
     shortlist: Annotated[str, typer.Argument(help="The id of a shortlist.")],
     *,
-    log: LogOrNone = None,
-    service: ServiceUrl = None,
-    as_json: AsJson = False,
+    log: options.LogOrNone = None,
+    service: options.ServiceUrl = None,
+    as_json: options.AsJson = False,
 ) -> None:
     """Show what was published lately, matches a shortlist, and was not delivered, and why."""
     with reached(log, service) as place:
-        found = _held_back_from(place, shortlist)
+        if isinstance(place, Deployment):
+            from shortlist.client import explaining
+
+            found = explaining.held_back(place, shortlist, now=now())
+        else:
+            found = place.held_back(shortlist)
     if as_json:
         print(json.dumps(found, ensure_ascii=False))
         return
@@ -181,14 +175,6 @@ def held_back(
     if found["replayed"]:
         judged = "judged by the subscriptions of now, as if nothing had come before"
         say([f"{found['replayed']:,} of these are {judged}: the state does not tell any more"])
-
-
-def _held_back_from(place: Deployment | Remote, shortlist: str) -> Document:
-    if not isinstance(place, Deployment):
-        return place.held_back(shortlist)
-    from shortlist.client.explaining import held_back
-
-    return held_back(place, shortlist, now=now())
 
 
 def _table(entries: list[Document], with_data: bool) -> Table:

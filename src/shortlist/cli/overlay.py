@@ -7,19 +7,8 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from shortlist.cli.app import (
-    FINITE,
-    AsJson,
-    LimitFlags,
-    On,
-    Place,
-    app,
-    check_place,
-    duration_of,
-    errors,
-    limits_of,
-    notes,
-)
+from shortlist.cli import options
+from shortlist.cli.app import FINITE, app, errors, notes
 from shortlist.model.settings import Settings
 from shortlist.progress import Steps
 
@@ -77,8 +66,8 @@ def simulate_command(
         ),
     ] = None,
     seed: Annotated[int, typer.Option(help="What chance follows from.")] = 0,
-    limit: LimitFlags = None,
-    as_json: AsJson = False,
+    limit: options.LimitFlags = None,
+    as_json: options.AsJson = False,
 ) -> None:
     """Let brokers route a finite input, and count their messages."""
     from shortlist.cli.overlay_runs import grid_axes, run_simulation
@@ -89,13 +78,13 @@ def simulate_command(
         merges=merge, rounds=rounds, fan_out=fan_out, seed=seed, axes=grid_axes(grid)
     )
     network = Network(
-        delay=duration_of("--delay", delay),
+        delay=options.duration_of("--delay", delay),
         loss=loss,
         cell=cell,
         seed=seed,
         exchange=exchange,
         routing=routing,
-        settings=Settings(limits=limits_of(limit)),
+        settings=Settings(limits=options.limits_of(limit)),
     )
     with errors():
         run_simulation(
@@ -126,23 +115,23 @@ def cover_command(
         int, typer.Option(min=1, help="Of how many attributes drawn ones ask for a range.")
     ] = 1,
     seed: Annotated[int, typer.Option(help="What the drawing follows from.")] = 0,
-    limit: LimitFlags = None,
-    on: On = "process",
+    limit: options.LimitFlags = None,
+    on: options.On = "process",
     master: Annotated[
         str | None, typer.Option(help="With --on spark: a Spark master; else this machine.")
     ] = None,
-    as_json: AsJson = False,
+    as_json: options.AsJson = False,
 ) -> None:
     """Say how many subscriptions a broker forwards that knows a publisher's k best."""
-    check_place(on, master)
+    options.check_place(on, master)
     from shortlist.cli.overlay_runs import print_shares, ranges_of
 
     with errors():
-        ranges = ranges_of(registry, subscriptions, attributes, seed, limits_of(limit))
+        ranges = ranges_of(registry, subscriptions, attributes, seed, options.limits_of(limit))
         print_shares(ranges, k or [1, 2, 5, 10], _finding(on, master), as_json)
 
 
-def _finding(on: Place, master: str | None) -> FindCovering:
+def _finding(on: options.Place, master: str | None) -> FindCovering:
     """Who finds out who covers whom."""
     if on == "process":
         from shortlist.covering.slices import covering_order

@@ -32,7 +32,6 @@ from shortlist.overlay.drawing import drawn
 from shortlist.overlay.messages import KINDS
 from shortlist.overlay.placement import CRITERIA, placed
 from shortlist.overlay.rendezvous import GridAxis
-from shortlist.overlay.report import Report
 from shortlist.overlay.simulator import Network, simulate
 from shortlist.overlay.strategies import STRATEGIES, Strategy
 from shortlist.overlay.topology import Topology
@@ -59,9 +58,9 @@ def run_simulation(
     if place is not None:
         brokers = _with_places(brokers, known, place, probes, network.seed)
     reports = []
-    for each in _asked(strategy, known, items):
-        report = simulate(brokers, known, items, each, network)
-        expected = central(known, items, each, settings).deliveries
+    for which in _asked(strategy, known, items):
+        report = simulate(brokers, known, items, which, network)
+        expected = central(known, items, which, settings).deliveries
         reports.append((report, report.document(expected)))
     if draw is not None:
         draw.write_text(drawn(brokers, reports[0][0]), encoding="utf-8")
@@ -71,8 +70,17 @@ def run_simulation(
     else:
         Console().print(_table([document for _, document in reports]))
         if strategy is not None:
-            _print_hops(reports[0][0])
-            _print_split(reports[0][1])
+            report, document = reports[0]
+            for kind in KINDS:
+                hops = ", ".join(f"{hop}: {n:,}" for hop, n in report.traffic.by_hop(kind).items())
+                if hops:
+                    print(f"{kind} by hop: {hops}")
+            for each in document.get("split", ()):
+                print(
+                    f"{each['shortlist']}: {each['deliveries']:,} deliveries, {each['missing']:,}"
+                    f" missing and {each['extra']:,} extra; entropy {each['entropy']:.3f} bits, of"
+                    f" one engine {each['expected_entropy']:.3f}"
+                )
     reasons = Counter(reject.reason for reject in (*unread, *reports[0][0].rejects))
     warn(f"{count:,} rejected: {reason}" for reason, count in reasons.most_common())
 
@@ -143,22 +151,6 @@ def _table(documents: list[dict[str, Any]]) -> Table:
         counts = [f"{document[name]:,}" for name in names]
         table.add_row(document["strategy"], *counts, f"{document['recall']:.1%}")
     return table
-
-
-def _print_hops(report: Report) -> None:
-    for kind in KINDS:
-        hops = report.traffic.by_hop(kind)
-        if hops:
-            print(f"{kind} by hop: " + ", ".join(f"{hop}: {n:,}" for hop, n in hops.items()))
-
-
-def _print_split(document: dict[str, Any]) -> None:
-    for each in document.get("split", ()):
-        print(
-            f"{each['shortlist']}: {each['deliveries']:,} deliveries, {each['missing']:,} missing "
-            f"and {each['extra']:,} extra; entropy {each['entropy']:.3f} bits, of one engine "
-            f"{each['expected_entropy']:.3f}"
-        )
 
 
 def _share_table(count: int, shares: list[CoverShares]) -> Table:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import sys
-from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, Literal
 
@@ -12,10 +11,11 @@ import typer
 from rich.console import Console
 from rich.table import Table
 
-from shortlist.cli.app import LIVE, AsJson, app, fail, notes
+from shortlist.cli import options
+from shortlist.cli.app import LIVE, app, fail, notes
 from shortlist.cli.commands import Dispatch, receipt_of, tell_verdicts
-from shortlist.cli.deployment import LogOrNone, ServiceUrl, only_with_log, reached
-from shortlist.cli.sending import WAITING, Patience
+from shortlist.cli.deployment import only_with_log, reached
+from shortlist.cli.sending import WAITING
 from shortlist.client.deployment import Deployment
 from shortlist.model.settings import Limits
 from shortlist.model.times import now
@@ -23,8 +23,6 @@ from shortlist.model.wording import choice_of
 
 if TYPE_CHECKING:
     from shortlist.client.applying import Difference, Plan
-    from shortlist.client.commands import Verdict
-    from shortlist.client.listing import Listed
     from shortlist.client.remote import Remote, Resource
     from shortlist.intake.roster import Roster
 
@@ -42,14 +40,14 @@ def list_command(
         Listable, typer.Argument(help="shortlists, subscriptions, advertisements or vocabulary.")
     ] = "shortlists",
     *,
-    log: LogOrNone = None,
-    service: ServiceUrl = None,
+    log: options.LogOrNone = None,
+    service: options.ServiceUrl = None,
     subscriber: Annotated[str | None, typer.Option(help="Only of this subscriber.")] = None,
     policy: Annotated[str | None, typer.Option(help="Only with this kind of policy.")] = None,
     deliveries: Annotated[
         bool, typer.Option(help="Also count deliveries: all that the log has are read.")
     ] = False,
-    as_json: AsJson = False,
+    as_json: options.AsJson = False,
 ) -> None:
     """List what is live in a deployment."""
     from shortlist.client.applying import as_written
@@ -68,7 +66,7 @@ def list_command(
         found = [*listed(roster, what, subscriber, policy, counted)]
     if as_json:
         for each in found:
-            print(json.dumps(each.document(), ensure_ascii=False))
+            print(json.dumps(each, ensure_ascii=False))
     else:
         Console().print(_listed_table(found, deliveries))
 
@@ -79,9 +77,9 @@ def get_command(
         str | None, typer.Argument(help="An id: all nouns that have it; else everything.")
     ] = None,
     *,
-    log: LogOrNone = None,
-    service: ServiceUrl = None,
-    as_json: AsJson = False,
+    log: options.LogOrNone = None,
+    service: options.ServiceUrl = None,
+    as_json: options.AsJson = False,
 ) -> None:
     """Print what is live as a registry that `apply` and `run` take."""
     from shortlist.client.applying import as_written
@@ -99,10 +97,10 @@ def get_command(
 def diff_command(
     registry: Wanted,
     *,
-    log: LogOrNone = None,
-    service: ServiceUrl = None,
+    log: options.LogOrNone = None,
+    service: options.ServiceUrl = None,
     prune: Prune = False,
-    as_json: AsJson = False,
+    as_json: options.AsJson = False,
 ) -> None:
     """Say what `apply` would change; exit with 1 if there is anything."""
     with reached(log, service) as place:
@@ -116,12 +114,12 @@ def diff_command(
 def apply_command(
     registry: Wanted,
     *,
-    log: LogOrNone = None,
-    service: ServiceUrl = None,
+    log: options.LogOrNone = None,
+    service: options.ServiceUrl = None,
     prune: Prune = False,
     yes: Annotated[bool, typer.Option("--yes", help="Do not ask.")] = False,
-    patience: Patience = 60,
-    as_json: AsJson = False,
+    patience: options.Patience = 60,
+    as_json: options.AsJson = False,
 ) -> None:
     """Make a deployment what a registry says: only what differs is touched."""
     with reached(log, service) as place:
@@ -142,18 +140,14 @@ def apply_command(
             dispatch = Dispatch(log, wait=True, patience=patience, as_json=as_json)
             dispatch.send_checked(place, found.orders, foreseen, now())
         else:
-            _apply_remotely(place, found.differences, as_json)
+            from shortlist.client.remote_orders import apply_remotely
 
-
-def _apply_remotely(remote: Remote, differences: Sequence[Difference], as_json: bool) -> None:
-    from shortlist.client.remote_orders import apply_remotely
-
-    verdicts: list[Verdict] = []
-    with notes.status(WAITING) as shown:
-        for verdict in apply_remotely(remote, differences):
-            verdicts.append(verdict)
-            shown.update(f"{len(verdicts):,} of {len(differences):,}")
-    tell_verdicts(receipt_of(verdicts), verdicts, as_json)
+            verdicts = []
+            with notes.status(WAITING) as shown:
+                for verdict in apply_remotely(place, found.differences):
+                    verdicts.append(verdict)
+                    shown.update(f"{len(verdicts):,} of {len(found.differences):,}")
+            tell_verdicts(receipt_of(verdicts), verdicts, as_json)
 
 
 def _plan(place: Deployment | Remote, path: Path, prune: bool) -> Plan:
@@ -218,19 +212,15 @@ def _print_yaml(document: dict[str, Any], as_json: bool) -> None:
         print(yaml.safe_dump(document, sort_keys=False, allow_unicode=True), end="")
 
 
-def _listed_table(found: list[Listed], deliveries: bool) -> Table:
+def _listed_table(found: list[dict[str, Any]], deliveries: bool) -> Table:
     table = Table("id", "of", "what", "subscriptions", box=None)
     table.columns[3].justify = "right"
     if deliveries:
         table.add_column("delivered", justify="right")
         table.add_column("last")
     for each in found:
-        members = "" if each.subscriptions is None else f"{each.subscriptions:,}"
-        table.add_row(each.id, each.owner or "", each.about, members, *_delivered(each, deliveries))
+        counts = (each.get(name) for name in ("subscriptions", "delivered"))
+        told = ["" if count is None else f"{count:,}" for count in counts]
+        row = each["id"], each.get("owner", ""), each["about"], *told, each.get("last", "")
+        table.add_row(*row[: len(table.columns)])
     return table
-
-
-def _delivered(each: Listed, deliveries: bool) -> Iterator[str]:
-    if deliveries:
-        yield f"{each.delivered:,}"
-        yield each.last or ""

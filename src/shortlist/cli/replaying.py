@@ -5,26 +5,15 @@ from __future__ import annotations
 import json
 import sys
 from dataclasses import replace
+from functools import partial
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from shortlist.cli.app import (
-    LIVE,
-    Advertising,
-    AsJson,
-    LimitFlags,
-    LiveAhead,
-    LiveLateness,
-    LiveTime,
-    RegistryPath,
-    app,
-    live_settings,
-    say,
-)
-from shortlist.cli.deployment import LogUrl, announced_folder, opened
-from shortlist.client.deployment import Deployment, is_put_out
-from shortlist.client.waiting import wait_for
+from shortlist.cli import options
+from shortlist.cli.app import LIVE, app, say
+from shortlist.cli.deployment import announced_folder, opened
+from shortlist.client.deployment import Deployment, is_put_out, wait_for
 from shortlist.live.manifest import Manifest
 from shortlist.live.places import files_in
 from shortlist.log.base import Log
@@ -43,27 +32,21 @@ PATIENCE = 5.0
 
 @app.command(rich_help_panel=LIVE)
 def replay(
-    registry: RegistryPath = None,
+    registry: options.RegistryPath = None,
     *,
-    log: LogUrl,
+    log: options.LogUrl,
     compares: Annotated[
         bool,
         typer.Option("--compare", help="Say whether the deployment has delivered the same so far."),
     ] = False,
-    with_data: Annotated[
-        bool, typer.Option(help="Deliveries carry the publication's data.")
-    ] = False,
-    basis: LiveTime = None,
-    lateness: LiveLateness = None,
-    ahead: LiveAhead = None,
-    dedup: Annotated[
-        str | None, typer.Option(help="How long a publication id is remembered.")
-    ] = None,
-    advertised: Annotated[
-        Advertising | None, typer.Option(help="`required` rejects publications without one.")
-    ] = None,
-    limit: LimitFlags = None,
-    as_json: AsJson = False,
+    with_data: options.WithData = False,
+    basis: options.LiveTime = None,
+    lateness: options.LiveLateness = None,
+    ahead: options.LiveAhead = None,
+    dedup: Annotated[str | None, options.DEDUP] = None,
+    advertised: Annotated[options.Advertising | None, options.ADVERTISED] = None,
+    limit: options.LimitFlags = None,
+    as_json: options.AsJson = False,
 ) -> None:
     """Run a batch over what a log holds: print its deliveries, or compare them. Needs no Spark.
 
@@ -82,7 +65,8 @@ def replay(
         else:
             made = _known_registry(known, manifest, settings.limits)
         if compares and manifest is not None:
-            wait_for_output(known, manifest)
+            # they come to the log just after they are committed, if anybody brings them there
+            wait_for(partial(is_put_out, known, manifest), PATIENCE)
             _tell(compare(known, manifest, made, settings), as_json)
             return
         delivered = rejected = 0
@@ -114,26 +98,20 @@ def explanations(url: str, question: Question, limits: list[str] | None) -> list
         return explain(log, manifest, made, settings, question)
 
 
-def wait_for_output(log: Log, manifest: Manifest) -> None:
-    """Deliveries come to the log just after they are committed; if nobody brings them there, the
-    comparison says what is missing."""
-    wait_for(lambda: is_put_out(log, manifest), PATIENCE)
-
-
 def _settings(
     manifest: Manifest | None,
     basis: TimeBasis | None,
     lateness: str | None,
     ahead: str | None,
     dedup: str | None,
-    advertised: Advertising | None,
+    advertised: options.Advertising | None,
     limits: list[str] | None,
 ) -> Settings:
     """What is asked for; else what the deployment goes by."""
     kept = {} if manifest is None else manifest.settings
     basis = basis or ("arrival" if manifest is None else manifest.basis)
     required = advertised or kept.get("advertised", "optional")
-    settings = live_settings(basis, lateness, ahead, dedup or "24h", required, limits)
+    settings = options.live_settings(basis, lateness, ahead, dedup or "24h", required, limits)
     asked = {"lateness": lateness, "ahead": ahead, "dedup": dedup}
     if manifest is None or basis == "arrival" or basis != manifest.basis:
         del asked["lateness"], asked["ahead"]

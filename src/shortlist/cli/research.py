@@ -11,8 +11,8 @@ import typer
 from rich.console import Console
 from rich.table import Table
 
-from shortlist.cli.app import RESEARCH, AsJson, On, app, errors, ground_of, notes
-from shortlist.cli.program import without_spark
+from shortlist.cli import options
+from shortlist.cli.app import RESEARCH, app, begin_on, errors, notes
 from shortlist.model.wording import shown
 from shortlist.progress import Steps
 
@@ -51,16 +51,15 @@ def experiment(
     draw: Annotated[
         Path | None, typer.Option(help="Also draw the measures: a PNG or SVG file.")
     ] = None,
-    on: On = "process",
-    as_json: AsJson = False,
+    on: options.On = "process",
+    as_json: options.AsJson = False,
 ) -> None:
     """Try policies on a registry and publications, and put what they do side by side.
 
     Each takes the place of the policies of all shortlists. Beside them stand what Boolean matching
     delivers, and the registry as it is written.
     """
-    if on == "process":
-        without_spark()
+    begin_on(on)
     from shortlist.experiments.comparing import Comparison, compared, read_policies
     from shortlist.experiments.ranking import Ranking
     from shortlist.intake.files import read_registry
@@ -73,7 +72,7 @@ def experiment(
         tried = compared(read_policies(_policy_documents(policy or [], policies)))
         known = read_registry(registry)
         input_files(publications)
-        ranking = Ranking(ground_of(on), Steps(notes, quiet=as_json))
+        ranking = Ranking(options.ground_of(on), Steps(notes, quiet=as_json))
         comparison = Comparison(known, publications, ranking, quality)
         found = []
         for comparand in comparison.run(tried):
@@ -137,7 +136,7 @@ def reproduce(
     quick: Annotated[bool, typer.Option(help="Smaller: all of them within minutes.")] = False,
     seed: Annotated[int, typer.Option(help="What all chance follows from.")] = 0,
     data: DataFolder = None,
-    on: On = "process",
+    on: options.On = "process",
     save: Annotated[
         bool, typer.Option(help="Put results beside the experiments, and make the gallery anew.")
     ] = False,
@@ -154,7 +153,7 @@ def reproduce(
     experiments: Annotated[
         Path, typer.Option(help="The experiments: a folder for each paper.")
     ] = Path("experiments"),
-    as_json: AsJson = False,
+    as_json: options.AsJson = False,
 ) -> None:
     """Run the papers' figures on this system, and say which claims hold.
 
@@ -169,7 +168,7 @@ def reproduce(
         raise typer.BadParameter("--save: expected a run in full, found --quick")
     with errors():
         known = Experiments(experiments)
-        ground = ground_of(on)
+        ground = options.ground_of(on)
         steps = Steps(notes, quiet=as_json)
         reproduction = Reproduction(known, ground, steps, out, quick, seed, data, again)
         there = stored(known)

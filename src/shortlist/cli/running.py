@@ -4,74 +4,59 @@ from __future__ import annotations
 
 import shutil
 from collections.abc import Callable
-from contextlib import ExitStack, suppress
+from contextlib import ExitStack, nullcontext, suppress
+from functools import partial
+from importlib import import_module
 from pathlib import Path
+from threading import Thread
 from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from shortlist.cli.app import (
-    LIVE,
-    OFF,
-    Advertised,
-    Dedup,
-    LimitFlags,
-    LiveAhead,
-    LiveLateness,
-    LiveTime,
-    On,
-    RegistryPath,
-    app,
-    check_address,
-    check_place,
-    duration_of,
-    errors,
-    fail,
-    live_settings,
-)
+from shortlist.cli import options
+from shortlist.cli.app import LIVE, app, begin_on, errors, fail, notes
 from shortlist.cli.compiling import compiled_beside, cores
-from shortlist.cli.deployment import LogUrl, announced_folder, folder_of, opened
-from shortlist.cli.grounds import ToRestore, begin_ground
-from shortlist.cli.program import without_spark
-from shortlist.client.waiting import wait_for
+from shortlist.cli.deployment import announced_folder, folder_of, opened
+from shortlist.client.deployment import Deployment, wait_for
 from shortlist.live.locking import AlreadyRunning, only_driver
 from shortlist.live.places import announce, files_in
-from shortlist.live.registers import committed, has_deployment
+from shortlist.live.registers import committed
 from shortlist.model.settings import UNLIMITED, Limits, PlanSetting, TimeBasis
+from shortlist.progress import Steps
 
 if TYPE_CHECKING:
     from shortlist.live.manifest import Manifest
     from shortlist.live.registry_folder import CompiledRegistry
+    from shortlist.live.running import Ground
     from shortlist.model.registry import Registry
 
 LOOPBACK = "127.0.0.1:9464"
+SPARK_RUNS = "Spark has started, and runs the tasks from now on"
 FIRST = "first"
 """The folder in which the registry of a new deployment is compiled, in that of its state."""
 
 
 @app.command(rich_help_panel=LIVE)
 def up(
-    registry: RegistryPath = None,
+    registry: options.RegistryPath = None,
     *,
-    log: LogUrl,
+    log: options.LogUrl,
     state: Annotated[
         Path | None, typer.Option(help="Where its state goes; else beside a log in a file.")
     ] = None,
-    basis: LiveTime = None,
-    lateness: LiveLateness = None,
-    ahead: LiveAhead = None,
-    dedup: Dedup = "24h",
-    advertised: Advertised = "optional",
-    limit: LimitFlags = None,
+    basis: options.LiveTime = None,
+    lateness: options.LiveLateness = None,
+    ahead: options.LiveAhead = None,
+    dedup: options.Dedup = "24h",
+    advertised: options.Advertised = "optional",
+    limit: options.LimitFlags = None,
     shards: Annotated[
         int | None, typer.Option(min=1, max=256, help="How many tasks select; else one per core.")
     ] = None,
     plan: Annotated[
         PlanSetting, typer.Option(help="replicate, broadcast, rendezvous, or auto.")
     ] = "auto",
-    with_data: Annotated[
-        bool, typer.Option(help="Deliveries carry the publication's data.")
-    ] = False,
+    with_data: options.WithData = False,
     changes: Annotated[
         bool, typer.Option(help="Also tell what leaves shortlists (`watch --changes`).")
     ] = False,
@@ -81,40 +66,41 @@ def up(
     ] = "500ms",
     metrics: Annotated[str, typer.Option(help="Where metrics are shown, or off.")] = LOOPBACK,
     logs: Annotated[Path | None, typer.Option(help="Structured logs go to this file.")] = None,
-    master: Annotated[str | None, typer.Option(help="A Spark master; else this machine.")] = None,
-    on: On = "spark",
+    master: options.Master = None,
+    on: options.On = "spark",
     workers: Annotated[
         int | None,
         typer.Option(min=1, max=256, help="With --on process: how many others; else one per core."),
     ] = None,
-    with_input: Annotated[
-        bool, typer.Option(help="Stop when standard input ends: with whoever started it.")
-    ] = False,
+    with_input: options.WithInput = False,
 ) -> None:
     """Run a deployment: read the log, select, deliver, and go on where it was."""
-    check_place(on, master)
-    check_address(metrics)
-    silence = None if heartbeat == OFF else duration_of("--heartbeat", heartbeat)
+    options.check_place(on, master)
+    options.check_address(metrics)
+    silence = None if heartbeat == options.OFF else options.duration_of("--heartbeat", heartbeat)
     with errors():
         folder = folder_of(log, state)
-        _refuse_second(folder)
-    if on == "process":
-        without_spark()
-    elif workers is not None:
+        # at once, and not when all else is ready; who comes between is refused then
+        with only_driver(folder) if folder.is_dir() else nullcontext():
+            pass
+    begin_on(on)
+    if on == "spark" and workers is not None:
         raise typer.BadParameter("--workers: expected --on process with it, found --on spark")
     with errors():
-        kept = _kept(log)
-        settings = live_settings(_basis(kept, basis), lateness, ahead, dedup, advertised, limit)
+        with opened(log) as known:
+            kept = Deployment(known).manifest
+        basis = _basis(kept, basis)
+        settings = options.live_settings(basis, lateness, ahead, dedup, advertised, limit)
         begins = registry if kept is None else None
         # what tasks of a cluster may not see is not compiled here
         into = None if master else (folder / FIRST, shards or workers or cores())
         read = _first_registry(begins, settings.limits, shards, into)
     with errors(), ExitStack() as stack:
         stack.callback(shutil.rmtree, folder / FIRST, ignore_errors=True)
-        known = None if changes else kept
-        ground = begin_ground(on, master, workers, ToRestore(known, folder, settings.limits))
+        restored = None if changes else kept
+        ground = begin_ground(on, master, workers, restored, folder, settings.limits)
         if registry is not None and kept is not None:
-            from shortlist.cli.left_aside import compared
+            from shortlist.cli.first_registry import compared
 
             stack.enter_context(compared(registry, log, settings.limits))
         begun_with = read()
@@ -140,19 +126,6 @@ def up(
         run_deployment(wanted, shown, ground(), with_input=with_input)
 
 
-def _refuse_second(folder: Path) -> None:
-    """At once, and not when all else is ready; who comes between is refused then."""
-    if folder.is_dir():
-        with only_driver(folder):
-            pass
-
-
-def _kept(log: str) -> Manifest | None:
-    """Where a deployment stands, if there is one."""
-    with opened(log) as known:
-        return committed(known)[1] if has_deployment(known) else None
-
-
 def _basis(kept: Manifest | None, given: TimeBasis | None) -> TimeBasis:
     """What was kept; of a new deployment what is asked for, or the log's clock."""
     if kept is None:
@@ -175,12 +148,57 @@ def _first_registry(
 
     if path is None:
         return Registry
-    from shortlist.cli.first_registry import Into, begin_to_read
+    from shortlist.cli.first_registry import begin_to_read
 
     compiled = compiled_beside(path, limits, shards)
     if compiled is not None:
         return lambda: compiled
-    return begin_to_read(path, limits, None if into is None else Into(*into))
+    return begin_to_read(path, limits, into)
+
+
+def begin_ground(
+    on: str,
+    master: str | None,
+    workers: int | None,
+    restored: Manifest | None,
+    folder: Path,
+    limits: Limits,
+) -> Callable[[], Ground]:
+    """Forks the workers at once, while this process has no threads, so that they restore the state
+    of a manifest in a folder, if there is one, while it imports the rest; what it returns makes the
+    ground, when all else is ready."""
+    if on == "spark":
+        from shortlist.spark.session import any_session, starts_here
+
+        if not starts_here(master):
+            return partial(_spark, master)
+    from shortlist.live.process_ground import ProcessGround
+
+    processes, works = ProcessGround(workers), []
+    if restored is not None:
+        from shortlist.live.tasks import idle_works
+
+        works = idle_works(restored, files_in(folder), limits)
+    processes.start(works)
+    if on == "process":
+        return lambda: processes
+    from shortlist.spark.starting import StartingGround
+
+    return partial(StartingGround, processes, any_session, partial(notes.print, SPARK_RUNS))
+
+
+def _spark(master: str | None) -> Ground:
+    import pyspark.sql  # noqa: F401 - before two threads import
+
+    from shortlist.spark.session import any_session
+
+    # what a driver needs is imported while the JVM starts
+    Thread(target=import_module, args=("shortlist.cli.screen",), daemon=True).start()
+    with Steps(notes).step("Starting Spark"):
+        session = any_session(master)
+    from shortlist.spark.ground import SparkGround
+
+    return SparkGround(session)
 
 
 SavepointPath = Annotated[Path, typer.Argument(help="A savepoint: one file.")]
@@ -189,7 +207,7 @@ SavepointPath = Annotated[Path, typer.Argument(help="A savepoint: one file.")]
 @app.command("rescale", rich_help_panel=LIVE)
 def rescale_command(
     *,
-    log: LogUrl,
+    log: options.LogUrl,
     shards: Annotated[int, typer.Option(min=1, max=256, help="How many there are to be.")],
     wait: Annotated[float, typer.Option(help="Seconds to wait for a running deployment.")] = 120,
 ) -> None:
@@ -209,7 +227,7 @@ def rescale_command(
 
 
 @app.command("export", rich_help_panel=LIVE)
-def export_command(savepoint: SavepointPath, *, log: LogUrl) -> None:
+def export_command(savepoint: SavepointPath, *, log: options.LogUrl) -> None:
     """Write the whole state to one file: it can go on with another log, cluster or version."""
     from shortlist.live.outlets import LogOutlet, put_out
     from shortlist.live.savepoint import export
@@ -228,7 +246,7 @@ def export_command(savepoint: SavepointPath, *, log: LogUrl) -> None:
 def import_command(
     savepoint: SavepointPath,
     *,
-    log: LogUrl,
+    log: options.LogUrl,
     state: Annotated[Path | None, typer.Option(help="Where its state goes.")] = None,
 ) -> None:
     """Begin a deployment with what was exported, on a log that is empty."""

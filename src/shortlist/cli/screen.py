@@ -5,8 +5,8 @@ from collections import Counter
 from contextlib import ExitStack
 from typing import TYPE_CHECKING
 
-from shortlist.cli.app import OFF, cause_of, fail, notes, say
-from shortlist.cli.stopping import stop_with_input, stopped_by_signals
+from shortlist.cli import options
+from shortlist.cli.app import cause_of, fail, notes, run_until_stopped, say
 from shortlist.client.deployment import read_up_to
 from shortlist.live.driver import Driver, Report
 from shortlist.live.lag import lag
@@ -26,12 +26,8 @@ def run_deployment(
 ) -> None:
     """Until it is told to stop, or, if asked for, until standard input ends; whatever else ends it
     is said."""
-    running = Running(wanted, ground, Screen(metrics))
-    if with_input:
-        stop_with_input(running)
     try:
-        with stopped_by_signals(running):
-            running.run()
+        run_until_stopped(Running(wanted, ground, Screen(metrics)), with_input=with_input)
     except Moved:
         tell("superseded")
         fail(["another process has taken over this deployment"])
@@ -40,7 +36,7 @@ def run_deployment(
 
 def shown_metrics(address: str, stack: ExitStack) -> "Metrics | None":
     """Metrics, which can be looked at for as long as the stack is open."""
-    if address == OFF:
+    if address == options.OFF:
         return None
     from prometheus_client import CollectorRegistry
 

@@ -3,38 +3,26 @@
 import json
 import sys
 from collections.abc import Iterable, Iterator, Sequence
+from io import BufferedReader
 from pathlib import Path
-from typing import Annotated, Protocol, cast
+from typing import Annotated, cast
 
 import typer
 
-from shortlist.cli.app import LIVE, AsJson, app, fail, notes, say
-from shortlist.cli.deployment import LogOrNone, ServiceUrl, only_with_log, opened, reached
+from shortlist.cli import options
+from shortlist.cli.app import LIVE, app, fail, notes, say
+from shortlist.cli.deployment import only_with_log, opened, reached
 from shortlist.client.deployment import Deployment
-from shortlist.client.fates import Ends, Fate, fates
-from shortlist.client.sending import Line, Receipt, in_chunks
-from shortlist.client.sending import send as send_chunks
-from shortlist.log.base import Log
+from shortlist.client.fates import Document, Ends, fate_text, fates
+from shortlist.client.sending import Line, Receipt, in_chunks, send
 from shortlist.model.settings import Limits
 from shortlist.model.times import format_time
 from shortlist.model.times import now as present
 
 WAITING = "Waiting for the deployment"
 
-FilePaths = Annotated[
-    list[Path] | None, typer.Argument(help="JSON lines; standard input if there is none, or for -.")
-]
-Wait = Annotated[bool, typer.Option("--wait", help="Wait until it is carried out or rejected.")]
-Patience = Annotated[float, typer.Option(min=0, help="Seconds to wait at most.")]
-
 STANDARD_INPUT = Path("-")
 BLOCK_BYTES = 2**18
-
-
-class Flowing(Protocol):
-    """What can be read as far as it is there."""
-
-    def read1(self, size: int, /) -> bytes: ...
 
 
 def incoming(files: Sequence[Path] | None) -> Iterator[list[Line]]:
@@ -48,13 +36,13 @@ def incoming(files: Sequence[Path] | None) -> Iterator[list[Line]]:
         fail(f"{path}: expected a file, found none" for path in missing)
     for path in paths:
         if path == STANDARD_INPUT:
-            yield from _chunks(cast(Flowing, sys.stdin.buffer), "stdin")
+            yield from _chunks(cast(BufferedReader, sys.stdin.buffer), "stdin")
             continue
         with path.open("rb") as content:
             yield from _chunks(content, path.name)
 
 
-def _chunks(content: Flowing, name: str) -> Iterator[list[Line]]:
+def _chunks(content: BufferedReader, name: str) -> Iterator[list[Line]]:
     """
     >>> from io import BytesIO
     >>> [*_chunks(BytesIO(b"one\\n\\nthree"), "a.jsonl")]
@@ -74,13 +62,8 @@ def _numbered(lines: Sequence[bytes], name: str, before: int) -> Iterator[Line]:
             yield Line(f"{name}:{number}", line)
 
 
-def send(log: Log, chunks: Iterable[Sequence[Line]]) -> Receipt:
-    """Appends one chunk after the other, each acknowledged before the next is sent."""
-    return _last(send_chunks(log, chunks))
-
-
-def _last(receipts: Iterable[Receipt]) -> Receipt:
-    """Shows what is acknowledged so far."""
+def acknowledged(receipts: Iterable[Receipt]) -> Receipt:
+    """The last receipt; shows what is acknowledged so far."""
     with notes.status("Sending") as shown:
         for receipt in receipts:
             shown.update(f"{receipt.count:,} acknowledged")
@@ -89,10 +72,10 @@ def _last(receipts: Iterable[Receipt]) -> Receipt:
 
 @app.command(rich_help_panel=LIVE)
 def publish(
-    files: FilePaths = None,
+    files: options.FilePaths = None,
     *,
-    log: LogOrNone = None,
-    service: ServiceUrl = None,
+    log: options.LogOrNone = None,
+    service: options.ServiceUrl = None,
     now: Annotated[
         bool, typer.Option("--now", help="Give the present time to lines that have none.")
     ] = False,
@@ -102,14 +85,14 @@ def publish(
     create: Annotated[
         bool, typer.Option("--create", help="Make the log if there is none; `up` does, too.")
     ] = False,
-    wait: Wait = False,
-    patience: Patience = 60,
-    as_json: AsJson = False,
+    wait: options.Wait = False,
+    patience: options.Patience = 60,
+    as_json: options.AsJson = False,
 ) -> None:
     """Publish JSON lines; what is acknowledged is durable."""
     bad: list[Line] = []
     sent: list[Line] = []
-    found: list[Fate] = []
+    found: list[Document] = []
     if create and log is not None:
         with opened(log):
             pass
@@ -126,24 +109,25 @@ def publish(
             from shortlist.client.remote_sending import remote_fates, send_remotely
 
             only_with_log(create=create)
-            receipt = _last(send_remotely(place, _kept(chunks, sent if wait else None)))
+            receipt = acknowledged(send_remotely(place, _kept(chunks, sent if wait else None)))
             if wait:
                 with notes.status(WAITING):
-                    found = remote_fates(place, receipt, sent, patience)
+                    found = [*remote_fates(place, receipt, patience)]
         else:
             before = Ends.of(place.log)
-            receipt = send(place.log, _kept(chunks, sent if wait else None))
+            receipt = acknowledged(send(place.log, _kept(chunks, sent if wait else None)))
             if wait:
                 with notes.status(WAITING):
                     found = fates(place, receipt, sent, before, patience)
+    found = [{"place": at.place, **fate} for at, fate in zip(sent, found, strict=True)]
     if as_json:
-        told = {"became": [fate.document() for fate in found]} if wait else {}
+        told = {"became": found} if wait else {}
         print(json.dumps(receipt.document() | {"rejected": len(bad)} | told, ensure_ascii=False))
     else:
         print(receipt.text(f", {len(bad):,} rejected"))
         for fate in found:
-            print(fate)
-    if bad or any(fate.rejected is not None for fate in found):
+            print(fate_text(fate))
+    if bad or any("rejected" in fate for fate in found):
         raise typer.Exit(1)
 
 

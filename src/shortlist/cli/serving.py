@@ -1,49 +1,36 @@
-"""The commands around the HTTP service: serve it, and who may call it."""
+"""The commands around the HTTP service: serve it, who may call it, and which one is meant."""
 
 from __future__ import annotations
 
 import json
+import os
 import subprocess
 import sys
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import AbstractContextManager, ExitStack, contextmanager
+from contextlib import ExitStack, contextmanager
+from dataclasses import asdict
 from functools import partial
 from pathlib import Path
 from threading import Thread
-from typing import TYPE_CHECKING, Annotated, Literal
+from typing import Annotated, Literal
 
 import typer
 from rich.console import Console
 from rich.table import Table
 
-from shortlist.cli.app import (
-    LIVE,
-    OFF,
-    AsJson,
-    LimitFlags,
-    On,
-    Place,
-    RegistryPath,
-    app,
-    errors,
-    fail,
-    limits_of,
-    say,
-)
-from shortlist.cli.deployment import LogOrNone, LogUrl, opened
+from shortlist.cli import options
+from shortlist.cli.app import LIVE, app, errors, fail, say, warn
+from shortlist.cli.deployment import PATIENCE_SECONDS, opened
 from shortlist.log.base import Log
-
-if TYPE_CHECKING:
-    from shortlist.service.state import Options
 
 Name = Annotated[str, typer.Argument(help="The name of the key.")]
 
 
 @app.command(rich_help_panel=LIVE)
 def serve(
-    registry: RegistryPath = None,
+    registry: options.RegistryPath = None,
     *,
-    log: LogOrNone = None,
+    log: options.LogOrNone = None,
     tenant: Annotated[
         list[str] | None,
         typer.Option(help="In place of --log, for each of several: NAME=LOG."),
@@ -51,7 +38,7 @@ def serve(
     up: Annotated[
         bool, typer.Option("--up", help="Run the deployment, too; with REGISTRY that is so.")
     ] = False,
-    on: On = "process",
+    on: options.On = "process",
     host: Annotated[
         str, typer.Option(help="The address to listen on; but on loopback keys are needed.")
     ] = "127.0.0.1",
@@ -62,19 +49,25 @@ def serve(
     private_webhooks: Annotated[
         bool, typer.Option(help="Webhooks may lead into this network, and over plain HTTP.")
     ] = False,
-    limit: LimitFlags = None,
+    limit: options.LimitFlags = None,
 ) -> None:
     """Serve a deployment over HTTP: its API, its streams and its page.
 
     With a registry, which a new deployment begins with, or with --up, the deployment is run as well
     and ends with the service.
     """
-    from shortlist.service.serving import is_loopback
+    from shortlist.service.serving import (
+        bound_socket,
+        check_keys,
+        check_tenants,
+        is_loopback,
+        make_server,
+    )
     from shortlist.service.state import LIMITS, Options
 
-    options = Options(
+    how = Options(
         is_loopback=is_loopback(host),
-        limits=limits_of(limit, LIMITS),
+        limits=options.limits_of(limit, LIMITS),
         patience=patience,
         heartbeat=heartbeat,
         per_second=rate,
@@ -87,38 +80,24 @@ def serve(
         )
     with errors(), ExitStack() as stack:
         if log is not None:
-            known: Log | dict[str, Log] = stack.enter_context(opened(log))
+            known: Log | dict[str, Log] = (one := stack.enter_context(opened(log)))
+            has_keys = check_keys(one, host)
+            who = "keys are asked for" if has_keys else "without keys: everybody here may do all"
         else:
             known = {
                 name: stack.enter_context(opened(url, must_exist=True))
                 for name, url in urls.items()
             }
-        is_up = up or registry is not None
-        runs = [] if not is_up else [*urls.values()] if log is None else [log]
-        _serve(known, options, (host, port), [partial(deployed, registry, run, on) for run in runs])
-
-
-def _serve(
-    known: Log | dict[str, Log],
-    options: Options,
-    place: tuple[str, int],
-    runs: Sequence[Callable[[Callable[[], object]], AbstractContextManager[None]]],
-) -> None:
-    """Until it is told to stop; meanwhile deployments run, each of which ends it when it ends."""
-    from shortlist.service.serving import bound_socket, check_keys, check_tenants, make_server
-
-    host, port = place
-    if isinstance(known, dict):
-        check_tenants(known)
-        who = f"keys are asked for; tenants: {', '.join(known)}"
-    else:
-        has_keys = check_keys(known, host)
-        who = "keys are asked for" if has_keys else "without keys: everybody here may do all"
-    with bound_socket(host, port) as listening, ExitStack() as stack:
+            check_tenants(known)
+            who = f"keys are asked for; tenants: {', '.join(known)}"
+        listening = stack.enter_context(bound_socket(host, port))
         where = f"http://{f'[{host}]' if ':' in host else host}:{listening.getsockname()[1]}"
-        server = make_server(known, options)
-        for run in runs:
-            stack.enter_context(run(lambda: setattr(server, "should_exit", True)))
+        server = make_server(known, how)
+        if up or registry is not None:
+            for run in urls.values() if log is None else [log]:
+                # each ends the service when it ends
+                ended = partial(setattr, server, "should_exit", True)
+                stack.enter_context(deployed(registry, run, on, ended))
         say([f"{where} ({who}); the API is described at {where}/docs"])
         server.run(sockets=[listening])
 
@@ -144,13 +123,13 @@ def _tenants(texts: Sequence[str]) -> dict[str, str]:
 
 @contextmanager
 def deployed(
-    registry: Path | None, log: str, on: Place, ended: Callable[[], object]
+    registry: Path | None, log: str, on: options.Place, ended: Callable[[], object]
 ) -> Iterator[None]:
     """The deployment in a process of its own, which ends with this one however that ends; tells if
     it ends by itself, which fails."""
     given = [] if registry is None else [str(registry)]
-    options = ["--log", log, "--on", on, "--metrics", OFF, "--with-input"]
-    command = [sys.executable, "-m", "shortlist", "up", *given, *options]
+    more = ["--log", log, "--on", on, "--metrics", options.OFF, "--with-input"]
+    command = [sys.executable, "-m", "shortlist", "up", *given, *more]
     # an interrupt at the terminal is for this process alone, which ends the other
     child = subprocess.Popen(command, stdin=subprocess.PIPE, start_new_session=True)
     watcher = Thread(target=lambda: (child.wait(), ended()))
@@ -170,7 +149,7 @@ def deployed(
 def allow(
     name: Name,
     *,
-    log: LogUrl,
+    log: options.LogUrl,
     role: Annotated[
         Literal["publisher", "subscriber", "operator"], typer.Option(help="What it is for.")
     ],
@@ -178,7 +157,7 @@ def allow(
         str | None,
         typer.Option(help="The subscriber whose shortlists, or the source, that it is for."),
     ] = None,
-    as_json: AsJson = False,
+    as_json: options.AsJson = False,
 ) -> None:
     """Make a key for the service, and print it, this one time."""
     from shortlist.client.keys import Holder, add_key
@@ -189,7 +168,7 @@ def allow(
 
 
 @app.command(rich_help_panel=LIVE)
-def forbid(name: Name, *, log: LogUrl) -> None:
+def forbid(name: Name, *, log: options.LogUrl) -> None:
     """Remove a key: within seconds nobody gets in by it."""
     from shortlist.client.keys import remove_key
 
@@ -198,10 +177,8 @@ def forbid(name: Name, *, log: LogUrl) -> None:
 
 
 @app.command(rich_help_panel=LIVE)
-def keys(*, log: LogUrl, as_json: AsJson = False) -> None:
+def keys(*, log: options.LogUrl, as_json: options.AsJson = False) -> None:
     """List the keys of the service: whose they are, not what they are."""
-    from dataclasses import asdict
-
     from shortlist.client.keys import known_keys
 
     with opened(log, must_exist=True) as known:
@@ -213,3 +190,62 @@ def keys(*, log: LogUrl, as_json: AsJson = False) -> None:
     for holder in holders:
         table.add_row(holder["name"], holder["role"], holder["owner"] or "all")
     Console().print(table)
+
+
+LOOPBACK = ("http://127.0.0.1", "http://localhost", "http://[::1]")
+
+
+@app.command(rich_help_panel=LIVE)
+def login(
+    url: Annotated[str, typer.Argument(help="Where the service is, such as https://HOST.")],
+    *,
+    as_json: options.AsJson = False,
+) -> None:
+    """Keep the key to a service, which commands mean from then on if they name no log.
+
+    The key is asked for, or read from SHORTLIST_KEY or standard input; it is not shown, and kept in
+    a file that is yours alone.
+    """
+    from shortlist.client.logins import Login, log_in, logins_file, normal_url
+    from shortlist.client.remote import Remote
+
+    with errors():
+        address = normal_url(url)
+        if address.startswith("http://") and not address.startswith(LOOPBACK):
+            warn([f"{address}: a key that is sent there can be read on the way: https is safer"])
+        key = _key()
+        with Remote(address, key, patience=PATIENCE_SECONDS) as remote:
+            me = remote.me()
+        log_in(Login(address, None if me["is_open"] else key))
+    if as_json:
+        print(json.dumps({"service": address, **me}, ensure_ascii=False))
+        return
+    who = (
+        "without keys: everybody there may do all"
+        if me["is_open"]
+        else ", ".join(filter(None, (me["name"], me["role"], me["owner"], me["tenant"])))
+    )
+    print(f"{address}: {who}; kept in {logins_file()}")
+
+
+@app.command(rich_help_panel=LIVE)
+def logout(
+    url: Annotated[str | None, typer.Argument(help="Else the one that is meant.")] = None,
+) -> None:
+    """Forget a service and the key to it."""
+    from shortlist.client.logins import log_out
+
+    with errors():
+        print(f"{log_out(url)}: forgotten")
+
+
+def _key() -> str | None:
+    """Never from the command line, where others see it and shells remember it."""
+    from shortlist.client.logins import KEY
+
+    given = os.environ.get(KEY)
+    if given is None and sys.stdin.isatty():
+        given = typer.prompt("Key (empty if it asks for none)", "", hide_input=True, err=True)
+    elif given is None:
+        given = sys.stdin.readline()
+    return given.strip() or None

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import time
 from collections.abc import Mapping, Sequence
-from contextlib import AbstractContextManager, ExitStack
+from contextlib import ExitStack
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -13,10 +13,10 @@ import typer
 from rich.console import Console
 from rich.table import Table
 
-from shortlist.cli.app import LIVE, OFF, AsJson, app, check_address, duration_of, errors, notes, say
-from shortlist.cli.deployment import LogUrl, announced_folder, opened
-from shortlist.cli.program import without_spark
-from shortlist.client.waiting import wait_for
+from shortlist.cli import options
+from shortlist.cli.app import LIVE, app, begin_on, errors, notes, say
+from shortlist.cli.deployment import announced_folder, opened
+from shortlist.client.deployment import wait_for
 from shortlist.live.places import SQLITE, announced
 from shortlist.log.opening import kind_of
 
@@ -37,7 +37,7 @@ app.add_typer(site_app, name="site", rich_help_panel=LIVE)
 def join_command(
     name: Annotated[str, typer.Argument(help="The name of this site: small letters and digits.")],
     *,
-    log: LogUrl,
+    log: options.LogUrl,
     neighbour: Annotated[
         list[str],
         typer.Option(help="NAME, or NAME=ADDRESS where the link has another log; one or more."),
@@ -52,37 +52,39 @@ def join_command(
     keep: Annotated[
         str, typer.Option(help="How long publications are kept for whoever asks for them late.")
     ] = "1h",
-    metrics: Annotated[str, typer.Option(help="HOST:PORT where metrics are shown, or off.")] = OFF,
-    with_input: Annotated[
-        bool, typer.Option(help="Stop when standard input ends: with whoever started it.")
-    ] = False,
+    metrics: Annotated[
+        str, typer.Option(help="HOST:PORT where metrics are shown, or off.")
+    ] = options.OFF,
+    with_input: options.WithInput = False,
 ) -> None:
     """Exchange publications with neighbours, beside a deployment that runs on the same log."""
-    check_address(metrics)
-    kept = duration_of("--keep", keep)
+    options.check_address(metrics)
+    kept = options.duration_of("--keep", keep)
     addresses = dict(_address(each, links) for each in neighbour)
     if len(addresses) < len(neighbour):
         raise typer.BadParameter("--neighbour: expected each neighbour once, found one twice")
-    without_spark()
-    from shortlist.cli.stopping import stop_with_input, stopped_by_signals
+    begin_on("process")
+    from shortlist.cli.app import run_until_stopped
     from shortlist.sites.metrics import LinkMetrics
     from shortlist.sites.running import Running, Wanted
 
     _wait_for_deployment(log)
     with errors(), ExitStack() as stack:
         shown = LinkMetrics()
-        if metrics != OFF:
-            say([f"metrics: {stack.enter_context(_served(metrics, shown))}"])
+        if metrics != options.OFF:
+            from prometheus_client import CollectorRegistry
+
+            from shortlist.live.metrics import serve_metrics
+
+            registry = CollectorRegistry()
+            registry.register(shown)
+            say([f"metrics: {stack.enter_context(serve_metrics(registry, metrics))}"])
         wanted = Wanted(name=name, log=log, neighbours=addresses, keep=kept)
-        running = Running(wanted, _Screen(name, shown))
-        if with_input:
-            stop_with_input(running)
-        with stopped_by_signals(running):
-            running.run()
+        run_until_stopped(Running(wanted, _Screen(name, shown)), with_input=with_input)
 
 
 @site_app.command("status")
-def status_command(*, log: LogUrl, as_json: AsJson = False) -> None:
+def status_command(*, log: options.LogUrl, as_json: options.AsJson = False) -> None:
     """Say how the links of a site are doing: what crossed them, and what did not have to."""
     from shortlist.sites.status import site_status
 
@@ -147,17 +149,6 @@ def _address(text: str, links: str | None) -> tuple[str, str]:
     except ValueError as error:
         raise typer.BadParameter(f"--neighbour {neighbour}: {error}") from None
     return neighbour, address
-
-
-def _served(address: str, metrics: LinkMetrics) -> AbstractContextManager[str]:
-    """Shows metrics under an address; gives the URL."""
-    from prometheus_client import CollectorRegistry
-
-    from shortlist.live.metrics import serve_metrics
-
-    registry = CollectorRegistry()
-    registry.register(metrics)
-    return serve_metrics(registry, address)
 
 
 COLUMNS: Sequence[str] = ("sent", "withheld", "saved", "received", "waiting", "told")

@@ -1,4 +1,4 @@
-"""The commands `watch` and `trace`: deliveries as they come, and the way of one publication."""
+"""The commands `quarantine`, `watch` and `trace`: what fails, what comes, and how it has come."""
 
 from __future__ import annotations
 
@@ -7,40 +7,119 @@ import sys
 import time
 from collections.abc import Iterator, Mapping
 from contextlib import suppress
+from functools import partial
 from itertools import islice
 from queue import Empty, SimpleQueue
 from threading import Thread
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 import typer
 from rich.console import Console
 from rich.text import Text
 
-from shortlist.cli.app import LIVE, AsJson, app, fail
-from shortlist.cli.deployment import (
-    LogOrNone,
-    ServiceUrl,
-    no_shortlist,
-    only_with_log,
-    reached,
-)
-from shortlist.client.deployment import Deployment
+from shortlist.cli import options
+from shortlist.cli.app import LIVE, app, fail, say
+from shortlist.cli.commands import Dispatch, Time
+from shortlist.cli.deployment import no_shortlist, only_with_log, reached
+from shortlist.client.commands import Order
+from shortlist.client.deployment import POLL_SECONDS, Deployment
 from shortlist.client.following import Following, News
+from shortlist.client.status import in_quarantine
 from shortlist.client.tracing import traced
-from shortlist.client.waiting import POLL_SECONDS
 from shortlist.log.base import DELIVERIES, Log
 from shortlist.model.wording import one_line
 
 if TYPE_CHECKING:
     from shortlist.client.remote import Event, Remote
 
+Document = dict[str, Any]
+LONGEST = 160
+"""Letters of a line that are shown."""
+
+
+@app.command(rich_help_panel=LIVE)
+def quarantine(
+    positions: Annotated[
+        list[int] | None, typer.Argument(help="Positions of entries; else list all.")
+    ] = None,
+    *,
+    log: options.LogOrNone = None,
+    service: options.ServiceUrl = None,
+    retry: Annotated[bool, typer.Option("--retry", help="Let them arrive anew.")] = False,
+    drop: Annotated[bool, typer.Option("--drop", help="Forget them.")] = False,
+    every: Annotated[bool, typer.Option("--all", help="All that is there.")] = False,
+    at: Time = None,
+    wait: options.Wait = False,
+    patience: options.Patience = 60,
+    as_json: options.AsJson = False,
+) -> None:
+    """List what the engine fails on; let it arrive anew, or forget it."""
+    if retry and drop:
+        raise typer.BadParameter("expected --retry or --drop, found both")
+    if every and positions:
+        raise typer.BadParameter("expected POSITIONS or --all, found both")
+    if (retry or drop) and not (positions or every):
+        raise typer.BadParameter("expected POSITIONS or --all with --retry and --drop")
+    verb: Literal["retry", "drop"] | None = "retry" if retry else "drop" if drop else None
+    with reached(log, service) as place:
+        if isinstance(place, Deployment):
+            held = in_quarantine(place)
+        else:
+            held = place.quarantine()["items"]
+        if verb is None:
+            shown = [item for item in held if not positions or item["position"] in positions]
+            _list(shown, as_json)
+            return
+        asked = _asked(held, positions)
+        if not isinstance(place, Deployment):
+            only_with_log(time=at)
+            _tell(place.release(verb, asked)["items"], as_json)
+            return
+    assert log is not None
+    orders = [Order(f"{verb} {position}", verb, position) for position in asked]
+    Dispatch(log, at, wait, patience, as_json).send(orders)
+
+
+def _asked(held: list[Document], positions: list[int] | None) -> list[int]:
+    """The positions that are meant, all of which have to be in quarantine."""
+    there = [item["position"] for item in held]
+    for position in positions or ():
+        if position not in there:
+            fail([f"{position} is not in quarantine"])
+    return positions or there
+
+
+def _tell(verdicts: list[Document], as_json: bool) -> None:
+    """What a service says became of each; it has waited for that."""
+    rejected = [each for each in verdicts if each.get("rejected") is not None]
+    if as_json:
+        print(json.dumps({"items": verdicts}, ensure_ascii=False))
+    else:
+        print(f"{len(verdicts) - len(rejected):,} carried out, {len(rejected):,} rejected")
+        say(f"{each['place']}: {each['rejected']}" for each in rejected)
+    if rejected:
+        raise typer.Exit(1)
+
+
+def _list(held: list[Document], as_json: bool) -> None:
+    console = Console()
+    for item in held:
+        if as_json:
+            print(json.dumps(item, ensure_ascii=False))
+        else:
+            when = Text(f"{item['time']}  ", "dim")
+            told = item | {"position": str(item["position"])}
+            console.print(when.append(readable_reject(told)), soft_wrap=True)
+    if not as_json:
+        print(f"{len(held):,} in quarantine")
+
 
 @app.command(rich_help_panel=LIVE)
 def watch(
     shortlist: Annotated[str | None, typer.Argument(help="Its id; all if there is none.")] = None,
     *,
-    log: LogOrNone = None,
-    service: ServiceUrl = None,
+    log: options.LogOrNone = None,
+    service: options.ServiceUrl = None,
     subscriber: Annotated[str | None, typer.Option(help="Only this subscriber's.")] = None,
     after: Annotated[
         int | None, typer.Option(min=0, help="Those behind this offset; else those from now on.")
@@ -58,7 +137,7 @@ def watch(
     until_idle: Annotated[
         float | None, typer.Option(min=0, help="Stop when nothing came for so many seconds.")
     ] = None,
-    as_json: AsJson = False,
+    as_json: options.AsJson = False,
 ) -> None:
     """Print deliveries as they come."""
     if after is not None and consumer is not None:
@@ -67,7 +146,14 @@ def watch(
         raise typer.BadParameter("--changes: expected neither --after (but 0) nor --subscriber")
     if rejects and (changes or shortlist is not None or subscriber is not None):
         raise typer.BadParameter("--rejects: expected neither --changes, --subscriber nor an id")
-    tell = _Telling(as_json, rejects)
+    console, text_of = Console(), readable_reject if rejects else readable
+
+    def tell(news: News | Event) -> None:
+        if as_json:
+            print(news.line)
+        else:
+            console.print(text_of(news.document), soft_wrap=True)
+
     with reached(log, service) as place, suppress(KeyboardInterrupt):
         if not isinstance(place, Deployment):
             only_with_log(subscriber=subscriber, consumer=consumer, rejects=rejects)
@@ -76,7 +162,7 @@ def watch(
             told = events_until_idle(place, shortlist, after, until_idle)
             events = (event for event in told if changes or event.kind == "delivery")
             for event in islice(events, count):
-                tell(event.line, event.document)
+                tell(event)
                 sys.stdout.flush()
             return
         if shortlist is not None:
@@ -85,24 +171,9 @@ def watch(
             place.log, shortlist, changes=changes, rejects=rejects, after=after, consumer=consumer
         )
         for news in islice(_awaited(following, subscriber, until_idle), count):
-            tell(news.line, news.document)
+            tell(news)
         sys.stdout.flush()
         following.remember()
-
-
-class _Telling:
-    """Prints what came, for machines or for people."""
-
-    def __init__(self, as_json: bool, rejects: bool) -> None:
-        self._as_json = as_json
-        self._readable = readable_reject if rejects else readable
-        self._console = Console()
-
-    def __call__(self, line: str, document: Mapping[str, Any]) -> None:
-        if self._as_json:
-            print(line)
-        else:
-            self._console.print(self._readable(document), soft_wrap=True)
 
 
 def events_until_idle(
@@ -196,39 +267,28 @@ def readable_reject(document: Mapping[str, Any]) -> Text:
     return Text.assemble((where, "dim"), "  ", (document["reason"], "bold"), "  ", line)
 
 
-LONGEST = 160
-"""Letters of a line that are shown."""
-Document = dict[str, Any]
-
-
 @app.command(rich_help_panel=LIVE)
 def trace(
     source: Annotated[str, typer.Argument(help="The publisher.")],
     publication: Annotated[str, typer.Argument(metavar="ID", help="The publication's id.")],
     *,
-    log: LogOrNone = None,
-    service: ServiceUrl = None,
-    as_json: AsJson = False,
+    log: options.LogOrNone = None,
+    service: options.ServiceUrl = None,
+    as_json: options.AsJson = False,
 ) -> None:
     """Follow one publication through the log: its entry, and its deliveries or why not."""
     with reached(log, service) as place:
-        if isinstance(place, Deployment):
-            found = traced(place.log, source, publication)
-        else:
-            found = place.trace(source, publication)
-            while (after := found.pop("next")) is not None:
-                page = place.trace(source, publication, after)
-                found["deliveries"] += page["deliveries"]
-                found["next"] = page["next"]
+        page = partial(traced, place.log) if isinstance(place, Deployment) else place.trace
+        found = page(source, publication)
+        while (after := found.pop("next")) is not None:
+            more = page(source, publication, after)
+            found["deliveries"] += more["deliveries"]
+            found["next"] = more["next"]
     if not found["entries"]:
         fail([f"there is no publication {publication!r} of {source!r} in the log"])
     if as_json:
         print(json.dumps(found, ensure_ascii=False))
-    else:
-        _print(found)
-
-
-def _print(found: Document) -> None:
+        return
     console = Console()
     console.print(Text.assemble("trace ", (found["trace"], "bold")))
     for entry in found["entries"]:

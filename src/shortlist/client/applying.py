@@ -1,7 +1,5 @@
 """A registry as the wanted state of a deployment: what differs, and the commands that mend it."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from dataclasses import replace
 from typing import Any, Literal, NamedTuple
@@ -86,19 +84,12 @@ class _Planning:
     def plan(self, prune: bool) -> Plan:
         """Terms that somebody may ask for come first, and those that nobody may any more last."""
         terms = [*self._defined()]
-        unlisted = [*self._unlisted()]
-        surplus = [*self._surplus()]
+        unlisted, surplus = [*self._unlisted()], [*self._surplus()]
         ends = [*self._unfit(), *(unlisted if prune else ())]
         ended = [*filter(None, (self._ended(kind, name) for kind, name in ends))]
-        differences: list[Difference] = []
-        unchanged = 0
-        for kind, nouns in self._wanted.items():
-            for noun in nouns.values():
-                difference = self._difference(kind, noun)
-                if difference is None:
-                    unchanged += 1
-                else:
-                    differences.append(difference)
+        wanted = [(kind, noun) for kind, some in self._wanted.items() for noun in some.values()]
+        differences = [*filter(None, (self._difference(kind, noun) for kind, noun in wanted))]
+        unchanged = len(wanted) - len(differences)
         if prune:
             gone = [self._term(path, name, None, "ended") for path, name in surplus]
             return Plan([*terms, *ended, *differences, *gone], unchanged, 0)

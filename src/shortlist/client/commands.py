@@ -6,8 +6,7 @@ import json
 from collections.abc import Iterable, Sequence
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from shortlist.client.deployment import Deployment, rejections
-from shortlist.client.waiting import Awaited
+from shortlist.client.deployment import Awaited, Deployment, rejections
 from shortlist.log.base import INPUT, REJECTS, Log
 from shortlist.model.problem import Problem, ShortlistError
 from shortlist.model.settings import Limits

@@ -1,29 +1,28 @@
-"""What clients know of a deployment: its log, and through it its manifest and its registry."""
+"""What clients know of a deployment: its log, and through it its manifest and its registry; and
+how they wait until it has come to what was sent."""
 
 from __future__ import annotations
 
 import json
-from collections.abc import Collection, Iterator
-from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, NamedTuple
+import time
+from collections.abc import Callable, Collection, Iterator
+from dataclasses import dataclass
+from threading import Lock
+from typing import TYPE_CHECKING, NamedTuple, TypeVar
 
 from shortlist.live.files import Files
-from shortlist.live.manifest import Chain, Manifest
+from shortlist.live.manifest import Manifest
 from shortlist.live.places import announced, files_in
-from shortlist.live.registers import committed, has_deployment
-from shortlist.log.base import DELIVERIES, REJECTS, Log
+from shortlist.live.registers import NoDeployment, committed, has_deployment
+from shortlist.log.base import DELIVERIES, REJECTS, Entry, Log
+from shortlist.model.problem import ShortlistError
 from shortlist.model.settings import UNLIMITED, TimeBasis
 
 if TYPE_CHECKING:
     from shortlist.intake.roster import Roster
     from shortlist.model.vocabulary import Vocabulary
 
-
-class _Words(NamedTuple):
-    """A vocabulary after so many inputs."""
-
-    inputs: int
-    vocabulary: Vocabulary
+Answer = TypeVar("Answer")
 
 
 @dataclass(frozen=True, slots=True)
@@ -31,8 +30,6 @@ class Deployment:
     """The deployment that works on a log, if there is one."""
 
     log: Log
-    _known: dict[str, _Words] = field(default_factory=dict, repr=False, compare=False)
-    """The vocabulary that was read last, by the file of its registry."""
 
     @property
     def manifest(self) -> Manifest | None:
@@ -46,20 +43,34 @@ class Deployment:
         return files_in(folder) if folder is not None and folder.is_dir() else None
 
     @property
-    def vocabulary(self) -> Vocabulary:
-        """Its vocabulary; one that allows everything where it cannot be known."""
-        from shortlist.language.permissive import any_vocabulary
-
+    def state(self) -> tuple[Manifest, Files]:
+        """What it has committed last, with the files of that; `NoDeployment` says what is
+        missing."""
         manifest, files = self.manifest, self.files
         if manifest is None or files is None:
+            raise NoDeployment("expected a deployment whose state can be read here, found none")
+        return manifest, files
+
+    @property
+    def vocabulary(self) -> Vocabulary:
+        """Its vocabulary; one that allows everything where it cannot be known."""
+        from shortlist.intake.lines import ItemReader
+        from shortlist.intake.roster import Roster
+        from shortlist.language.permissive import any_vocabulary
+        from shortlist.live.registry_state import carried_out, replay_registry
+        from shortlist.model.command import Define
+
+        try:
+            manifest, files = self.state
+        except NoDeployment:
             return any_vocabulary()
         chain = manifest.registry
-        known = self._known.get(chain.snapshot.name)
-        if known is None or known.inputs != len(chain.inputs):
-            known = _words(chain, files, known)
-            self._known.clear()
-            self._known[chain.snapshot.name] = known
-        return known.vocabulary
+        registry, _ = replay_registry(chain, files, UNLIMITED, lambda _: False)
+        roster, reader = Roster(registry.vocabulary), ItemReader(registry.vocabulary, UNLIMITED)
+        for command in carried_out(chain.inputs, files, reader, lambda name: name is None):
+            if isinstance(command, Define):
+                roster.apply(command)
+        return roster.vocabulary.now()
 
     @property
     def basis(self) -> TimeBasis:
@@ -73,28 +84,38 @@ class Deployment:
         from shortlist.intake.roster import Roster
         from shortlist.live.registry_state import replay_registry
 
-        manifest, files = self.manifest, self.files
-        if manifest is None or files is None:
+        try:
+            manifest, files = self.state
+        except NoDeployment:
             return None
         return Roster.of(*replay_registry(manifest.registry, files, UNLIMITED), UNLIMITED)
 
 
-def _words(chain: Chain, files: Files, known: _Words | None) -> _Words:
-    """The vocabulary of a registry; what was known after some of its inputs is not read again."""
-    from shortlist.intake.lines import ItemReader
-    from shortlist.intake.roster import Roster
-    from shortlist.live.registry_state import carried_out, replay_registry
-    from shortlist.model.command import Define
+class LiveRegistry:
+    """The live nouns of a deployment, read on as they change. Threads may ask at the same time."""
 
-    if known is None or known.inputs > len(chain.inputs):
-        registry, _ = replay_registry(chain, files, UNLIMITED, lambda _: False)
-        known = _Words(0, registry.vocabulary)
-    roster, reader = Roster(known.vocabulary), ItemReader(known.vocabulary, UNLIMITED)
-    inputs = chain.inputs[known.inputs :]
-    for command in carried_out(inputs, files, reader, lambda shortlist: shortlist is None):
-        if isinstance(command, Define):
-            roster.apply(command)
-    return _Words(len(chain.inputs), roster.vocabulary.now())
+    def __init__(self, deployment: Deployment) -> None:
+        from shortlist.live.registry_state import FollowedRegistry
+
+        self._deployment = deployment
+        self._known = FollowedRegistry()
+        self._lock = Lock()
+
+    @property
+    def vocabulary(self) -> Vocabulary:
+        """As that of the deployment."""
+        try:
+            return self.ask(lambda roster: roster.vocabulary.now())
+        except NoDeployment:
+            return self._deployment.vocabulary
+
+    def ask(self, question: Callable[[Roster], Answer]) -> Answer:
+        """What the roster of the last commit answers; nobody changes it meanwhile, nor may the
+        question. Raises `NoDeployment` where there is none, or its state cannot be read."""
+        with self._lock:
+            manifest, files = self._deployment.state
+            self._known.read(manifest.registry, files)
+            return question(self._known.roster)
 
 
 def read_up_to(manifest: Manifest) -> int:
@@ -131,6 +152,12 @@ def rejections(
             yield offset, document["reason"]
 
 
+def last_entries(log: Log, stream: str, most: int, key: str | None = None) -> Iterator[Entry]:
+    """The last ones of a stream, so many at most, or those of them that have a key."""
+    end = log.end(stream)
+    return log.read(stream, max(end - most, 0), end, key=key)
+
+
 MARGIN = 60_000_000
 """Microseconds by which a server's clock may have been set back."""
 
@@ -147,3 +174,68 @@ def last_before(log: Log, stream: str, time: int) -> int:
         else:
             last = middle - 1
     return first
+
+
+POLL_SECONDS = 0.2
+"""How often a log is looked at for news."""
+
+
+class NotKnown(ShortlistError):
+    """What became of something is not known yet."""
+
+
+class Awaited(NamedTuple):
+    """Something at an offset of the input that time has to pass."""
+
+    offset: int
+    time: int | None
+    """What it says of its time."""
+
+    def manifest(self, deployment: Deployment) -> Manifest | None:
+        """What is committed, if time has passed it, and what that led to, which comes just after
+        the commit, is in the log; else None."""
+        manifest = deployment.manifest
+        if manifest is None or not has_passed(manifest, self.offset, self.time):
+            return None
+        return manifest if is_put_out(deployment.log, manifest) else None
+
+    def standstill(self, deployment: Deployment) -> str:
+        """Why it is not known yet."""
+        manifest = deployment.manifest
+        if manifest is None:
+            return "no deployment works on this log"
+        done = read_up_to(manifest)
+        if done < self.offset:
+            return f"the deployment has read up to {done:,}, and this is at {self.offset:,}"
+        return "time has not passed it yet in the deployment"
+
+
+def wait_for(is_so: Callable[[], bool], seconds: float) -> bool:
+    """Whether something comes to be so within some time."""
+    deadline = time.monotonic() + seconds
+    while not is_so():
+        if time.monotonic() >= deadline:
+            return False
+        time.sleep(POLL_SECONDS)
+    return True
+
+
+def wait_until_passed(deployment: Deployment, awaited: Awaited, patience: float) -> Manifest:
+    """What is committed when time has passed it; raises `NotKnown` after so many seconds."""
+    import asyncio  # whoever waits for nothing starts sooner without
+
+    return asyncio.run(passed(deployment, awaited, patience))
+
+
+async def passed(deployment: Deployment, awaited: Awaited, patience: float) -> Manifest:
+    """The same without keeping a thread waiting."""
+    import asyncio
+
+    deadline = time.monotonic() + patience
+    while True:
+        manifest = await asyncio.to_thread(awaited.manifest, deployment)
+        if manifest is not None:
+            return manifest
+        if time.monotonic() >= deadline:
+            raise NotKnown(f"not known after {patience:g} s: {awaited.standstill(deployment)}")
+        await asyncio.sleep(POLL_SECONDS)

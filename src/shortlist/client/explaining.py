@@ -1,16 +1,16 @@
 """Why a publication is on a shortlist, or is not, or would be: from the state of a deployment."""
 
-from __future__ import annotations
-
 import json
 from collections.abc import Iterator, Mapping
+from dataclasses import replace
 from typing import Any, NamedTuple
 
-from shortlist.client.deployment import Deployment
+from shortlist.client.deployment import Deployment, last_entries
 from shortlist.client.trying import (
     MOST_ENTRIES,
     MOST_PUBLICATIONS,
     explained,
+    reasons,
     recent_publications,
 )
 from shortlist.engine.explanation import Question
@@ -78,8 +78,7 @@ def _told(deployment: Deployment, asked: Asked, question: Question) -> list[Docu
 
 def _turned_away(log: Log, question: Question) -> Iterator[Document]:
     """Publications that did not come to any shortlist, as far as the last rejects tell."""
-    end = log.end(REJECTS)
-    for entry in log.read(REJECTS, max(end - MOST_ENTRIES, 0), end):
+    for entry in last_entries(log, REJECTS, MOST_ENTRIES):
         reject = json.loads(entry.content)
         try:
             said = parse_bytes((reject["line"] or "").encode(errors="replace"))
@@ -100,17 +99,20 @@ def _turned_away(log: Log, question: Question) -> Iterator[Document]:
 
 def outcome(
     deployment: Deployment, document: Mapping[str, Any], shortlist: str, *, now: int
-) -> Document:
-    """What would become of a publication on a shortlist if it appeared now; `BadItem` if it is
-    none."""
+) -> tuple[list[Document], Document]:
+    """How far each subscription of a shortlist matches a publication, and what would become of it
+    there if it appeared now; `BadItem` if it is none."""
     asked, manifest = _asked(deployment, shortlist)
+    # reasons do not depend on what publishers have advertised
+    found = reasons(replace(asked.registry, advertisements=()), document, shortlist)
     reader = ItemReader(asked.registry.vocabulary, UNLIMITED, commands=False)
     says_time = manifest.basis == "event" and document.get("time") is not None
     time = None if says_time else max(now, manifest.reached or now)
     publication = reader.document(dict(document), manifest.position + 1, time)
     assert isinstance(publication, Publication)
     advertised = manifest.settings.get("advertised", "optional")
-    return asked.would(publication, Settings(time=manifest.basis, advertised=advertised))
+    settings = Settings(time=manifest.basis, advertised=advertised)
+    return found, asked.would(publication, settings)
 
 
 def held_back(deployment: Deployment, shortlist: str, *, now: int) -> Document:
@@ -138,8 +140,7 @@ def held_back(deployment: Deployment, shortlist: str, *, now: int) -> Document:
 
 
 def _delivered_lately(log: Log, shortlist: str) -> Iterator[tuple[str, str]]:
-    end = log.end(DELIVERIES)
-    for entry in log.read(DELIVERIES, max(end - MOST_ENTRIES, 0), end, key=shortlist):
+    for entry in last_entries(log, DELIVERIES, MOST_ENTRIES, shortlist):
         delivery = json.loads(entry.content)
         yield delivery["source"], delivery["publication"]
 

@@ -4,13 +4,18 @@ from __future__ import annotations
 
 import json
 from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping
 from itertools import chain
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from shortlist.client.deployment import Deployment, last_before, rejections
+from shortlist.client.deployment import (
+    Awaited,
+    Deployment,
+    last_before,
+    rejections,
+    wait_until_passed,
+)
 from shortlist.client.sending import Line, Receipt
-from shortlist.client.waiting import Awaited, wait_until_passed
 from shortlist.log.base import DELIVERIES, REJECTS, Log
 from shortlist.model.times import said_time
 from shortlist.model.wording import one_line
@@ -37,59 +42,30 @@ class Ends(NamedTuple):
         return cls(last_before(log, REJECTS, time), last_before(log, DELIVERIES, time))
 
 
-class Became(NamedTuple):
-    """What became of an entry of the input."""
+def fate_text(fate: Document) -> str:
+    """What became of a publication, for people.
 
-    rejected: str | None
-    deliveries: int
-    """So far."""
+    >>> fate_text({"place": "stdin:2", "id": "f1", "source": "ads", "offset": 7, "deliveries": 1})
+    'stdin:2: f1 (ads): 1 delivery so far'
+    """
+    became = f"rejected: {fate['rejected']}" if "rejected" in fate else _so_far(fate["deliveries"])
+    return one_line(f"{fate['place']}: {fate['id']} ({fate['source']}): {became}")
 
 
-class Fate(NamedTuple):
-    """What became of a publication."""
-
-    place: str
-    id: str
-    source: str
-    offset: int
-    rejected: str | None
-    deliveries: int
-    """So far."""
-
-    def document(self) -> dict[str, object]:
-        return {name: value for name, value in self._asdict().items() if value is not None}
-
-    def __str__(self) -> str:
-        """
-        >>> print(Fate("stdin:2", "f1", "ads", 7, None, 1))
-        stdin:2: f1 (ads): 1 delivery so far
-        """
-        if self.rejected is not None:
-            became = f"rejected: {self.rejected}"
-        else:
-            became = f"{self.deliveries:,} {'delivery' if self.deliveries == 1 else 'deliveries'}"
-            became += " so far"
-        return one_line(f"{self.place}: {self.id} ({self.source}): {became}")
+def _so_far(deliveries: int) -> str:
+    return f"{deliveries:,} {'delivery' if deliveries == 1 else 'deliveries'} so far"
 
 
 def fates(
-    deployment: Deployment, receipt: Receipt, sent: Sequence[Line], before: Ends, patience: float
-) -> list[Fate]:
+    deployment: Deployment, receipt: Receipt, sent: Iterable[Line], before: Ends, patience: float
+) -> list[Document]:
     """What became of publications, once the deployment has come to all of them."""
     if receipt.ends is None:
         return []
-    documents = documents_of(sent)
+    documents = [json.loads(line.content.decode("utf-8-sig")) for line in sent]
     published = dict(zip(chain(*receipt.runs), documents, strict=True))
     manifest = wait_until_passed(deployment, awaited(published), patience)
-    found = became(deployment.log, manifest, published, before)
-    return [
-        Fate(line.place, document["id"], document["source"], offset, *found[offset])
-        for line, (offset, document) in zip(sent, published.items(), strict=True)
-    ]
-
-
-def documents_of(lines: Iterable[Line]) -> list[Document]:
-    return [json.loads(line.content.decode("utf-8-sig")) for line in lines]
+    return became(deployment.log, manifest, published, before)
 
 
 def awaited(published: Mapping[int, Document]) -> Awaited:
@@ -100,16 +76,20 @@ def awaited(published: Mapping[int, Document]) -> Awaited:
 
 def became(
     log: Log, manifest: Manifest, published: Mapping[int, Document], before: Ends
-) -> dict[int, Became]:
-    """What became of publications, by offset, which the deployment has come to."""
+) -> list[Document]:
+    """What became of publications at some offsets, which the deployment has come to: why each was
+    rejected, and how often it was delivered so far."""
     reasons = dict(rejections(log, manifest, {*published}, after=before.rejects))
     delivered: Counter[tuple[str, str]] = Counter()
     for entry in log.read(DELIVERIES, before.deliveries):
         delivery = json.loads(entry.content)
         delivered[delivery["source"], delivery["publication"]] += 1
-    return {
-        offset: Became(reason, 0)
-        if (reason := reasons.get(offset)) is not None
-        else Became(None, delivered[document["source"], document["id"]])
+    return [
+        {"id": document["id"], "source": document["source"], "offset": offset}
+        | (
+            {"rejected": reasons[offset], "deliveries": 0}
+            if offset in reasons
+            else {"deliveries": delivered[document["source"], document["id"]]}
+        )
         for offset, document in published.items()
-    }
+    ]

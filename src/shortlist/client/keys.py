@@ -1,7 +1,5 @@
 """API keys of a deployment's service: kept in its log, as hashes."""
 
-from __future__ import annotations
-
 import hashlib
 import secrets
 from dataclasses import asdict, dataclass

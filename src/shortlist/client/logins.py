@@ -1,7 +1,5 @@
 """Services that somebody has logged in to: their keys, in a file that nobody else reads."""
 
-from __future__ import annotations
-
 import json
 import os
 from collections.abc import Mapping
@@ -56,38 +54,34 @@ def logins_file(environment: Mapping[str, str] = os.environ) -> Path:
     return folder / "shortlist" / "logins.json"
 
 
-def log_in(login: Login, file: Path | None = None) -> None:
+def log_in(login: Login) -> None:
     """Keeps a key, and makes its service the one that is meant where nobody names one."""
-    kept = _read(file or logins_file())
-    services = {**kept.get("services", {}), login.url: login.key}
-    _write(file or logins_file(), {"default": login.url, "services": services})
+    services = {**_read(logins_file()).get("services", {}), login.url: login.key}
+    _write(logins_file(), {"default": login.url, "services": services})
 
 
-def log_out(url: str | None, file: Path | None = None) -> str:
+def log_out(url: str | None) -> str:
     """Forgets a service and its key; without a URL, the one that is meant where nobody names one.
     Says which it was."""
-    path = file or logins_file()
-    kept = _read(path)
+    kept = _read(logins_file())
     services = dict(kept.get("services", {}))
     name = kept.get("default") if url is None else normal_url(url)
     if name not in services:
         raise BadLogin(f"expected a service that you are logged in to, found {shown(name)}")
     del services[name]
     default = kept["default"] if kept["default"] in services else next(iter(services), None)
-    _write(path, {"default": default, "services": services})
+    _write(logins_file(), {"default": default, "services": services})
     return str(name)
 
 
-def known_login(
-    url: str | None, environment: Mapping[str, str] = os.environ, file: Path | None = None
-) -> Login | None:
+def known_login(url: str | None, environment: Mapping[str, str] = os.environ) -> Login | None:
     """A service with its key, from the environment or from a login; without a URL, the one that
     was logged in to last, None if there is none.
 
     >>> known_login("http://127.0.0.1:8080/", {"SHORTLIST_KEY": "shortlist_1"})
     Login(url='http://127.0.0.1:8080', key='shortlist_1')
     """
-    kept = _read(file or logins_file(environment))
+    kept = _read(logins_file(environment))
     name = kept.get("default") if url is None else normal_url(url)
     if name is None:
         return None

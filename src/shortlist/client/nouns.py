@@ -1,8 +1,6 @@
 """Nouns as somebody wants them: the commands after which a deployment has them so."""
 
-from __future__ import annotations
-
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from typing import Any
 
 from shortlist.client.commands import BadOrders, Order
@@ -93,19 +91,23 @@ def changed(roster: Roster, kind: Kind, name: str, changes: Mapping[str, Any]) -
     return {**dump(live_noun(roster, kind, name)), **changes}
 
 
-def subscriber_of(roster: Roster, noun: Noun) -> str | None:
-    """Whose a noun is; None for an advertisement, and where its shortlist is not live.
+def shortlist_of(roster: Roster, noun: Noun) -> Shortlist | None:
+    """That of a noun; None for an advertisement, and where it is not live."""
+    if isinstance(noun, Subscription):
+        return noun.own_shortlist() or roster.shortlists.get(noun.shortlist_id)
+    return noun if isinstance(noun, Shortlist) else None
 
-    >>> subscriber_of(Roster(), Subscription(id="s", subscriber="you"))
+
+def owner_of(roster: Roster, noun: Noun) -> str | None:
+    """The subscriber of a noun's shortlist, if there is one; of an advertisement its source.
+
+    >>> owner_of(Roster(), Subscription(id="s", subscriber="you"))
     'you'
     """
-    match noun:
-        case Shortlist(subscriber=subscriber):
-            return subscriber
-        case Subscription():
-            own = noun.own_shortlist() or roster.shortlists.get(noun.shortlist_id)
-            return None if own is None else own.subscriber
-    return None
+    if isinstance(noun, Advertisement):
+        return noun.source
+    own = shortlist_of(roster, noun)
+    return None if own is None else own.subscriber
 
 
 def policy_kinds(roster: Roster, noun: Noun) -> list[str]:
@@ -114,10 +116,17 @@ def policy_kinds(roster: Roster, noun: Noun) -> list[str]:
     >>> policy_kinds(Roster(), Subscription(id="s"))
     ['everything']
     """
-    match noun:
-        case Shortlist(policy=policy):
-            return [each.kind for each in policies_of(policy)]
-        case Subscription():
-            own = noun.own_shortlist() or roster.shortlists.get(noun.shortlist_id)
-            return [] if own is None else policy_kinds(roster, own)
-    return []
+    own = shortlist_of(roster, noun)
+    return [] if own is None else [each.kind for each in policies_of(own.policy)]
+
+
+def nouns_of(
+    roster: Roster, kind: Kind, owner: str | None, policy: str | None, after: str = ""
+) -> Iterator[Noun]:
+    """Those of an owner, with a kind of policy, or all, behind an id and in order of these."""
+    nouns = live_nouns(roster, kind)
+    for name in sorted(name for name in nouns if name > after):
+        noun = nouns[name]
+        is_asked = policy is None or policy in policy_kinds(roster, noun)
+        if is_asked and owner in (None, owner_of(roster, noun)):
+            yield noun

@@ -1,8 +1,6 @@
 """Commands carried out by a service, each once its deployment has come to it; and its live nouns,
 made as somebody wants them."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from itertools import groupby
@@ -12,6 +10,7 @@ from shortlist.client.applying import Difference
 from shortlist.client.commands import Order, Verdict, checked
 from shortlist.client.nouns import ENDS, MAKES
 from shortlist.client.remote import Refusal, Remote, Resource
+from shortlist.intake.documents import Kind
 from shortlist.intake.files import registry_from_documents
 from shortlist.intake.roster import Roster
 from shortlist.model.settings import UNLIMITED
@@ -21,13 +20,10 @@ MOST_AT_ONCE = 16
 """Requests: each waits until the deployment has come to it."""
 
 
-def _resource(kind: str) -> Resource:
-    return next(each for each in RESOURCES if each == f"{kind}s")
-
-
-MADE = {verb: _resource(kind) for kind, verb in MAKES.items()}
+RESOURCE = {kind: resource for resource in RESOURCES for kind in MAKES if resource == f"{kind}s"}
+MADE = {verb: RESOURCE[kind] for kind, verb in MAKES.items()}
 """What is made by each command."""
-ENDED = {verb: _resource(kind) for kind, verb in ENDS.items()}
+ENDED = {verb: RESOURCE[kind] for kind, verb in ENDS.items()}
 
 
 def carried_out(remote: Remote, orders: Sequence[Order]) -> Iterator[Verdict]:
@@ -79,9 +75,9 @@ def _asked(remote: Remote, order: Order) -> dict[str, Any]:
         return remote.retract(content["source"], content["id"])
     if order.verb == "define":
         return remote.define(content["attribute"], content["terms"])
-    kind = "subscription" if "subscription" in content else "shortlist"
+    kind: Kind = "subscription" if "subscription" in content else "shortlist"
     changes = dict(content)
-    return remote.patch(_resource(kind), changes.pop(kind), changes)
+    return remote.patch(RESOURCE[kind], changes.pop(kind), changes)
 
 
 PAGE = 1000

@@ -1,15 +1,10 @@
 """Lines sent to a service, as many at once as it takes."""
 
-from __future__ import annotations
-
 import json
 import time
 from collections.abc import Iterable, Iterator, Sequence
-from itertools import islice
-from typing import Any
 
-from shortlist.client.fates import Fate
-from shortlist.client.remote import Refusal, Remote, Unreachable
+from shortlist.client.remote import Document, Refusal, Remote, Unreachable
 from shortlist.client.sending import MOST_LINES, Line, NotAcknowledged, Receipt
 
 MOST_BYTES = 250_000
@@ -17,8 +12,6 @@ MOST_BYTES = 250_000
 MOST_WAIT = 20.0
 """Seconds of one request; a service waits no longer than it waits for commands."""
 NOT_KNOWN = 504
-
-Event = dict[str, Any]
 
 
 def send_remotely(remote: Remote, chunks: Iterable[Sequence[Line]]) -> Iterator[Receipt]:
@@ -36,34 +29,25 @@ def send_remotely(remote: Remote, chunks: Iterable[Sequence[Line]]) -> Iterator[
             yield receipt
 
 
-def remote_fates(
-    remote: Remote, receipt: Receipt, sent: Sequence[Line], patience: float
-) -> list[Fate]:
+def remote_fates(remote: Remote, receipt: Receipt, patience: float) -> Iterator[Document]:
     """What became of publications that a service took, once its deployment has come to all."""
-    deadline, rest = time.monotonic() + patience, iter(sent)
-    found: list[Fate] = []
+    deadline = time.monotonic() + patience
     for run in receipt.runs:
-        for each, line in zip(_became(remote, run, deadline), islice(rest, len(run)), strict=True):
-            told = each["id"], each["source"], each["offset"]
-            found.append(Fate(line.place, *told, each.get("rejected"), each["deliveries"]))
-    return found
+        yield from _became(remote, run, deadline)["items"]
 
 
-def _became(remote: Remote, run: range, deadline: float) -> list[dict[str, Any]]:
+def _became(remote: Remote, run: range, deadline: float) -> Document:
     """Asks until it is known, or the time is over."""
     while True:
         left = max(deadline - time.monotonic(), 0.0)
         try:
-            items: list[dict[str, Any]] = remote.fates(run[0], run[-1], min(left, MOST_WAIT))[
-                "items"
-            ]
-            return items
+            return remote.fates(run[0], run[-1], min(left, MOST_WAIT))
         except Refusal as error:
             if error.status != NOT_KNOWN or left <= 0:
                 raise
 
 
-def _requests(chunk: Sequence[Line]) -> Iterator[tuple[str, list[Event]]]:
+def _requests(chunk: Sequence[Line]) -> Iterator[tuple[str, list[Document]]]:
     """The events of each request, and where the first of them stands.
 
     >>> lines = [Line(f"stdin:{n}", b'{"id": "%d", "source": "ads"}' % n) for n in range(1, 1202)]
@@ -71,7 +55,7 @@ def _requests(chunk: Sequence[Line]) -> Iterator[tuple[str, list[Event]]]:
     [('stdin:1', 1000), ('stdin:1001', 201)]
     """
     place, size = "", 0
-    events: list[Event] = []
+    events: list[Document] = []
     for line in chunk:
         event = json.loads(line.content.decode("utf-8-sig"))
         length = len(json.dumps(event)) + 2

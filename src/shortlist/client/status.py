@@ -1,19 +1,22 @@
-"""How a deployment is doing."""
+"""How a deployment is doing, and what its deliveries are spent on."""
 
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator
-from typing import Any
+from collections import Counter
+from collections.abc import Iterable, Iterator
+from typing import TYPE_CHECKING, Any
 
-from shortlist.client.deployment import Deployment, read_up_to
+from shortlist.client.deployment import Deployment, last_entries, read_up_to
 from shortlist.live.lag import Lag, lag
 from shortlist.live.manifest import Manifest
-from shortlist.live.registers import NoDeployment
-from shortlist.log.base import DELIVERIES, INPUT, REJECTS, Log
+from shortlist.log.base import DELIVERIES, INPUT, REJECTS, Entry, Log
 from shortlist.model.counts import OTHER_TYPE, REJECTED, SUPPRESSED, labelled
 from shortlist.model.settings import UNLIMITED
 from shortlist.model.times import format_time
+
+if TYPE_CHECKING:
+    from shortlist.intake.roster import Roster
 
 RECENT = 1000
 """Entries that a rate is taken over."""
@@ -23,6 +26,10 @@ RECENT_SECONDS = 60.0
 """Rejects that are younger are worth a warning."""
 STANDSTILL_SECONDS = 30.0
 """For so long nothing may be committed while something waits."""
+
+MOST_DELIVERIES = 2_000
+"""That are looked at: the last ones."""
+MOST_SHOWN = 10
 
 Document = dict[str, Any]
 
@@ -67,12 +74,11 @@ def live_status(deployment: Deployment, now: float, mistakes: bool = False) -> D
 
 def rate(log: Log, stream: str, now: float) -> float:
     """Entries a second, over the last ones up to now."""
-    end = log.end(stream)
-    first = next(log.read(stream, max(end - RECENT, 0), end), None)
+    first = next(last_entries(log, stream, RECENT), None)
     if first is None:
         return 0.0
     seconds = max(now - first.appended / 1e6, 0.001)
-    return round((end - first.offset + 1) / seconds, 3)
+    return round((log.end(stream) - first.offset + 1) / seconds, 3)
 
 
 def _warnings(log: Log, manifest: Manifest, behind: Lag, age: float) -> Iterator[str]:
@@ -109,8 +115,7 @@ def _mistakes(deployment: Deployment, read: int) -> list[str]:
 
 def recent_rejects(log: Log, now: float) -> Iterator[str]:
     """A warning, if something was turned away within the last minute."""
-    end = log.end(REJECTS)
-    entries = [*log.read(REJECTS, max(end - RECENT, 0), end)]
+    entries = last_entries(log, REJECTS, RECENT)
     recent = [entry for entry in entries if now - entry.appended / 1e6 < RECENT_SECONDS]
     if recent:
         last = json.loads(recent[-1].content)
@@ -127,9 +132,43 @@ def in_quarantine(deployment: Deployment) -> list[dict[str, Any]]:
     from shortlist.live.segments import Segments
     from shortlist.live.tables import QUARANTINE
 
-    manifest, files = deployment.manifest, deployment.files
-    if manifest is None or files is None:
-        raise NoDeployment("expected a deployment whose state can be read here, found none")
+    manifest, files = deployment.state
     found = Segments(files, "quarantine", QUARANTINE).rows(manifest.quarantine)
     items = (Quarantined(*row) for row in rows(found.to_batches()))
     return [item._asdict() | {"time": format_time(item.time)} for item in items]
+
+
+def usage(roster: Roster, deliveries: Iterable[Entry]) -> dict[str, Any]:
+    """The subscriptions that some deliveries name, the most frequent first; and over all that are
+    live, also those that have none: entropy in bits, of as many as there could be, and fairness.
+
+    >>> from shortlist.intake.roster import Roster
+    >>> usage(Roster(), [])["fairness"]
+    1.0
+    """
+    from shortlist.measures.spread import entropy, fairness
+
+    entries = [*deliveries]
+    named = Counter(json.loads(entry.content)["subscription"] for entry in entries)
+    live = roster.subscriptions
+    counts = [named.get(name, 0) for name in live]
+    top = sorted(
+        ((name, count) for name, count in named.items() if name in live),
+        key=lambda pair: (-pair[1], pair[0]),
+    )
+    return {
+        "deliveries": len(entries),
+        "since": format_time(entries[0].appended) if entries else None,
+        "entropy": round(entropy(counts), 6),
+        "most entropy": round(entropy([1] * len(counts)), 6),
+        "fairness": round(fairness(counts), 6),
+        "subscriptions": [
+            {
+                "id": name,
+                "shortlist": live[name].shortlist_id,
+                "where": live[name].where,
+                "deliveries": count,
+            }
+            for name, count in top[:MOST_SHOWN]
+        ],
+    }

@@ -1,7 +1,5 @@
 """The way of one publication through a log."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Iterator
 from typing import Any
 
@@ -19,20 +17,14 @@ MOST_READ = 200_000
 """Deliveries that are looked at for one page."""
 
 
-def traced(log: Log, source: str, publication: str) -> Document:
-    """Everything that the log has of one publication; it may have been published repeatedly."""
-    found = trace_entries(log, source, publication)
-    deliveries, after = [], found.pop("after")
-    while after is not None:
-        page = trace_deliveries(log, source, publication, after, MOST_READ)
-        deliveries += page["deliveries"]
-        after = page["next"]
-    return found | {"deliveries": deliveries}
-
-
-def trace_entries(log: Log, source: str, publication: str) -> Document:
-    """What the input has of one publication, and `after` which offset its deliveries begin; None
-    where nothing was published."""
+def traced(
+    log: Log, source: str, publication: str, after: int | None = None, limit: int = MOST_READ
+) -> Document:
+    """One page of what became of one publication, which may have been published repeatedly: what
+    the input has of it, unless the page begins behind an offset, and who got it. The `next` page
+    begins behind that offset."""
+    if after is not None:
+        return trace_deliveries(log, source, publication, after, limit)
     entries = [*_mentioning(log.read(INPUT, 0), source, publication, "id")]
     manifest = Deployment(log).manifest
     offsets = {entry.offset for entry, _ in entries}
@@ -41,6 +33,7 @@ def trace_entries(log: Log, source: str, publication: str) -> Document:
     if manifest is not None and entries:
         reasons = dict(rejections(log, manifest, offsets, last_before(log, REJECTS, first)))
     parents = (document.get("traceparent") for _, document in entries)
+    begins = last_before(log, DELIVERIES, first) if entries else log.end(DELIVERIES)
     return {
         "trace": trace_id(source, publication, next(parents, None)) if entries else None,
         "entries": [
@@ -51,7 +44,7 @@ def trace_entries(log: Log, source: str, publication: str) -> Document:
             }
             for entry, document in entries
         ],
-        "after": last_before(log, DELIVERIES, first) if entries else None,
+        **trace_deliveries(log, source, publication, begins, limit),
     }
 
 

@@ -11,7 +11,6 @@ from shortlist.engine.explanation import Question
 from shortlist.engine.replay import replay
 from shortlist.intake.json_text import NotJson, parse_bytes
 from shortlist.intake.lines import ItemReader
-from shortlist.intake.roster import Roster
 from shortlist.log.base import INPUT, Entry, Log
 from shortlist.model.registry import Registry
 from shortlist.model.settings import Settings
@@ -47,20 +46,16 @@ def _backwards(log: Log) -> Iterator[Entry]:
 
 def tried(
     deployment: Deployment,
+    vocabulary: Vocabulary,
     subscription: Subscription,
-    shortlist: Shortlist | None,
+    on: tuple[Shortlist, ...],
     *,
     now: int,
-    most: int = MOST_PUBLICATIONS,
 ) -> dict[str, Any]:
     """What a subscription would have delivered up to now of what was published lately, had it been
     alone on its shortlist: on the one that is given, or on its own."""
-    registry = Registry(
-        vocabulary=deployment.vocabulary,
-        shortlists=() if shortlist is None else (shortlist,),
-        subscriptions=(subscription,),
-    )
-    entries = recent_publications(deployment.log, most)
+    registry = Registry(vocabulary=vocabulary, shortlists=on, subscriptions=(subscription,))
+    entries = recent_publications(deployment.log, MOST_PUBLICATIONS)
     result = _replayed(deployment, registry, entries)
     made = [each.document(with_data=True) for each in result.deliveries if each.time <= now]
     since = format_time(entries[0].appended) if entries else None
@@ -91,17 +86,6 @@ def _replayed(
     lines, appended = [each.content for each in entries], [each.appended for each in entries]
     basis = Settings(time=deployment.basis)
     return replay(registry, lines, basis, question, commands=False, appended=appended)
-
-
-def registry_of(roster: Roster, vocabulary: Vocabulary, shortlist: str) -> Registry:
-    """A live shortlist with its live subscriptions."""
-    members = tuple(roster.subscriptions[name] for name in roster.members(shortlist))
-    is_owned = any(member.shortlist is None for member in members)
-    return Registry(
-        vocabulary=vocabulary,
-        shortlists=() if is_owned else (roster.shortlists[shortlist],),
-        subscriptions=members,
-    )
 
 
 def reasons(

@@ -4,8 +4,6 @@ Requests are signed by the Standard Webhooks specification: whoever has the secr
 come from here, and unaltered.
 """
 
-from __future__ import annotations
-
 import base64
 import hashlib
 import hmac

@@ -1,11 +1,14 @@
-"""Who may do what: keys, owners, and how often."""
-
-from __future__ import annotations
+"""Who may do what: keys, owners, and how often; and tickets, which for a minute let in whoever
+cannot send a key, such as a browser's streams."""
 
 import asyncio
+import base64
+import hashlib
+import hmac
+import json
+import secrets
 import time
 from contextlib import suppress
-from dataclasses import dataclass, field
 from functools import lru_cache
 from urllib.parse import urlsplit
 
@@ -14,12 +17,15 @@ from starlette.requests import HTTPConnection
 from shortlist.client.keys import Holder, Role, has_keys, hash_of, known_keys
 from shortlist.intake.roster import Roster
 from shortlist.log.base import Log, LogUnavailable
+from shortlist.log.json_register import Document, change_json, read_json
 from shortlist.model.wording import shown
 from shortlist.service.problems import Refused
-from shortlist.service.tickets import Tickets
 
 REFRESH_SECONDS = 2.0
 """For so long a key that was removed may still work."""
+TICKETS = "tickets"
+"""The register that has the secret by which they are signed."""
+TICKET_SECONDS = 60
 MOST_CALLERS = 10_000
 """Whose rates are remembered."""
 STREAM = "/events"
@@ -29,15 +35,6 @@ EVERYBODY = Holder("everybody", "operator")
 """Whoever calls on loopback before there are keys."""
 
 
-@dataclass(slots=True)
-class Bucket:
-    """Requests that are left, filled up as time goes on."""
-
-    left: float
-    since: float
-
-
-@dataclass(slots=True)
 class Rates:
     """At most so many requests a second by each caller, and twice as many at once.
 
@@ -46,21 +43,21 @@ class Rates:
     [0.0, 0.0, 1.0, 0.0]
     """
 
-    per_second: float
-    _buckets: dict[str, Bucket] = field(default_factory=dict)
+    def __init__(self, per_second: float) -> None:
+        self._per_second = per_second
+        self._left: dict[str, tuple[float, float]] = {}
+        """How many each had left, and when."""
 
     def wait(self, caller: str, now: float) -> float:
         """Counts a request; the seconds after which it may come again, 0 if it may pass."""
-        most = 2 * self.per_second
-        if len(self._buckets) > MOST_CALLERS:
-            self._buckets.clear()
-        bucket = self._buckets.setdefault(caller, Bucket(most, now))
-        bucket.left = min(most, bucket.left + (now - bucket.since) * self.per_second)
-        bucket.since = now
-        if bucket.left < 1:
-            return (1 - bucket.left) / self.per_second
-        bucket.left -= 1
-        return 0.0
+        most = 2 * self._per_second
+        if len(self._left) > MOST_CALLERS:
+            self._left.clear()
+        left, since = self._left.get(caller, (most, now))
+        left = min(most, left + (now - since) * self._per_second)
+        may_pass = left >= 1
+        self._left[caller] = left - may_pass, now
+        return 0.0 if may_pass else (1 - left) / self._per_second
 
 
 class Access:
@@ -191,3 +188,57 @@ def check_shortlist(holder: Holder, roster: Roster, shortlist: str) -> None:
     live = roster.shortlists.get(shortlist)
     if live is None or not may_see(holder, live.subscriber):
         raise Refused(404, f"there is no live shortlist {shortlist!r}")
+
+
+class Tickets:
+    """Makes and reads tickets; services on one log take each other's.
+
+    >>> import tempfile
+    >>> from shortlist.log.sqlite import SqliteLog
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     log = SqliteLog(f"{folder}/city.log")
+    ...     ticket = Tickets(log).ticket("anna's phone", now=1000)
+    ...     print(Tickets(log).name(ticket, now=1059), Tickets(log).name(ticket, now=1061))
+    ...     log.close()
+    anna's phone None
+    """
+
+    def __init__(self, log: Log) -> None:
+        self._log = log
+        self._secret: bytes | None = None
+
+    def ticket(self, name: str, now: float) -> str:
+        """For the holder of a key, by the name of that."""
+        content = json.dumps([name, int(now) + TICKET_SECONDS]).encode()
+        return f"{_text(content)}.{_text(self._signed(content))}"
+
+    def name(self, ticket: str, now: float) -> str | None:
+        """Whose a ticket is; None if it is over, or none of ours."""
+        try:
+            content, signed = (base64.urlsafe_b64decode(part + "==") for part in ticket.split("."))
+            if not hmac.compare_digest(signed, self._signed(content)):
+                return None
+            name, until = json.loads(content)
+        except ValueError:
+            return None
+        return str(name) if now <= until else None
+
+    def _signed(self, content: bytes) -> bytes:
+        if self._secret is None:
+            self._secret = bytes.fromhex(_known_secret(self._log))
+        return hmac.new(self._secret, content, hashlib.sha256).digest()
+
+
+def _known_secret(log: Log) -> str:
+    made = secrets.token_hex(32)
+
+    def kept(known: Document) -> Document:
+        return known or {"secret": made}
+
+    if not read_json(log, TICKETS):
+        change_json(log, TICKETS, kept)
+    return str(read_json(log, TICKETS)["secret"])
+
+
+def _text(content: bytes) -> str:
+    return base64.urlsafe_b64encode(content).decode().rstrip("=")

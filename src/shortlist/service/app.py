@@ -1,7 +1,5 @@
 """The application: routes over one log."""
 
-from __future__ import annotations
-
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from importlib.metadata import version

@@ -1,7 +1,5 @@
 """Appending for many callers at once: what waits goes to the log together, and is durable once."""
 
-from __future__ import annotations
-
 import asyncio
 import json
 from collections.abc import Sequence

@@ -1,8 +1,6 @@
 """CloudEvents over HTTP: structured, batched and binary, to the documents that they are."""
 
-from __future__ import annotations
-
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from typing import Any
 from urllib.parse import unquote
 
@@ -43,7 +41,9 @@ def documents_of(headers: Mapping[str, str], body: bytes, limits: Limits) -> lis
         raise Refused(400, "expected a list of events, found another value")
     if len(found) > MOST_LINES:
         raise Refused(413, f"expected at most {MOST_LINES} events, found {len(found)}")
-    return _checked(found)
+    if not found:
+        raise Refused(400, "expected at least one event, found none")
+    return found
 
 
 def _binary(headers: Mapping[str, str], body: bytes, limits: Limits) -> dict[str, Any]:
@@ -65,9 +65,3 @@ def _parsed(body: bytes, limits: Limits) -> object:
         return parse_json(body, limits)
     except BadItem as error:
         raise Refused(400, str(error)) from None
-
-
-def _checked(events: Sequence[Any]) -> list[Any]:
-    if not events:
-        raise Refused(400, "expected at least one event, found none")
-    return list(events)

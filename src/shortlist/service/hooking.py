@@ -1,7 +1,5 @@
 """Routes for webhooks: where deliveries are sent, and what could not be."""
 
-from __future__ import annotations
-
 import asyncio
 import json
 from typing import Any
@@ -19,10 +17,9 @@ from shortlist.client.webhooks import (
 )
 from shortlist.model.wording import shown
 from shortlist.service.access import check_role
-from shortlist.service.paging import After, Most, read_page
 from shortlist.service.problems import Refused
 from shortlist.service.registering import Name
-from shortlist.service.state import Body, Caller, Here, Service, body_schema
+from shortlist.service.state import After, Body, Caller, Here, Most, Service, body_schema, read_page
 from shortlist.service.targets import check_target
 
 router = APIRouter(prefix="/webhooks", tags=["subscribers"])
@@ -91,7 +88,8 @@ async def put(
     known = await asyncio.to_thread(known_webhooks, service.log)
     before = known.get(name)
     if before is not None:
-        await asyncio.to_thread(_check_free, service, caller, before)
+        if not await asyncio.to_thread(_may_see, service, caller, before):
+            raise Refused(409, f"expected a name that is free, found {shown(name)} in use")
         if (before.shortlist, before.url, before.disabled) == (shortlist, url, None):
             return before.document()
     elif len(known) >= MOST:
@@ -122,11 +120,6 @@ def _seen(service: Service, caller: Holder, name: str) -> Webhook:
     if webhook is None or not _may_see(service, caller, webhook):
         raise NoWebhook(f"there is no webhook {shown(name)}")
     return webhook
-
-
-def _check_free(service: Service, caller: Holder, webhook: Webhook) -> None:
-    if not _may_see(service, caller, webhook):
-        raise Refused(409, f"expected a name that is free, found {shown(webhook.id)} in use")
 
 
 def _may_see(service: Service, caller: Holder, webhook: Webhook) -> bool:

@@ -1,7 +1,5 @@
 """What an operator measures of the service, and through it of the deployment."""
 
-from __future__ import annotations
-
 import time
 from collections.abc import Iterable
 

@@ -1,8 +1,6 @@
 """What stands around all routes: how large requests may be, how they end when the service stops,
 and the shortest way to the route that is called most often."""
 
-from __future__ import annotations
-
 import asyncio
 
 from fastapi.routing import APIRoute
@@ -17,6 +15,18 @@ class _TooLarge(Exception):
     """A body that goes on behind its limit."""
 
 
+class _Watched:
+    """Sends on, and knows whether an answer has begun."""
+
+    def __init__(self, send: Send) -> None:
+        self._send = send
+        self.has_begun = False
+
+    async def __call__(self, message: Message) -> None:
+        self.has_begun = True
+        await self._send(message)
+
+
 class BoundedBodies:
     """Refuses bodies that are too large, as soon as that is known."""
 
@@ -29,7 +39,7 @@ class BoundedBodies:
             await self._app(scope, receive, send)
             return
         said = dict(scope["headers"]).get(b"content-length", b"0")
-        count, has_begun = 0, False
+        count, watched = 0, _Watched(send)
 
         async def bounded() -> Message:
             nonlocal count
@@ -39,17 +49,12 @@ class BoundedBodies:
                 raise _TooLarge
             return message
 
-        async def watched(message: Message) -> None:
-            nonlocal has_begun
-            has_begun = True
-            await send(message)
-
         try:
             if said.isdigit() and int(said) > self._most:
                 raise _TooLarge
             await self._app(scope, bounded, watched)
         except _TooLarge:
-            if has_begun:
+            if watched.has_begun:
                 raise
             refusal = problem(413, f"expected a body of at most {self._most} bytes, found more")
             await refusal(scope, receive, send)
@@ -62,19 +67,13 @@ class Ended:
         self._app = app
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        has_begun = scope["type"] != "http"
-
-        async def watched(message: Message) -> None:
-            nonlocal has_begun
-            has_begun = True
-            await send(message)
-
+        watched = _Watched(send)
         try:
             await self._app(scope, receive, watched)
         except asyncio.CancelledError:
             if scope["type"] == "lifespan":
                 raise
-            if not has_begun:
+            if scope["type"] == "http" and not watched.has_begun:
                 await problem(503, "the service stops: come again")(scope, receive, send)
 
 

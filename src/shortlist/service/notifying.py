@@ -1,7 +1,5 @@
 """Sends deliveries to webhooks: in order, signed, and again until they are taken."""
 
-from __future__ import annotations
-
 import asyncio
 import json
 import os

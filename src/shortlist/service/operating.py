@@ -1,9 +1,8 @@
 """Routes for operators and their tools: health, status, metrics, rejects."""
 
-from __future__ import annotations
-
 import json
 import time
+from functools import partial
 from typing import Annotated, Any, Literal
 
 from fastapi import APIRouter, Query
@@ -11,16 +10,15 @@ from fastapi.responses import Response
 from prometheus_client import CONTENT_TYPE_LATEST, generate_latest
 
 from shortlist.client.commands import Order
-from shortlist.client.status import in_quarantine, live_status
-from shortlist.client.tracing import trace_deliveries, trace_entries
-from shortlist.client.usage import recent_deliveries
-from shortlist.client.usage import usage as usage_of
-from shortlist.log.base import REJECTS
+from shortlist.client.deployment import last_entries
+from shortlist.client.status import MOST_DELIVERIES, in_quarantine, live_status
+from shortlist.client.status import usage as usage_of
+from shortlist.client.tracing import traced
+from shortlist.log.base import DELIVERIES, REJECTS
 from shortlist.model.wording import shown
 from shortlist.service.access import check_role
-from shortlist.service.paging import Most
 from shortlist.service.problems import Refused
-from shortlist.service.state import Body, Caller, Here, body_schema
+from shortlist.service.state import Body, Caller, Here, Most, Text, body_schema
 from shortlist.sites.status import NoSite, site_status
 
 router = APIRouter(tags=["operators"])
@@ -60,7 +58,7 @@ def usage(service: Here, caller: Caller) -> dict[str, Any]:
     """What the last deliveries were spent on: the subscriptions that took most, and how evenly
     they spread over all that are live."""
     check_role(caller)
-    recent = recent_deliveries(service.log)
+    recent = [*last_entries(service.log, DELIVERIES, MOST_DELIVERIES)]
     return service.registry.ask(lambda roster: usage_of(roster, recent))
 
 
@@ -81,8 +79,7 @@ def rejects(
 ) -> dict[str, Any]:
     """What was turned away last, and why."""
     check_role(caller)
-    end = service.log.end(REJECTS)
-    entries = [*service.log.read(REJECTS, max(end - limit, 0), end)]
+    entries = last_entries(service.log, REJECTS, limit)
     items = [{"offset": entry.offset, **json.loads(entry.content)} for entry in entries]
     return {"items": items[::-1]}
 
@@ -91,8 +88,8 @@ def rejects(
 async def trace(
     service: Here,
     caller: Caller,
-    source: Annotated[str, Query(min_length=1, max_length=1000)],
-    id: Annotated[str, Query(min_length=1, max_length=1000)],
+    source: Text,
+    id: Text,
     after: Annotated[int | None, Query(ge=0, lt=2**62, description="As `next` says.")] = None,
     limit: Most = 100,
 ) -> dict[str, Any]:
@@ -100,17 +97,11 @@ async def trace(
     `next` is where the following page begins; pages may be short."""
     check_role(caller)
 
-    def answer() -> dict[str, Any]:
-        found: dict[str, Any] = {}
-        begins = after
-        if begins is None:
-            found = trace_entries(service.log, source, id)
-            begins = found.pop("after")
-        if begins is None:
-            raise Refused(404, f"there is no publication {shown(id)} of {shown(source)} in the log")
-        return found | trace_deliveries(service.log, source, id, begins, limit)
-
-    return await service.replays.run(caller, answer)
+    answer = partial(traced, service.log, source, id, after, limit)
+    found = await service.replays.run(caller, answer)
+    if after is None and not found["entries"]:
+        raise Refused(404, f"there is no publication {shown(id)} of {shown(source)} in the log")
+    return found
 
 
 @router.get("/quarantine")

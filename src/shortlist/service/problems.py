@@ -1,8 +1,7 @@
 """Errors as problem details (RFC 9457)."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable
+from functools import partial
 from http import HTTPStatus
 from typing import Any
 
@@ -12,8 +11,8 @@ from fastapi.responses import JSONResponse
 from starlette.exceptions import HTTPException
 
 from shortlist.client.commands import BadOrders
+from shortlist.client.deployment import NotKnown
 from shortlist.client.nouns import CannotBecome, NotLive
-from shortlist.client.waiting import NotKnown
 from shortlist.client.webhooks import NoWebhook
 from shortlist.live.looking import NoSuchShortlist
 from shortlist.live.registers import NoDeployment
@@ -34,29 +33,23 @@ STATUSES: dict[type[ShortlistError], int] = {
     NotKnown: 504,
 }
 """What errors of the client are to somebody who called."""
-SCHEMA = {
-    "type": "object",
-    "required": ["type", "title", "status", "detail"],
-    "properties": {
-        "type": {"type": "string"},
-        "title": {"type": "string"},
-        "status": {"type": "integer"},
-        "detail": {"type": "string"},
-        "problems": {
-            "type": "array",
-            "items": {
-                "type": "object",
-                "required": ["message"],
-                "properties": {
-                    "message": {"type": "string"},
-                    "id": {"type": "string"},
-                    "field": {"type": "string"},
-                    "column": {"type": "integer"},
-                },
-            },
-        },
-    },
-}
+
+
+def _schema(required: list[str], **properties: str | dict[str, Any]) -> dict[str, Any]:
+    """Of an object; what is said of a property is its type, or all."""
+    said = {name: {"type": it} if isinstance(it, str) else it for name, it in properties.items()}
+    return {"type": "object", "required": required, "properties": said}
+
+
+PROBLEM = _schema(["message"], message="string", id="string", field="string", column="integer")
+SCHEMA = _schema(
+    ["type", "title", "status", "detail"],
+    type="string",
+    title="string",
+    status="integer",
+    detail="string",
+    problems={"type": "array", "items": PROBLEM},
+)
 RESPONSES: dict[int | str, dict[str, Any]] = {
     status: {"description": description, "content": {MEDIA_TYPE: {"schema": SCHEMA}}}
     for status, description in {
@@ -69,22 +62,11 @@ BEFORE = {503: {"Retry-After": "1"}}
 
 
 class Refused(Exception):
-    """A request that is answered with a problem."""
+    """A request that is answered with a problem; takes what `problem` does."""
 
-    def __init__(
-        self,
-        status: int,
-        detail: str,
-        problems: Iterable[Problem] = (),
-        headers: dict[str, str] | None = None,
-        **more: Any,
-    ) -> None:
+    def __init__(self, status: int, detail: str, *more: Any, **named: Any) -> None:
         super().__init__(detail)
-        self.status = status
-        self.detail = detail
-        self.problems = tuple(problems)
-        self.headers = headers
-        self.more = more
+        self.answer = partial(problem, status, detail, *more, **named)
 
 
 def problem(
@@ -121,7 +103,7 @@ def _document(one: Problem) -> dict[str, Any]:
 def answer_to(error: Refused | ShortlistError) -> JSONResponse:
     """What somebody is told whose request led to an error that is known."""
     if isinstance(error, Refused):
-        return problem(error.status, error.detail, error.problems, error.headers, **error.more)
+        return error.answer()
     statuses = (STATUSES[kind] for kind in type(error).__mro__ if kind in STATUSES)
     listed = error.problems if isinstance(error, BadOrders) else ()
     return problem(next(statuses, 500), str(error), listed)

@@ -1,7 +1,5 @@
 """Routes for publishers: events in, acknowledged once they are durable."""
 
-from __future__ import annotations
-
 import asyncio
 from typing import Annotated, Any, cast
 
@@ -10,10 +8,10 @@ from fastapi.responses import JSONResponse
 from fastapi.routing import APIRoute
 
 from shortlist.client.commands import Order
-from shortlist.client.fates import Became, Ends, awaited, became
+from shortlist.client.deployment import passed
+from shortlist.client.fates import Ends, awaited, became
 from shortlist.client.keys import Holder
 from shortlist.client.sending import MOST_LINES
-from shortlist.client.waiting import passed
 from shortlist.intake.lines import BadItem
 from shortlist.log.base import INPUT, Entry
 from shortlist.model.problem import Problem
@@ -21,7 +19,7 @@ from shortlist.model.wording import shown
 from shortlist.service.access import check_publisher, check_role
 from shortlist.service.cloudevents import BATCH, SINGLE, documents_of
 from shortlist.service.problems import Refused
-from shortlist.service.state import Caller, Here, parsed, service_of
+from shortlist.service.state import Caller, Here, Text, parsed, service_of
 
 router = APIRouter(tags=["publishers"])
 
@@ -82,8 +80,8 @@ PUBLISH = cast(APIRoute, router.routes[-1])
 async def retract(
     service: Here,
     caller: Caller,
-    source: Annotated[str, Query(min_length=1, max_length=1000)],
-    id: Annotated[str, Query(min_length=1, max_length=1000)],
+    source: Text,
+    id: Text,
 ) -> dict[str, Any]:
     """Take a publication back: it leaves all shortlists that hold it."""
     check_publisher(caller, source)
@@ -114,17 +112,11 @@ async def fates(
     patience = min(wait, service.options.patience)
     manifest = await passed(service.deployment, awaited(published), patience)
 
-    def found() -> dict[int, Became]:
+    def found() -> list[dict[str, Any]]:
         before = Ends.at(service.log, entries[0].appended)
         return became(service.log, manifest, published, before)
 
-    fates = await asyncio.to_thread(found)
-    items = [
-        {"id": document["id"], "source": document["source"], "offset": offset}
-        | {name: told for name, told in fates[offset]._asdict().items() if told is not None}
-        for offset, document in published.items()
-    ]
-    return {"items": items}
+    return {"items": await asyncio.to_thread(found)}
 
 
 def _published(caller: Holder, entry: Entry) -> dict[str, Any]:

@@ -1,7 +1,5 @@
 """Routes for subscribers: what a shortlist shows, what came to it, and why."""
 
-from __future__ import annotations
-
 from typing import Annotated, Any
 
 from fastapi import APIRouter, Query
@@ -11,21 +9,30 @@ from shortlist.client.explaining import Told, held_back, outcome, told
 from shortlist.client.following import Place
 from shortlist.client.keys import Holder
 from shortlist.client.nouns import read_noun
-from shortlist.client.trying import reasons, registry_of, tried
+from shortlist.client.trying import tried
 from shortlist.engine.explanation import Question
 from shortlist.intake.lines import BadItem
 from shortlist.intake.roster import Roster
 from shortlist.log.base import DELIVERIES
-from shortlist.model.registry import Registry
 from shortlist.model.shortlist import Shortlist
 from shortlist.model.subscription import Subscription
 from shortlist.model.times import format_time, now
 from shortlist.model.wording import shown
 from shortlist.service.access import check_role, check_shortlist
-from shortlist.service.paging import After, Most, read_page
 from shortlist.service.problems import Refused
 from shortlist.service.registering import Name
-from shortlist.service.state import Body, Caller, Here, Service, body_schema, parsed
+from shortlist.service.state import (
+    After,
+    Body,
+    Caller,
+    Here,
+    Most,
+    Service,
+    Text,
+    body_schema,
+    parsed,
+    read_page,
+)
 
 router = APIRouter(tags=["subscribers"])
 
@@ -80,7 +87,7 @@ async def explanations(
     name: Name,
     service: Here,
     caller: Caller,
-    publication: Annotated[str, Query(min_length=1, max_length=1000)],
+    publication: Text,
     source: Annotated[str | None, Query(max_length=1000)] = None,
 ) -> dict[str, Any]:
     """Why a publication is on a shortlist, or is not. The state tells what became of what came
@@ -99,16 +106,6 @@ async def explanations(
     return {"items": found.explanations, "from": found.origin}
 
 
-def _registry_of(service: Service, caller: Holder, shortlist: str) -> Registry:
-    """A shortlist that somebody may see, with its subscriptions."""
-
-    def asked(roster: Roster) -> Registry:
-        check_shortlist(caller, roster, shortlist)
-        return registry_of(roster, service.registry.vocabulary, shortlist)
-
-    return service.registry.ask(asked)
-
-
 @router.post(
     "/try", openapi_extra=body_schema("A subscription, as it would be put; its id may be absent.")
 )
@@ -119,18 +116,19 @@ async def try_subscription(body: Body, service: Here, caller: Caller) -> dict[st
 
     def answer() -> dict[str, Any]:
         subscription = _tried(body, service)
-        named = service.registry.ask(lambda roster: _named(caller, roster, subscription))
-        return tried(service.deployment, subscription, named, now=now())
+        on = service.registry.ask(lambda roster: _named(caller, roster, subscription))
+        vocabulary = service.registry.vocabulary
+        return tried(service.deployment, vocabulary, subscription, on, now=now())
 
     return await service.replays.run(caller, answer)
 
 
-def _named(caller: Holder, roster: Roster, subscription: Subscription) -> Shortlist | None:
+def _named(caller: Holder, roster: Roster, subscription: Subscription) -> tuple[Shortlist, ...]:
     """The shortlist that a subscription names, if any."""
     if subscription.shortlist is None:
-        return None
+        return ()
     check_shortlist(caller, roster, subscription.shortlist)
-    return roster.shortlists[subscription.shortlist]
+    return (roster.shortlists[subscription.shortlist],)
 
 
 @router.post("/check", openapi_extra=body_schema("A subscription, as it would be put."))
@@ -164,14 +162,10 @@ async def explain(body: Body, service: Here, caller: Caller) -> dict[str, Any]:
     given = {name: value for name, value in publication.items() if value is not None}
 
     def answer() -> dict[str, Any]:
-        registry = _registry_of(service, caller, shortlist)
-        found = {
-            "shortlist": shortlist,
-            "subscriptions": reasons(registry, timed | given, shortlist),
-        }
-        made = outcome(service.deployment, timed | given, shortlist, now=now())
+        service.check_seen(caller, shortlist)
+        found, made = outcome(service.deployment, timed | given, shortlist, now=now())
         told = {name: value for name, value in made.items() if name in OUTCOME}
-        return found | {"outcome": told}
+        return {"shortlist": shortlist, "subscriptions": found, "outcome": told}
 
     try:
         return await service.replays.run(caller, answer)

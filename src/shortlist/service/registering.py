@@ -1,11 +1,10 @@
 """Routes for shortlists, subscriptions, advertisements and terms as resources."""
 
-from __future__ import annotations
-
 import asyncio
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Annotated, Any
+from itertools import islice
+from typing import Annotated, Any, cast
 
 from fastapi import APIRouter, Path, Query, Response
 
@@ -17,10 +16,10 @@ from shortlist.client.nouns import (
     changed,
     live_noun,
     live_nouns,
+    nouns_of,
     orders_for,
-    policy_kinds,
+    owner_of,
     read_noun,
-    subscriber_of,
 )
 from shortlist.intake.defining import Users, defined
 from shortlist.intake.documents import Kind, dump
@@ -52,7 +51,7 @@ class Resource:
         """Whether the caller may see and change it; of others' nobody learns that they exist."""
         if isinstance(noun, Advertisement):
             check_publisher(self.caller, noun.source)
-        elif not may_see(self.caller, subscriber_of(roster, noun)):
+        elif not may_see(self.caller, owner_of(roster, noun)):
             check_role(self.caller, "subscriber")
             if is_live:
                 raise Refused(404, f"there is no live {self.kind} {shown(noun.id)}")
@@ -63,16 +62,6 @@ class Resource:
         noun = live_noun(roster, self.kind, name)
         self.check(roster, noun, is_live=True)
         return noun
-
-    def wanted(self, roster: Roster, document: Mapping[str, Any]) -> tuple[Noun, list[Order]]:
-        """The noun that a document describes, and the commands that lead to it."""
-        limits = self.service.options.limits
-        noun = read_noun(self.kind, self._owned(document), self.service.registry.vocabulary, limits)
-        self.check(roster, noun, is_live=False)
-        before = live_nouns(roster, self.kind).get(noun.id)
-        if before is not None and not self.may_change(roster, before):
-            raise Refused(409, f"expected a name that is free, found {shown(noun.id)} in use")
-        return noun, orders_for(roster, self.kind, noun)
 
     def may_change(self, roster: Roster, noun: Noun) -> bool:
         """Whether the caller may see and change what is live."""
@@ -92,14 +81,20 @@ class Resource:
             return {**document, "subscriber": owner}
         return dict(document)
 
-    def prepared(self, document: Mapping[str, Any]) -> tuple[Noun, list[Order], str | None]:
-        """As `wanted`, with what a change does to what a shortlist holds."""
+    def prepared(self, document: Mapping[str, Any]) -> tuple[list[Order], str | None]:
+        """The commands that lead to the noun that a document describes; and, if they change it,
+        what that does to what its shortlist holds."""
 
-        def asked(roster: Roster) -> tuple[Noun, list[Order], str | None]:
-            noun, orders = self.wanted(roster, document)
-            commands = checked(orders, self.service.registry.vocabulary)
-            said = effect(roster, commands[0]) if len(commands) == 1 else None
-            return noun, orders, said
+        def asked(roster: Roster) -> tuple[list[Order], str | None]:
+            limits = self.service.options.limits
+            noun = read_noun(self.kind, self._owned(document), roster.vocabulary, limits)
+            self.check(roster, noun, is_live=False)
+            before = live_nouns(roster, self.kind).get(noun.id)
+            if before is not None and not self.may_change(roster, before):
+                raise Refused(409, f"expected a name that is free, found {shown(noun.id)} in use")
+            orders = orders_for(roster, self.kind, noun)
+            commands = checked(orders, roster.vocabulary)
+            return orders, effect(roster, commands[0]) if len(commands) == 1 else None
 
         return self.service.registry.ask(asked)
 
@@ -133,18 +128,10 @@ def add_routes(kind: Kind, path: str, tag: str) -> None:
         resource = Resource(kind, service, caller)
         check_role(caller, "publisher" if kind == "advertisement" else "subscriber")
 
-        def is_asked(roster: Roster, noun: Noun) -> bool:
-            if not resource.may_change(roster, noun):
-                return False
-            of = getattr(noun, "source", None) or subscriber_of(roster, noun)
-            return subscriber in (None, of) and (
-                policy is None or policy in policy_kinds(roster, noun)
-            )
-
         def found(roster: Roster) -> list[Noun]:
-            nouns = live_nouns(roster, kind)
-            names = sorted(name for name in nouns if name > after and is_asked(roster, nouns[name]))
-            return [nouns[name] for name in names[: limit + 1]]
+            nouns = nouns_of(roster, kind, subscriber, policy, after)
+            seen = (noun for noun in nouns if resource.may_change(roster, noun))
+            return [*islice(seen, limit + 1)]
 
         nouns = service.registry.ask(found)
         following = nouns[limit - 1].id if len(nouns) > limit else None
@@ -154,10 +141,8 @@ def add_routes(kind: Kind, path: str, tag: str) -> None:
     def got(name: Name, service: Here, caller: Caller) -> dict[str, Any]:
         """One of them, as it could be put."""
         resource = Resource(kind, service, caller)
-        found: dict[str, Any] = service.registry.ask(
-            lambda roster: dump(resource.live(roster, name))
-        )
-        return found
+        noun = service.registry.ask(lambda roster: resource.live(roster, name))
+        return cast(dict[str, Any], dump(noun))
 
     @router.put(
         f"{path}/{{name:path}}",
@@ -171,8 +156,8 @@ def add_routes(kind: Kind, path: str, tag: str) -> None:
     ) -> dict[str, Any]:
         """Have it so: made, changed, or left as it is. 200, or 201 if it is new."""
         resource = Resource(kind, service, caller)
-        noun, orders, said = await asyncio.to_thread(resource.prepared, _named(name, body))
-        done = await carry_out(service, orders, noun.id, said)
+        orders, said = await asyncio.to_thread(resource.prepared, _named(name, body))
+        done = await carry_out(service, orders, name, said)
         if orders and orders[0].verb not in ("update", ENDS[kind]):
             response.status_code = 201
         return done
@@ -192,8 +177,8 @@ def add_routes(kind: Kind, path: str, tag: str) -> None:
             return changed(roster, kind, name, _named(name, body))
 
         document = await asyncio.to_thread(service.registry.ask, wanted)
-        noun, orders, said = await asyncio.to_thread(resource.prepared, document)
-        return await carry_out(service, orders, noun.id, said)
+        orders, said = await asyncio.to_thread(resource.prepared, document)
+        return await carry_out(service, orders, name, said)
 
     @router.delete(f"{path}/{{name:path}}", tags=[tag], name=f"delete_{kind}")
     async def delete(name: Name, service: Here, caller: Caller) -> dict[str, Any]:
@@ -219,8 +204,7 @@ add_routes("advertisement", "/advertisements", "publishers")
 def vocabulary(service: Here, caller: Caller) -> dict[str, Any]:
     """What is declared about attributes: types and terms."""
     declared = Registry(vocabulary=service.registry.vocabulary)
-    found: dict[str, Any] = registry_document(declared)["vocabulary"]
-    return found
+    return cast(dict[str, Any], registry_document(declared)["vocabulary"])
 
 
 @router.patch(

@@ -1,7 +1,5 @@
 """Running the service until it is told to stop."""
 
-from __future__ import annotations
-
 import asyncio
 import socket
 from collections.abc import Mapping
@@ -109,14 +107,7 @@ class Server(uvicorn.Server):
 def make_server(log: Log | Mapping[str, Log], options: Options) -> Server:
     """A server that can be run on a socket, and stopped by `should_exit`; of one log, or of those
     of several tenants."""
-    if isinstance(log, Mapping):
-        tenants = Tenants(log, options)
-        return _server(tenants, tenants.services)
-    app = create_app(log, options)
-    return _server(app, [app.state.service])
-
-
-def _server(app: Starlette, services: list[Service]) -> Server:
+    app: Starlette = Tenants(log, options) if isinstance(log, Mapping) else create_app(log, options)
     config = uvicorn.Config(
         Ended(app),
         log_level="warning",
@@ -126,4 +117,4 @@ def _server(app: Starlette, services: list[Service]) -> Server:
         ws_per_message_deflate=False,  # a context for each of thousands would fill memory
         timeout_graceful_shutdown=PATIENCE_SECONDS,
     )
-    return Server(config, services)
+    return Server(config, app.services if isinstance(app, Tenants) else [app.state.service])

@@ -1,7 +1,5 @@
 """WebSockets that do not wait for readers who read nothing, and what they are closed with."""
 
-from __future__ import annotations
-
 import asyncio
 
 from uvicorn.protocols.websockets.wsproto_impl import WSProtocol

@@ -1,27 +1,24 @@
 """What the requests to one service share."""
 
-from __future__ import annotations
-
 import asyncio
 import json
 from collections import Counter
 from collections.abc import AsyncIterator, Callable, Sequence
 from contextlib import asynccontextmanager
-from dataclasses import dataclass, field
+from dataclasses import dataclass
+from itertools import islice
 from typing import Annotated, Any, TypeVar, cast
 
-from fastapi import Depends, Request
+from fastapi import Depends, Query, Request
 from starlette.requests import HTTPConnection
 
 from shortlist.client.commands import Order, Verdict, sent
-from shortlist.client.deployment import Deployment
+from shortlist.client.deployment import Deployment, LiveRegistry, passed
 from shortlist.client.keys import Holder
-from shortlist.client.registry import LiveRegistry
-from shortlist.client.waiting import passed
 from shortlist.intake.lines import BadItem, ItemReader, parse_json
 from shortlist.live.manifest import Manifest
 from shortlist.live.registers import NoDeployment
-from shortlist.log.base import Log, LogUnavailable
+from shortlist.log.base import Entry, Log, LogUnavailable
 from shortlist.model.settings import Limits, TimeBasis
 from shortlist.model.times import now
 from shortlist.model.vocabulary import Vocabulary
@@ -87,38 +84,25 @@ class Options:
     """Seconds before each further attempt."""
 
 
-@dataclass(slots=True)
 class Service:
     """A log and the deployment on it, and what is done once for all requests."""
 
-    log: Log
-    options: Options
-    deployment: Deployment = field(init=False)
-    registry: LiveRegistry = field(init=False)
-    publications: ItemReader = field(init=False)
-    """Tells what can be published."""
-    appender: Appender = field(init=False)
-    tail: Tail = field(init=False)
-    access: Access = field(init=False)
-    measures: Measures = field(init=False)
-    notifier: Notifier = field(init=False)
-    replays: Replays = field(default_factory=Replays)
-    streams: int = 0
-    """How many are open."""
-    _basis: TimeBasis | None = None
-
-    def __post_init__(self) -> None:
-        options = self.options
-        self.deployment = Deployment(self.log)
+    def __init__(self, log: Log, options: Options) -> None:
+        self.log = log
+        self.options = options
+        self.deployment = Deployment(log)
         self.registry = LiveRegistry(self.deployment)
         self.publications = ItemReader(Vocabulary(), options.limits, commands=False)
-        self.appender = Appender(self.log)
-        self.tail = Tail(self.log)
-        self.access = Access(
-            self.log, is_loopback=options.is_loopback, per_second=options.per_second
-        )
+        """Tells what can be published."""
+        self.appender = Appender(log)
+        self.tail = Tail(log)
+        self.access = Access(log, is_loopback=options.is_loopback, per_second=options.per_second)
         self.measures = Measures(self.deployment)
-        self.notifier = Notifier(self.log, options.private_webhooks, options.webhook_pauses)
+        self.notifier = Notifier(log, options.private_webhooks, options.webhook_pauses)
+        self.replays = Replays()
+        self.streams = 0
+        """How many are open."""
+        self._basis: TimeBasis | None = None
         self.measures.streams.set_function(lambda: self.streams)
 
     @asynccontextmanager
@@ -201,6 +185,20 @@ async def read_object(request: Request) -> dict[str, Any]:
 
 
 Body = Annotated[dict[str, Any], Depends(read_object)]
+
+
+After = Annotated[int, Query(ge=0, lt=2**63, description="Behind this offset.")]
+Most = Annotated[int, Query(ge=1, le=1000)]
+Text = Annotated[str, Query(min_length=1, max_length=1000)]
+
+
+def read_page(
+    log: Log, stream: str, key: str, after: int, limit: int
+) -> tuple[list[Entry], int | None]:
+    """Entries of a key behind an offset, and where the following page begins, if there may be
+    one."""
+    entries = [*islice(log.read(stream, after, key=key), limit)]
+    return entries, entries[-1].offset if len(entries) == limit else None
 
 
 def body_schema(description: str) -> dict[str, Any]:

@@ -1,7 +1,5 @@
 """Routes for what comes to a shortlist while somebody listens: as events and by WebSocket."""
 
-from __future__ import annotations
-
 import asyncio
 from collections.abc import AsyncGenerator, AsyncIterator
 from contextlib import suppress
@@ -10,22 +8,19 @@ from typing import Annotated, Any, NamedTuple
 from fastapi import APIRouter, Header, Query, WebSocket, WebSocketDisconnect
 from fastapi.responses import StreamingResponse
 
-from shortlist.client.following import News, Place
+from shortlist.client.following import Place
 from shortlist.client.keys import Holder
 from shortlist.log.base import DELIVERIES, LogUnavailable
-from shortlist.service.access import check_role
+from shortlist.service.access import TICKET_SECONDS, check_role
 from shortlist.service.problems import Refused
 from shortlist.service.registering import Name
 from shortlist.service.sockets import FORBIDDEN, STOPPED, UNASKED, UNAVAILABLE
 from shortlist.service.state import Caller, Here, Service
-from shortlist.service.tickets import SECONDS
 
 router = APIRouter(tags=["subscribers"])
 After = Annotated[str | None, Query(description="Behind this place, such as 12.7.")]
 LastEvent = Annotated[str | None, Header(alias="last-event-id")]
 Ticket = Annotated[str | None, Query(description="In place of a key.")]
-KINDS = {DELIVERIES: "delivery"}
-"""The names of events; all others are departures."""
 
 
 class Told(NamedTuple):
@@ -130,7 +125,7 @@ def ticket(service: Here, caller: Caller) -> dict[str, Any]:
     """A ticket for whoever cannot send a key, such as a browser's `EventSource` or `WebSocket`: for
     a minute `?ticket=` lets it in to the events that the key could see."""
     check_role(caller, "subscriber")
-    return {"ticket": service.access.ticket(caller), "seconds": SECONDS}
+    return {"ticket": service.access.ticket(caller), "seconds": TICKET_SECONDS}
 
 
 async def _opened(
@@ -176,10 +171,7 @@ async def _told(
                 yield Told(after, None, "null")
                 continue
             told.inc()
-            yield Told(after, _kind(news), news.line)
+            kind = "delivery" if news.stream == DELIVERIES else "departure"
+            yield Told(after, kind, news.line)
     finally:
         service.streams -= 1
-
-
-def _kind(news: News) -> str:
-    return KINDS.get(news.stream, "departure")

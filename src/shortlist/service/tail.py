@@ -1,7 +1,5 @@
 """The end of the deliveries and departures, read once for all who follow shortlists."""
 
-from __future__ import annotations
-
 import asyncio
 from collections import deque
 from collections.abc import AsyncIterator, Iterable

@@ -1,7 +1,5 @@
 """Where webhooks may be sent: to public addresses, by names that lead there when it is sent."""
 
-from __future__ import annotations
-
 import asyncio
 import ipaddress
 import socket

@@ -1,7 +1,5 @@
 """Several tenants at one address: each has a log, and so everything, of its own."""
 
-from __future__ import annotations
-
 import asyncio
 from collections.abc import AsyncIterator, Mapping
 from contextlib import AsyncExitStack, asynccontextmanager

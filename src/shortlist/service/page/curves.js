@@ -1,8 +1,7 @@
 // The curves of the fuzzy terms in a condition, whose corners can be moved by pointer or keyboard.
 
-import { element, number } from "./elements.js";
+import { element, marked, number, shape } from "./elements.js";
 
-const SVG = "http://www.w3.org/2000/svg";
 const WIDTH = 320;
 const HEIGHT = 96;
 const [LEFT, RIGHT, TOP, BOTTOM] = [12, WIDTH - 12, 12, HEIGHT - 22];
@@ -109,11 +108,11 @@ class Figure {
     this.move = move;
     this.domain = domainOf(term.corners);
     this.caption = element("figcaption");
-    this.svg = made("svg", { viewBox: `0 0 ${WIDTH} ${HEIGHT}`, role: "group" });
-    this.curve = made("path", { class: "curve" });
-    this.ends = [made("text", { class: "start" }), made("text", { class: "end" })];
+    this.svg = shape("svg", { viewBox: `0 0 ${WIDTH} ${HEIGHT}`, role: "group" });
+    this.curve = shape("path", { class: "curve" });
+    this.ends = [shape("text", { class: "start" }), shape("text", { class: "end" })];
     this.handles = term.corners.map((value, corner) => (value === null ? null : this.handle(corner)));
-    const axis = made("path", { class: "axis", d: `M${LEFT},${BOTTOM} L${RIGHT},${BOTTOM}` });
+    const axis = shape("path", { class: "axis", d: `M${LEFT},${BOTTOM} L${RIGHT},${BOTTOM}` });
     this.svg.append(axis, this.curve, ...this.ends, ...this.handles.filter(Boolean));
     this.shown = element("figure", { className: "term" }, this.caption, this.svg);
   }
@@ -134,7 +133,7 @@ class Figure {
     const all = [...points, ...finite].sort((one, other) => one - other);
     this.curve.setAttribute("d", `M${all.map((each) => this.point(term, each)).join(" L")}`);
     this.domain.forEach((value, at) => {
-      place(this.ends[at], { x: at ? RIGHT : LEFT, y: HEIGHT - 6 });
+      marked(this.ends[at], { x: at ? RIGHT : LEFT, y: HEIGHT - 6 });
       this.ends[at].textContent = number(value);
     });
     this.handles.forEach((handle, corner) => {
@@ -142,7 +141,7 @@ class Figure {
       const value = term.corners[corner];
       const [x, y] = this.point(term, value);
       const [least, most] = this.between(corner);
-      place(handle, {
+      marked(handle, {
         cx: x,
         cy: y,
         "aria-label": `${term.path} ${CORNERS[corner]}`,
@@ -155,7 +154,7 @@ class Figure {
   }
 
   handle(corner) {
-    const handle = made("circle", { class: "handle", r: 7, tabindex: 0, role: "slider" });
+    const handle = shape("circle", { class: "handle", r: 7, tabindex: 0, role: "slider" });
     let moved = null;
     handle.onpointerdown = (event) => {
       moved = null;
@@ -225,13 +224,4 @@ function domainOf(corners) {
   const [low, high] = [Math.min(...finite), Math.max(...finite)];
   const room = 0.5 * (high - low) || Math.abs(low) / 2 || 1;
   return [low - room, high + room];
-}
-
-function made(name, attributes) {
-  return place(document.createElementNS(SVG, name), attributes);
-}
-
-function place(shape, attributes) {
-  for (const [name, value] of Object.entries(attributes)) shape.setAttribute(name, value);
-  return shape;
 }

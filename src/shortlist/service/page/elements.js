@@ -12,6 +12,16 @@ export function element(name, properties = {}, ...children) {
   return made;
 }
 
+// An element of a drawing.
+export function shape(name, attributes) {
+  return marked(document.createElementNS("http://www.w3.org/2000/svg", name), attributes);
+}
+
+export function marked(made, attributes) {
+  for (const [key, value] of Object.entries(attributes)) made.setAttribute(key, value);
+  return made;
+}
+
 export function time(text) {
   const moment = new Date(text);
   return element("time", { dateTime: text, title: text }, moment.toLocaleTimeString());

@@ -1,6 +1,6 @@
 // The network of sites: this one, its neighbours, what crosses the links, and what waits.
 
-import { byId, element, number } from "./elements.js";
+import { byId, element, number, shape } from "./elements.js";
 
 const ROW = 74;
 const OWN = 42;
@@ -91,11 +91,5 @@ const kind = (state) => (state === "up" ? "up" : "out");
 function text(x, y, said, className = "") {
   const made = shape("text", { x, y, class: className });
   made.textContent = said;
-  return made;
-}
-
-function shape(name, attributes) {
-  const made = document.createElementNS("http://www.w3.org/2000/svg", name);
-  for (const [key, value] of Object.entries(attributes)) made.setAttribute(key, value);
   return made;
 }

@@ -1,6 +1,6 @@
 // The operator's view: how the deployment is doing.
 
-import { byId, element, number } from "./elements.js";
+import { byId, element, number, shape } from "./elements.js";
 import { draw as drawNetwork } from "./network.js";
 import { ask } from "./service.js";
 
@@ -114,16 +114,10 @@ function sample({ published, deliveries }) {
     rates
       .map((pair, place) => `${(place * 300) / (SAMPLES - 1)},${76 - (pair[which] / most) * 60}`)
       .join(" L");
-  const svg = byId("rates");
-  const drawn = ["in", "out"].map((name, which) => {
-    const line = document.createElementNS("http://www.w3.org/2000/svg", "path");
-    line.setAttribute("class", name);
-    if (rates.length) line.setAttribute("d", `M${path(which)}`);
-    return line;
-  });
-  const scale = document.createElementNS("http://www.w3.org/2000/svg", "text");
-  scale.setAttribute("x", "4");
-  scale.setAttribute("y", "11");
+  const drawn = ["in", "out"].map((name, which) =>
+    shape("path", { class: name, d: rates.length ? `M${path(which)}` : "" }),
+  );
+  const scale = shape("text", { x: 4, y: 11 });
   scale.textContent = `${number(Number(most.toPrecision(3)))} a second`;
-  svg.replaceChildren(...drawn, scale);
+  byId("rates").replaceChildren(...drawn, scale);
 }

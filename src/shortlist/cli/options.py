@@ -1,0 +1,165 @@
+"""Options that several commands have, and what they come to."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import fields, replace
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any, Literal
+
+import typer
+
+from shortlist.model.durations import parse_duration
+from shortlist.model.settings import Limits, Settings, TimeBasis
+
+if TYPE_CHECKING:
+    from shortlist.jobs.job import Ground
+
+OFF = "off"
+"""In place of an address or a duration."""
+
+RegistryPath = Annotated[
+    Path | None, typer.Argument(help="A registry: a YAML or JSON file, or a folder.")
+]
+AsJson = Annotated[bool, typer.Option("--json", help="Print for machines.")]
+Quiet = Annotated[bool, typer.Option(help="Show no progress.")]
+Master = Annotated[str | None, typer.Option(help="A Spark master; else this machine.")]
+WithData = Annotated[bool, typer.Option(help="Deliveries carry the publication's data.")]
+WithInput = Annotated[
+    bool, typer.Option(help="Stop when standard input ends: with whoever started it.")
+]
+LOG_OPTION = typer.Option(
+    "--log", envvar="SHORTLIST_LOG", help="sqlite:PATH or nats://HOST:PORT/NAME."
+)
+LogUrl = Annotated[str, LOG_OPTION]
+LogOrNone = Annotated[str | None, LOG_OPTION]
+ServiceUrl = Annotated[
+    str | None,
+    typer.Option(
+        "--service",
+        envvar="SHORTLIST_SERVICE",
+        help="The URL of a service, in place of --log; else that of `shortlist login`.",
+    ),
+]
+FilePaths = Annotated[
+    list[Path] | None, typer.Argument(help="JSON lines; standard input if there is none, or for -.")
+]
+Wait = Annotated[bool, typer.Option("--wait", help="Wait until it is carried out or rejected.")]
+Patience = Annotated[float, typer.Option(min=0, help="Seconds to wait at most.")]
+Lateness = Annotated[
+    str | None,
+    typer.Option(help="Reject what is later than this, e.g. 10s or 0; else nothing is late."),
+]
+LiveTime = Annotated[
+    TimeBasis | None,
+    typer.Option(
+        "--time",
+        help="Items are of the time at which the log took them, or of what they say; kept from the"
+        " first start on, `arrival` if nothing is said.",
+    ),
+]
+LiveLateness = Annotated[
+    str | None,
+    typer.Option(help="With --time event: wait so long for what comes late; else 10s."),
+]
+LiveAhead = Annotated[
+    str | None,
+    typer.Option(
+        help="With --time event: reject what is further ahead of the log's clock, or off; else 1m."
+    ),
+]
+DEDUP = typer.Option(help="How long a publication id is remembered.")
+Dedup = Annotated[str, DEDUP]
+Place = Literal["spark", "process"]
+On = Annotated[
+    Place, typer.Option(help="`process` needs no JVM: for what one machine can do, at once.")
+]
+Advertising = Literal["optional", "required"]
+ADVERTISED = typer.Option(help="`required` rejects publications without one.")
+Advertised = Annotated[Advertising, ADVERTISED]
+LimitFlags = Annotated[
+    list[str] | None,
+    typer.Option("--limit", help="NAME=NUMBER, for " + ", ".join(f.name for f in fields(Limits))),
+]
+
+
+def check_address(metrics: str) -> None:
+    """Whether metrics can be shown there."""
+    if metrics != OFF and not re.fullmatch(r".+:\d+", metrics):
+        raise typer.BadParameter(f"--metrics: expected HOST:PORT or off, found {metrics!r}")
+
+
+def check_place(on: Place, master: str | None) -> None:
+    if on == "process" and master is not None:
+        raise typer.BadParameter(f"--master: expected --on spark with it, found --on {on}")
+
+
+def live_settings(
+    basis: TimeBasis,
+    lateness: str | None,
+    ahead: str | None,
+    dedup: str,
+    advertised: Advertising,
+    limits: list[str] | None,
+) -> Settings:
+    """Of a deployment, whose time basis is known."""
+    if basis == "arrival":
+        for flag, given in (("--lateness", lateness), ("--ahead", ahead)):
+            if given is not None:
+                raise typer.BadParameter(
+                    f"{flag}: expected --time event, found --time arrival, by which nothing is late"
+                    " or ahead"
+                )
+        return replace(settings_of(None, dedup, advertised, limits), time="arrival")
+    settings = settings_of(lateness or "10s", dedup, advertised, limits)
+    far = None if ahead == OFF else duration_of("--ahead", ahead or "1m")
+    return replace(settings, ahead=far)
+
+
+def settings_of(
+    lateness: str | None, dedup: str, advertised: Advertising, limits: list[str] | None
+) -> Settings:
+    return Settings(
+        lateness=None if lateness is None else duration_of("--lateness", lateness),
+        dedup=duration_of("--dedup", dedup),
+        advertised=advertised,
+        limits=limits_of(limits),
+    )
+
+
+def limits_of(texts: list[str] | None, default: Limits | None = None) -> Limits:
+    named: dict[str, Any] = dict(_limit(text) for text in texts or ())
+    try:
+        return replace(default or Limits(), **named)
+    except ValueError as error:
+        raise typer.BadParameter(f"--limit: {error}") from None
+
+
+def duration_of(flag: str, text: str) -> int:
+    if re.fullmatch(r"0(ms|s|m|h|d)?|PT0S", text):
+        return 0
+    try:
+        return parse_duration(text)
+    except ValueError as error:
+        raise typer.BadParameter(f"{flag}: {error}") from None
+
+
+def _limit(text: str) -> tuple[str, int]:
+    name, _, number = text.partition("=")
+    known = [field.name for field in fields(Limits)]
+    if name not in known or not number.isdecimal() or int(number) < 1:
+        raise typer.BadParameter(
+            f"--limit: expected NAME=NUMBER, NAME one of {', '.join(known)}; found {text!r}"
+        )
+    return name, int(number)
+
+
+def ground_of(on: Place, master: str | None = None) -> Ground:
+    """Only what is asked for is imported."""
+    if on == "process":
+        from shortlist.jobs.process import InProcess
+
+        return InProcess()
+    from shortlist.spark.job import OnSpark
+
+    return OnSpark(master)
