@@ -5,7 +5,7 @@ from threading import Thread
 
 import pytest
 
-from shortlist.cli import first_registry
+from shortlist.cli import compiling, first_registry
 from shortlist.cli.first_registry import begin_to_read
 from shortlist.intake.files import read_registry
 from shortlist.live.registry_folder import CompiledRegistry
@@ -72,7 +72,7 @@ def end_within(asking, *_):
 
 
 def test_a_large_one_is_compiled(tmp_path, monkeypatch):
-    monkeypatch.setattr(first_registry, "LARGE", 0)
+    monkeypatch.setattr(compiling, "LARGE", 0)
     file, into = tmp_path / "registry.json", (tmp_path / "first", 2)
     file.write_text('{"subscriptions": [{"id": "s1", "where": "rent < 900"}]}')
     found = begin_to_read(file, Limits(), into)()

@@ -2,7 +2,7 @@
 
 import pytest
 
-from shortlist.cli import first_registry
+from shortlist.cli import compiling
 from tests.cli.programs import answer, flat, json_lines, shortlist
 
 SUBSCRIPTIONS = [
@@ -23,14 +23,14 @@ def files(tmp_path):
 
 @pytest.fixture
 def every_registry_is_large(monkeypatch):
-    monkeypatch.setattr(first_registry, "LARGE", 0)
+    monkeypatch.setattr(compiling, "LARGE", 0)
 
 
 @pytest.mark.parametrize("more", [(), ("--stream",), ("--shards", 2)])
 def test_it_leads_to_the_same(files, tmp_path, monkeypatch, more):
     found = []
-    for least in (first_registry.LARGE, 0):
-        monkeypatch.setattr(first_registry, "LARGE", least)
+    for least in (compiling.LARGE, 0):
+        monkeypatch.setattr(compiling, "LARGE", least)
         out = tmp_path / f"{least}.jsonl"
         said = answer("run", *files, "--out", out, "--on", "process", *more)
         rejects = (tmp_path / f"{out.name}.rejects.jsonl").read_bytes()
@@ -54,8 +54,8 @@ def test_attributes_that_nobody_has_are_named(files, tmp_path, every_registry_is
 def test_what_is_wrong_is_said_as_of_a_small_one(files, tmp_path, monkeypatch):
     (files[0] / "subscriptions.jsonl").write_text(json_lines({"id": "s", "where": "rent <"}, {}))
     said = []
-    for least in (first_registry.LARGE, 0):
-        monkeypatch.setattr(first_registry, "LARGE", least)
+    for least in (compiling.LARGE, 0):
+        monkeypatch.setattr(compiling, "LARGE", least)
         done = shortlist("run", *files, "--out", tmp_path / "out.jsonl", "--on", "process")
         said.append((done.exit_code, done.stderr))
     assert said[0] == said[1]

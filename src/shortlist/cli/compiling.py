@@ -23,6 +23,9 @@ if TYPE_CHECKING:
     from shortlist.live.tasks import Run
     from shortlist.model.registry import Registry
 
+LARGE = 1 << 21
+"""Bytes of files from which on a registry is compiled."""
+
 
 @app.command("compile", rich_help_panel=FINITE)
 def compile_command(
@@ -99,6 +102,12 @@ def compiled_beside(path: Path, limits: Limits, shards: int | None) -> CompiledR
     return None
 
 
+def is_large(path: Path) -> bool:
+    """Whether it takes longer to make an object for each subscription than to compile them."""
+    files = path.rglob("*") if path.is_dir() else [path]
+    return sum(file.stat().st_size for file in files if file.is_file()) >= LARGE
+
+
 @contextmanager
 def registry_at_hand(
     path: Path,
@@ -115,7 +124,6 @@ def registry_at_hand(
     if found is not None:
         yield found
         return
-    from shortlist.cli.first_registry import is_large
     from shortlist.intake.files import read_registry
 
     if master is not None or not is_large(path):

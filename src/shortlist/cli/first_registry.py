@@ -9,6 +9,7 @@ from pathlib import Path
 from threading import Thread
 
 from shortlist.cli.app import say
+from shortlist.cli.compiling import is_large
 from shortlist.intake.files import read_registry
 from shortlist.live.forking import fork_here
 from shortlist.live.registry_folder import CompiledRegistry
@@ -17,8 +18,6 @@ from shortlist.model.problem import InvalidRegistry, ShortlistError
 from shortlist.model.registry import Registry
 from shortlist.model.settings import Limits
 
-LARGE = 1 << 21
-"""Bytes of files from which on a registry is compiled."""
 NICENESS = 19
 """How far whoever compares gives way to whoever runs."""
 
@@ -58,12 +57,6 @@ def _read(asking: Connection, path: Path, limits: Limits, into: tuple[Path, int]
             asking.send(compile_registry(path, limits, folder=folder, shards=shards))
     except InvalidRegistry as error:
         asking.send(error.problems)
-
-
-def is_large(path: Path) -> bool:
-    """Whether it takes longer to make an object for each subscription than to compile them."""
-    files = path.rglob("*") if path.is_dir() else [path]
-    return sum(file.stat().st_size for file in files if file.is_file()) >= LARGE
 
 
 @contextmanager
