@@ -94,23 +94,18 @@ class Covering(TableBroker):
         known = self._told[name]
         forwarded = self._rule.forwarded(self._held(but=name), asked)
         wanted = {proxy.id: proxy for proxy in forwarded}
+        # one of an earlier life is another one
+        same = {name for name in known.keys() & wanted if known[name].born == wanted[name].born}
         news = Proxies(
             home=self.name,
-            put=tuple(proxy for proxy in wanted.values() if is_other(known, proxy)),
-            updated=tuple(proxy for proxy in wanted.values() if is_changed(known, proxy)),
-            dropped=tuple(proxy for proxy in known if proxy not in wanted),
+            put=tuple(one for name, one in wanted.items() if name not in same),
+            updated=tuple(
+                one for name, one in wanted.items() if name in same and one != known[name]
+            ),
+            dropped=tuple(name for name in known if name not in wanted),
         )
         self._told[name] = wanted
         return [Send(name, news, hop + 1)] if news.put or news.updated or news.dropped else []
-
-
-def is_other(known: dict[str, Proxy], proxy: Proxy) -> bool:
-    """Whether a proxy is not known at all, or one of an earlier life."""
-    return proxy.id not in known or known[proxy.id].born != proxy.born
-
-
-def is_changed(known: dict[str, Proxy], proxy: Proxy) -> bool:
-    return not is_other(known, proxy) and known[proxy.id] != proxy
 
 
 class Audience(Covering):

@@ -2,6 +2,7 @@
 
 import hashlib
 from collections.abc import Collection, Iterable, Iterator, Sequence
+from functools import cache, partial
 from math import inf, isfinite
 from typing import NamedTuple, Protocol
 
@@ -177,7 +178,7 @@ class RankUncovered:
     def __init__(self, judge: Judge, *, by_depth: bool) -> None:
         self._judge = judge
         self._by_depth = by_depth
-        self._rankings: dict[Advertisement, Ranking] = {}
+        self._ranking = cache(partial(Ranking, vocabulary=judge.vocabulary, limits=judge.limits))
         self._ranked: dict[tuple[Advertisement, object, bool], Ranked] = {}
 
     def forwarded(
@@ -194,12 +195,6 @@ class RankUncovered:
                 if count.depth <= k if self._by_depth else count.ancestors < k:
                     kept[proxy.id] = proxy
         return kept.values()
-
-    def _ranking(self, advertisement: Advertisement) -> Ranking:
-        if advertisement not in self._rankings:
-            made = Ranking(advertisement, self._judge.vocabulary, self._judge.limits)
-            self._rankings[advertisement] = made
-        return self._rankings[advertisement]
 
     def _ranked_by(self, advertisement: Advertisement, proxy: Proxy) -> Ranked:
         question = advertisement, proxy.key, proxy.is_alone

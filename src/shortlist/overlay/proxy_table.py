@@ -2,11 +2,11 @@
 
 from collections.abc import Iterator
 from dataclasses import replace
-from math import inf
 
 import numpy as np
 
 from shortlist.engine.matching import Matching
+from shortlist.matching.arrays import with_length
 from shortlist.matching.blocks import Block, Bools, Floats, Ints
 from shortlist.model.advertisement import Advertisement
 from shortlist.model.command import (
@@ -41,9 +41,6 @@ class ProxyTable:
         self._thresholds: Floats = np.empty(0)
         """By the number of a shortlist; less is not wanted now."""
         self._thresholded: set[str] = set()
-
-    def __len__(self) -> int:
-        return len(self._known)
 
     def put(self, destination: str, proxy: Proxy) -> None:
         """Takes in a proxy, in place of what was known of it, and of its shortlist elsewhere."""
@@ -103,7 +100,13 @@ class ProxyTable:
             return {}
         combined, _ = self._combined(items)
         is_wanted = combined.scores >= self._thresholds[combined.shortlists]
-        return self._by_destination(len(items), combined.kept(is_wanted))
+        combined = combined.kept(is_wanted)
+        codes = self._codes[combined.shortlists]
+        found: dict[str, Bools] = {}
+        for code in np.unique(codes).tolist():
+            wanted = found[self._destinations[code]] = np.zeros(len(items), np.bool_)
+            wanted[combined.publications[codes == code]] = True
+        return found
 
     def chosen(self, items: Items, but: str) -> Iterator[tuple[str, int, str]]:
         """Destination, place of a publication, shortlist: those that its publisher reaches, among
@@ -139,19 +142,9 @@ class ProxyTable:
         block = Block.of_items(items, self._matching.values)
         return self._matching.combined(block)[0], block
 
-    def _by_destination(self, size: int, combined: Combined) -> dict[str, Bools]:
-        codes = self._codes[combined.shortlists]
-        found: dict[str, Bools] = {}
-        for code in np.unique(codes).tolist():
-            wanted = found[self._destinations[code]] = np.zeros(size, np.bool_)
-            wanted[combined.publications[codes == code]] = True
-        return found
-
     def _note(self, number: int, destination: str) -> None:
         if destination not in self._destinations:
             self._destinations.append(destination)
-        if number >= self._codes.size:
-            more = max(16, number + 1 - self._codes.size, self._codes.size)
-            self._codes = np.concatenate([self._codes, np.zeros(more, np.int32)])
-            self._thresholds = np.concatenate([self._thresholds, np.full(more, -inf)])
+        self._codes = with_length(self._codes, number + 1)
+        self._thresholds = with_length(self._thresholds, number + 1)
         self._codes[number] = self._destinations.index(destination)

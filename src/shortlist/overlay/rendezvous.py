@@ -125,31 +125,23 @@ class Rendezvous(TableBroker):
     def _announce(self, news: Proxies) -> list[Send]:
         gone = {name: self._registered.pop(name) for name in news.dropped}
         for proxy in news.put:
-            at = self._grid.of_subscription(proxy, self._vocabulary, self._options.limits)
-            self._registered[proxy.id] = at
-        brokers = dict.fromkeys(
-            broker
-            for at in (
-                *gone.values(),
-                *(self._registered[each.id] for each in (*news.put, *news.updated)),
-            )
-            for broker in at
-        )
+            brokers = self._grid.of_subscription(proxy, self._vocabulary, self._options.limits)
+            self._registered[proxy.id] = brokers
+        at = gone | {each.id: self._registered[each.id] for each in (*news.put, *news.updated)}
+        to = dict.fromkeys(broker for brokers in at.values() for broker in brokers)
+        to.pop(self.name, None)
         return [
             self._routed(
                 Proxies(
                     home=self.name,
-                    put=tuple(each for each in news.put if broker in self._registered[each.id]),
-                    updated=tuple(
-                        each for each in news.updated if broker in self._registered[each.id]
-                    ),
-                    dropped=tuple(name for name, at in gone.items() if broker in at),
+                    put=tuple(each for each in news.put if broker in at[each.id]),
+                    updated=tuple(each for each in news.updated if broker in at[each.id]),
+                    dropped=tuple(name for name in gone if broker in at[name]),
                     to=broker,
                 ),
                 0,
             )
-            for broker in brokers
-            if broker != self.name
+            for broker in to
         ]
 
     def _hear(self, sender: str, message: Proxies, hop: int) -> list[Send]:

@@ -3,7 +3,7 @@
 from collections import Counter
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
-from typing import Any, NamedTuple
+from typing import Any
 
 from shortlist.measures.spread import entropy
 from shortlist.model.delivery import Delivery
@@ -45,18 +45,6 @@ class Traffic:
         return self.messages.total()
 
 
-class SplitOutcome(NamedTuple):
-    """What a split shortlist got, beside what one central engine delivers to it."""
-
-    shortlist: str
-    deliveries: int
-    missing: int
-    extra: int
-    entropy: float
-    """In bits, over the subscriptions that deliveries name."""
-    expected_entropy: float
-
-
 @dataclass(slots=True)
 class Report:
     """What came of a strategy, beside what one central engine delivers."""
@@ -76,10 +64,6 @@ class Report:
         made = {_key(delivery) for delivery in self.deliveries}
         return len(wanted & made) / len(wanted) if wanted else 1.0
 
-    def split_outcomes(self, expected: Sequence[Delivery]) -> list[SplitOutcome]:
-        """How near split shortlists came to what was expected."""
-        return [_outcome(name, self.deliveries, expected) for name in self.split]
-
     def document(self, expected: Sequence[Delivery] | None = None) -> dict[str, Any]:
         """The figures, for machines."""
         document: dict[str, Any] = {"strategy": self.strategy}
@@ -94,23 +78,26 @@ class Report:
         if expected is not None:
             document["recall"] = round(self.recall(expected), 6)
             if self.split:
-                outcomes = self.split_outcomes(expected)
-                document["split"] = [outcome._asdict() for outcome in outcomes]
+                document["split"] = [
+                    _outcome(name, self.deliveries, expected) for name in self.split
+                ]
         return document
 
 
-def _outcome(name: str, made: Iterable[Delivery], expected: Iterable[Delivery]) -> SplitOutcome:
+def _outcome(name: str, made: Iterable[Delivery], expected: Iterable[Delivery]) -> dict[str, Any]:
+    """What a split shortlist got, beside what one central engine delivers to it; entropy is in
+    bits, over the subscriptions that deliveries name."""
     ours = [delivery for delivery in made if delivery.shortlist == name]
     theirs = [delivery for delivery in expected if delivery.shortlist == name]
     got, wanted = {*map(_key, ours)}, {*map(_key, theirs)}
-    return SplitOutcome(
-        shortlist=name,
-        deliveries=len(got),
-        missing=len(wanted - got),
-        extra=len(got - wanted),
-        entropy=_entropy(ours),
-        expected_entropy=_entropy(theirs),
-    )
+    return {
+        "shortlist": name,
+        "deliveries": len(got),
+        "missing": len(wanted - got),
+        "extra": len(got - wanted),
+        "entropy": _entropy(ours),
+        "expected_entropy": _entropy(theirs),
+    }
 
 
 def _entropy(deliveries: Iterable[Delivery]) -> float:

@@ -109,7 +109,7 @@ class _Simulation:
         self._admitted = self._admit(registry, items)
         self._reader = ItemReader(registry.vocabulary, network.settings.limits.for_what_was_read())
         self._report = Report(strategy.name, [], Traffic(), split=sorted(split))
-        self._events: list[tuple[int, int, int, Callable[[], None]]] = []
+        self._events: list[tuple[int, int, int, Callable[..., None], tuple[object, ...]]] = []
         self._numbers = count()
         self._clock = BEFORE_ALL
         self._scheduled: set[int] = set()
@@ -147,24 +147,25 @@ class _Simulation:
         self._instant(int(row.times[-1]))
         if command is not None:
             for told in self._homes.of(command):
-                self._at(time, ITEM, self._commanding(row, told))
+                self._at(time, ITEM, self._command, row, told)
             return
-        for source, some in _by_source(row):
-            self._at(time, ITEM, self._publishing(self._topology.home_of_source(source), some))
+        sources = np.array(row.values("source"), object)
+        for source in dict.fromkeys(sources):
+            self._at(time, ITEM, self._publish, source, row.kept(sources == source))
 
-    def _commanding(self, row: Items, told: Told) -> Callable[[], None]:
-        home, command, feeds = told
-        return lambda: self._post(home, self._brokers[home].command(row, command, feeds))
+    def _command(self, row: Items, told: Told) -> None:
+        self._post(told.broker, self._brokers[told.broker].command(row, *told[1:]))
 
-    def _publishing(self, home: str, items: Items) -> Callable[[], None]:
-        return lambda: self._post(home, self._brokers[home].publish(items))
+    def _publish(self, source: str, items: Items) -> None:
+        home = self._topology.home_of_source(source)
+        self._post(home, self._brokers[home].publish(items))
 
     def _instant(self, time: int) -> None:
         """Brokers hear what time it is, and later that everything up to then is there."""
         if time not in self._scheduled:
             self._scheduled.add(time)
-            self._at(max(time, self._clock), TICK, lambda: self._tick(time))
-            self._at(max(time, self._clock) + self._patience, SETTLE, lambda: self._settle(time))
+            self._at(max(time, self._clock), TICK, self._tick, time)
+            self._at(max(time, self._clock) + self._patience, SETTLE, self._settle, time)
 
     def _tick(self, time: int) -> None:
         for name, broker in self._brokers.items():
@@ -183,14 +184,14 @@ class _Simulation:
         """A broker has done something: it sends this, and more once it has heard all."""
         if sender not in self._to_flush:
             self._to_flush.add(sender)
-            self._at(self._clock, FLUSH, lambda: self._flush(sender))
+            self._at(self._clock, FLUSH, self._flush, sender)
         for send in sends:
             self._report.traffic.count(sender, send)
             if self._network.loss and self._chance.random() < self._network.loss:
                 self._report.traffic.lost += 1
                 continue
             time = self._clock + self._delay(sender, send.to)
-            self._at(time, MESSAGE, self._taking(sender, send))
+            self._at(time, MESSAGE, self._take, sender, send)
 
     def _flush(self, name: str) -> None:
         self._to_flush.discard(name)
@@ -198,12 +199,8 @@ class _Simulation:
         if sends:
             self._post(name, sends)
 
-    def _taking(self, sender: str, send: Send) -> Callable[[], None]:
-        def take() -> None:
-            sends = self._brokers[send.to].take(sender, send.message, send.hop)
-            self._post(send.to, sends)
-
-        return take
+    def _take(self, sender: str, send: Send) -> None:
+        self._post(send.to, self._brokers[send.to].take(sender, send.message, send.hop))
 
     def _delay(self, sender: str, receiver: str) -> int:
         if not self._network.delay:
@@ -211,15 +208,15 @@ class _Simulation:
         way = self._topology.path(sender, receiver)
         return sum(self._delays[frozenset(link)] for link in pairwise(way))
 
-    def _at(self, time: int, phase: int, event: Callable[[], None]) -> None:
-        heapq.heappush(self._events, (time, phase, next(self._numbers), event))
+    def _at(self, time: int, phase: int, do: Callable[..., None], *about: object) -> None:
+        heapq.heappush(self._events, (time, phase, next(self._numbers), do, about))
 
     def _drain(self, before: int | None = None) -> None:
         """Lets everything happen, or what is due before an instant."""
         while self._events and (before is None or self._events[0][0] < before):
-            time, *_, event = heapq.heappop(self._events)
+            time, _, _, do, about = heapq.heappop(self._events)
             self._clock = max(self._clock, time)
-            event()
+            do(*about)
 
     def _made(self, registry: Registry, withholds: bool) -> dict[str, Broker]:
         network = self._network
@@ -253,13 +250,3 @@ class _Simulation:
         if not self._strategy.has_audience:
             admitted.items = admitted.items.without(["reach", "advertisement"])
         return admitted
-
-
-def _by_source(items: Items) -> list[tuple[str, Items]]:
-    sources = items.values("source")
-    if len(set(sources)) == 1:
-        return [(sources[0], items)]
-    return [
-        (name, items.kept(np.array([source == name for source in sources])))
-        for name in dict.fromkeys(sources)
-    ]

@@ -90,7 +90,8 @@ class SiteBroker:
         """Proxies that came since the rule has forgotten its answers."""
         self._table = ProxyTable(vocabulary, limits)
         self._mentions = Mentions(vocabulary, limits)
-        self._wanted = Wanted()
+        self.mentioned = Wanted()
+        """What has to be known of publications."""
         self._mine: dict[str, Proxy] = {}
         self._behind: dict[str, dict[str, Proxy]] = {name: {} for name in neighbours}
         self._told: dict[str, set[str]] = {name: set() for name in neighbours}
@@ -166,12 +167,7 @@ class SiteBroker:
 
     def wanted(self, items: Items) -> dict[str, Bools]:
         """By neighbour, which publications somebody behind it wants."""
-        return self._table.wanted(with_wanted(items, self._wanted))
-
-    @property
-    def mentioned(self) -> Wanted:
-        """What has to be known of publications."""
-        return self._wanted
+        return self._table.wanted(with_wanted(items, self.mentioned))
 
     def counts(self, neighbour: str) -> dict[str, int]:
         """How many subscriptions a neighbour knows of, of how many; and how many are behind it."""
@@ -253,7 +249,7 @@ class SiteBroker:
     def _mention(self, proxy: Proxy) -> None:
         self._asked += 1
         paths = self._mentions.of_subscription(proxy.subscription)
-        self._wanted = self._wanted.joined(Wanted(paths))
+        self.mentioned = self.mentioned.joined(Wanted(paths))
 
 
 def written(proxies: Iterable[Proxy]) -> list[Any]:

@@ -147,8 +147,18 @@ class SplitShortlists:
         """A publication matches members of one shortlist here."""
         name, publication = feeds.shortlist.id, together[0].publication
         matches = tuple(sorted(self._scored(delivery) for delivery in together))
+
+        def told(some: tuple[ScoredMatch, ...], novelty: float | None) -> Matches:
+            return Matches(
+                shortlist=name,
+                publication=publication,
+                matches=some,
+                novelty=novelty,
+                to=feeds.home,
+            )
+
         if self._exchange is None:
-            return self._send([_matches(feeds, publication, matches, None)])
+            return self._send([told(matches, None)])
         replica = self._replicas.get(name)
         if replica is None or not is_match(feeds.shortlist, matches):
             return []
@@ -156,7 +166,7 @@ class SplitShortlists:
         messages: list[SplitMessage] = []
         if decided is not None:
             novelty, named = decided
-            messages.append(_matches(feeds, publication, (named,), novelty))
+            messages.append(told((named,), novelty))
         if replica.untold >= self._exchange:
             messages.append(self._counts(feeds, replica))
         return self._send(messages)
@@ -209,18 +219,3 @@ class SplitShortlists:
             else:
                 sends.append(Send(self._next_hops[message.to], message))
         return sends
-
-
-def _matches(
-    feeds: Feeds,
-    publication: Publication,
-    matches: tuple[ScoredMatch, ...],
-    novelty: float | None,
-) -> Matches:
-    return Matches(
-        shortlist=feeds.shortlist.id,
-        publication=publication,
-        matches=matches,
-        novelty=novelty,
-        to=feeds.home,
-    )

@@ -45,7 +45,6 @@ class Strategy:
     name: str
     brokers_of: Callable[[StrategySettings, tuple[str, ...]], Make]
     """By settings, and the names of all brokers, what makes one."""
-    is_exact: bool = True
     is_advertised: bool = False
     """Whether publishers have to advertise, and subscriptions travel only towards them."""
     has_audience: bool = False
@@ -66,7 +65,7 @@ def _gossip(name: str, *, is_informed: bool) -> Strategy:
         rounds, fan_out, seed = settings.rounds, settings.fan_out, settings.seed
         return partial(Gossip, is_informed=is_informed, rounds=rounds, fan_out=fan_out, seed=seed)
 
-    return Strategy(name, make, is_exact=False, has_proxies=is_informed, takes_all_links=True)
+    return Strategy(name, make, has_proxies=is_informed, takes_all_links=True)
 
 
 _EVERY = (

@@ -1,7 +1,7 @@
 """Networks of brokers: who is linked to whom, and who is attached where."""
 
 import hashlib
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from itertools import pairwise
@@ -31,7 +31,11 @@ class Topology:
 
     @cached_property
     def neighbours(self) -> Mapping[str, tuple[str, ...]]:
-        return _neighbours(self.brokers, self.links)
+        found: dict[str, list[str]] = {name: [] for name in self.brokers}
+        for one, other in self.links:
+            found[one].append(other)
+            found[other].append(one)
+        return {name: tuple(others) for name, others in found.items()}
 
     @cached_property
     def tree(self) -> "Topology":
@@ -100,14 +104,6 @@ class Topology:
     @cached_property
     def _hops(self) -> Mapping[str, Mapping[str, str]]:
         return {name: self.next_hops(name) for name in self.brokers}
-
-
-def _neighbours(brokers: Sequence[str], links: Iterable[Link]) -> dict[str, tuple[str, ...]]:
-    found: dict[str, list[str]] = {name: [] for name in brokers}
-    for one, other in links:
-        found[one].append(other)
-        found[other].append(one)
-    return {name: tuple(others) for name, others in found.items()}
 
 
 def chain(cores: int = 10, edges: int = 5) -> Topology:
