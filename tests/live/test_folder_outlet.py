@@ -1,10 +1,7 @@
 """Output as files: of one run, each written once."""
 
-import pyarrow as pa
-import pyarrow.parquet as pq
 import pytest
 
-from shortlist.engine.deliveries import DELIVERIES
 from shortlist.live.folder_outlet import FolderOutlet
 from shortlist.live.outlets import ForeignEntries
 from shortlist.live.tables import REFUSALS, table_of
@@ -18,12 +15,3 @@ def test_the_output_of_another_run_is_not_taken_for_ones_own(tmp_path):
     FolderOutlet(tmp_path).reject(0, SOME)
     with pytest.raises(ForeignEntries, match=r"000000000000.jsonl: expected .* another run"):
         FolderOutlet(tmp_path).reject(0, OTHERS)
-
-
-def test_tables_may_have_been_written_by_another_version(tmp_path):
-    nothing = pa.Table.from_batches([], DELIVERIES)
-    outlet = FolderOutlet(tmp_path, form="parquet")
-    outlet.deliver(0, nothing)
-    (file,) = tmp_path.rglob("*.parquet")
-    pq.write_table(pq.read_table(file), file, compression="gzip", store_schema=False)
-    outlet.deliver(0, nothing)

@@ -1,6 +1,8 @@
-"""Names that survive the loss of power."""
+"""Files and names that survive the loss of power."""
 
 import os
+import uuid
+from collections.abc import Callable
 from contextlib import suppress
 from pathlib import Path
 
@@ -12,6 +14,22 @@ def make_durable(folder: Path) -> None:
         os.fsync(opened)
     finally:
         os.close(opened)
+
+
+def write_whole(
+    target: Path, content: bytes, opener: Callable[[str, int], int] | None = None
+) -> None:
+    """A file that is whole when it is there, in place of what was there before; when this returns,
+    its content is durable, and with `make_durable` its name."""
+    draft = target.with_name(f".{uuid.uuid4().hex}")
+    try:
+        with open(draft, "xb", opener=opener) as file:
+            file.write(content)
+            file.flush()
+            os.fsync(file.fileno())
+        draft.replace(target)
+    finally:
+        draft.unlink(missing_ok=True)
 
 
 KNOWN: set[Path] = set()

@@ -1,7 +1,6 @@
 """A site that runs: its links are served until it is told to stop."""
 
 import json
-import os
 import threading
 import time
 from collections.abc import Mapping
@@ -15,7 +14,7 @@ from shortlist.live.locking import only_driver
 from shortlist.live.places import announced
 from shortlist.live.registers import NoDeployment
 from shortlist.log.base import Log, LogUnavailable, Moved
-from shortlist.log.durable import make_durable
+from shortlist.log.durable import make_durable, write_whole
 from shortlist.log.json_register import change_json
 from shortlist.log.opening import open_log
 from shortlist.log.private import open_private
@@ -235,10 +234,5 @@ def read_state(folder: Path) -> dict[str, Any] | None:
 
 def write_state(folder: Path, content: bytes) -> None:
     """In place of what was saved before, all or nothing."""
-    new = folder / "state.new"
-    with open(new, "wb", opener=open_private) as file:
-        file.write(content)
-        file.flush()
-        os.fsync(file.fileno())
-    new.replace(folder / "state.json")
+    write_whole(folder / "state.json", content, open_private)
     make_durable(folder)

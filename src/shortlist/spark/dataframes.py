@@ -166,7 +166,7 @@ def rank_stream(
             shards = shards or spark.sparkContext.defaultParallelism
             begin(registers, files, known, shards, settings)
         lanes = stack.enter_context(closing(Lanes(spark)))
-        outlet = out if not isinstance(out, str | Path) else FolderOutlet(out, with_data=with_data)
+        outlet = out if not isinstance(out, str | Path) else FolderOutlet(out)
         driver = Driver(registers, files, settings, lanes, outlet, with_data=with_data, plan=plan)
         checkpoint = folder / "checkpoint"
         stream = Stream(lines, driver, checkpoint, commands=commands, held=stack.pop_all())
