@@ -55,11 +55,6 @@ class Chunk:
     taken: dict[str, int]
     """By neighbour, the last entry of its stream that is among these."""
 
-    @property
-    def offsets(self) -> list[int]:
-        offsets: list[int] = self.items.positions.tolist()
-        return offsets
-
 
 class Span(NamedTuple):
     """Entries that somebody may have to look at again."""
@@ -96,15 +91,11 @@ class Entries:
 
     def keep(self, first: int, chunk: Chunk) -> None:
         """A chunk whose first offset is this comes behind all that are known."""
-        latest = int(chunk.items.times.max()) if len(chunk.items) else -(2**63)
-        found = Span(first, chunk.last, chunk.appended, latest)
-        last = self.spans[-1] if self.spans else None
-        if last is not None and chunk.last - last.first < AT_MOST:
-            self.spans[-1] = Span(
-                last.first, found.last, found.appended, max(last.latest, found.latest)
-            )
-        else:
-            self.spans.append(found)
+        latest = int(chunk.items.times.max(initial=-(2**63)))
+        if self.spans and chunk.last - self.spans[-1].first < AT_MOST:
+            last = self.spans.pop()
+            first, latest = last.first, max(last.latest, latest)
+        self.spans.append(Span(first, chunk.last, chunk.appended, latest))
         oldest = chunk.appended - self._keep
         while len(self.spans) > 1 and self.spans[0].appended < oldest:
             del self.spans[0]

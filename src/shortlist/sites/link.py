@@ -1,7 +1,8 @@
 """A link to a neighbour: how far it was written and read, and the exchange itself."""
 
+from collections import Counter
 from collections.abc import Sequence
-from dataclasses import asdict, dataclass, field
+from dataclasses import dataclass, field
 from typing import Any, NamedTuple
 
 from shortlist.log.base import Entry, Log, LogUnavailable
@@ -10,19 +11,19 @@ AT_MOST = 2_000
 """Entries that are read in one exchange."""
 
 
-@dataclass(slots=True, kw_only=True)
-class Counts:
-    """What crossed a link and what did not, since the site joined."""
+COUNTED = {
+    "sent": "Publications that were sent over a link.",
+    "sent_bytes": "Bytes of these.",
+    "withheld": "Publications that nobody behind a link wants.",
+    "saved_bytes": "Bytes of these, which did not cross the link.",
+    "received": "Publications that came over a link.",
+    "too_long": "Publications that the log of a link could never take.",
+}
+"""What crossed a link and what did not, since the site joined."""
 
-    sent: int = 0
-    sent_bytes: int = 0
-    withheld: int = 0
-    """Publications that nobody behind the link wants."""
-    saved_bytes: int = 0
-    """What these would have taken."""
-    received: int = 0
-    too_long: int = 0
-    """Not sent, since the log of the link could never take it."""
+
+def no_counts() -> Counter[str]:
+    return Counter(dict.fromkeys(COUNTED, 0))
 
 
 @dataclass(slots=True)
@@ -48,7 +49,7 @@ class Link:
     sites: tuple[str, ...] = ()
     """All sites behind the link."""
     told_sites: tuple[str, ...] = ()
-    counts: Counts = field(default_factory=Counts)
+    counts: Counter[str] = field(default_factory=no_counts)
     is_certain: bool = False
     """Whether it is known where the own stream ends."""
     has_greeted: bool = False
@@ -66,7 +67,7 @@ class Link:
         return {
             **{name: getattr(self, name) for name in kept},
             "sent": sorted(self.sent),
-            "counts": asdict(self.counts),
+            "counts": dict(self.counts),
         }
 
     @classmethod
@@ -77,7 +78,7 @@ class Link:
             **{
                 **state,
                 "sent": {*state["sent"]},
-                "counts": Counts(**state["counts"]),
+                "counts": Counter(state["counts"]),
                 "sites": tuple(state["sites"]),
                 "told_sites": tuple(state["told_sites"]),
             },

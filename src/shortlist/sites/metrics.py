@@ -6,14 +6,8 @@ from typing import Any
 from prometheus_client.core import CounterMetricFamily, GaugeMetricFamily, Metric
 from prometheus_client.registry import Collector
 
-COUNTED = {
-    "sent": "Publications that were sent over a link.",
-    "sent_bytes": "Bytes of these.",
-    "withheld": "Publications that nobody behind a link wants.",
-    "saved_bytes": "Bytes of these, which did not cross the link.",
-    "received": "Publications that came over a link.",
-    "too_long": "Publications that the log of a link could never take.",
-}
+from shortlist.sites.link import COUNTED
+
 MEASURED = {
     "waiting": "Entries of the own log that were not considered for a link yet.",
     "told": "Subscriptions that a neighbour was told of.",

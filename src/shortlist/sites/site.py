@@ -14,6 +14,7 @@ links; the state that is saved now and then only says from where to read them ag
 
 import json
 import secrets
+from collections import Counter
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from hashlib import sha256
@@ -62,9 +63,7 @@ class _Composed:
     sites: tuple[str, ...] | None = None
     news: News = NOTHING
     offsets: list[int] = field(default_factory=list)
-    sent_bytes: int = 0
-    withheld: int = 0
-    saved_bytes: int = 0
+    counts: Counter[str] = field(default_factory=Counter)
     considered: int = 0
     look: int | None = None
 
@@ -173,9 +172,8 @@ class Site:
             except Moved:  # a publisher was faster
                 continue
             for (mark, _), content in zip(some, contents, strict=True):
-                counts = self.links[mark.neighbour].counts
-                counts.received += 1
-                counts.too_long += longest is not None and len(content) > longest
+                is_too_long = longest is not None and len(content) > longest
+                self.links[mark.neighbour].counts.update(received=1, too_long=is_too_long)
             self._received = self._received[AT_ONCE:]
 
     def state(self) -> dict[str, Any]:
@@ -202,7 +200,7 @@ class Site:
                 "sites": [*link.sites],
                 "waiting": end - link.considered,
                 **self._broker.counts(name),
-                **link.state()["counts"],
+                **link.counts,
             }
             for name, link in self.links.items()
         }
@@ -237,7 +235,7 @@ class Site:
         nobody = ~chunk.goes_everywhere & False
         wanted: Bools = self._broker.wanted(chunk.items).get(link.name, nobody)
         columns = zip(
-            chunk.offsets,
+            chunk.items.positions.tolist(),
             chunk.items.times.tolist(),
             (wanted | chunk.goes_everywhere).tolist(),
             chunk.marks,
@@ -253,10 +251,10 @@ class Site:
                 content = encoded(Line(offset, line.decode(errors="replace")))
                 composed.contents.append(content)
                 composed.offsets.append(offset)
-                composed.sent_bytes += len(line)
+                composed.counts.update(sent=1, sent_bytes=len(line))
             if is_wanted == (since is not None):
-                composed.withheld += 1 if since is None else -1
-                composed.saved_bytes += len(line) if since is None else -len(line)
+                sign = 1 if since is None else -1
+                composed.counts.update(withheld=sign, saved_bytes=sign * len(line))
 
     def _note_written(self, link: Link, composed: _Composed, too_long: int) -> None:
         link.has_greeted |= composed.greets
@@ -268,11 +266,8 @@ class Site:
         link.considered = composed.considered
         if link.look == composed.look:
             link.look = None
-        link.counts.sent += len(composed.offsets) - too_long
-        link.counts.sent_bytes += composed.sent_bytes
-        link.counts.withheld += composed.withheld
-        link.counts.saved_bytes += composed.saved_bytes
-        link.counts.too_long += too_long
+        link.counts.update(composed.counts)
+        link.counts.update(sent=-too_long, too_long=too_long)
 
     def _recall(self, link: Link, told: Hello | Sites | News | Line) -> None:
         """Something that this site has written, perhaps in another process."""
@@ -287,8 +282,7 @@ class Site:
                 self._broker.recall(link.name, told)
             case Line(offset, text):
                 link.sent.add(offset)
-                link.counts.sent += 1
-                link.counts.sent_bytes += len(text.encode())
+                link.counts.update(sent=1, sent_bytes=len(text.encode()))
 
     def _hear(self, link: Link, offset: int, content: bytes) -> None:
         """Something that the neighbour has written."""
@@ -326,9 +320,9 @@ class Site:
                 if name in seen:
                     raise Disagreement(
                         f"expected links that form a tree, found site {name!r} behind"
-                        f" {link.name!r} and {_behind(seen[name])}"
+                        f" {link.name!r} and {seen[name]}"
                     )
-                seen[name] = link.name
+                seen[name] = f"behind {link.name!r}"
 
     def _sites_here(self, but: str) -> tuple[str, ...]:
         """The sites on this side of a link."""
@@ -365,10 +359,6 @@ class Site:
                 return
             yield chunk
             after = chunk.last
-
-
-def _behind(name: str) -> str:
-    return "here" if name == "here" else f"behind {name!r}"
 
 
 def _vocabulary_digest(own: OwnRegistry) -> str:
