@@ -4,7 +4,7 @@ import json
 import logging
 import sys
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager
 from pathlib import Path
 from typing import Any, Literal
 
@@ -52,28 +52,20 @@ class JsonLine(logging.Formatter):
 def written_logs(file: Path | None = None, level: int = logging.INFO) -> Iterator[None]:
     """What happens meanwhile goes behind what a file holds, or to standard error; outside of this,
     nowhere."""
-    if file is None:
-        with _told_to(logging.StreamHandler(sys.stderr), level):
+    with ExitStack() as stack:
+        target = sys.stderr
+        if file is not None:
+            target = stack.enter_context(open(file, "a", encoding="utf-8", opener=open_private))
+        handler = logging.StreamHandler(target)
+        handler.setFormatter(JsonLine())
+        LOGGER.addHandler(handler)
+        LOGGER.setLevel(level)
+        try:
             yield
-    else:
-        with (
-            open(file, "a", encoding="utf-8", opener=open_private) as target,
-            _told_to(logging.StreamHandler(target), level),
-        ):
-            yield
-
-
-@contextmanager
-def _told_to(handler: logging.Handler, level: int) -> Iterator[None]:
-    handler.setFormatter(JsonLine())
-    LOGGER.addHandler(handler)
-    LOGGER.setLevel(level)
-    try:
-        yield
-    finally:
-        LOGGER.removeHandler(handler)
-        LOGGER.setLevel(OFF)
-        handler.close()
+        finally:
+            LOGGER.removeHandler(handler)
+            LOGGER.setLevel(OFF)
+            handler.close()
 
 
 def tell(event: Event, **fields: object) -> None:

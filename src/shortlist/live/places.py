@@ -3,7 +3,8 @@
 from pathlib import Path
 
 from shortlist.live.files import Files
-from shortlist.log.base import Log, Moved
+from shortlist.log.base import Log
+from shortlist.log.json_register import change_register
 
 STATE = "state"
 """The register that names the folder."""
@@ -42,15 +43,7 @@ def announce(log: Log, folder: Path) -> None:
     (None, '/srv/city')
     """
     content = str(folder.absolute()).encode()
-    while True:
-        register = log.register(STATE)
-        if register is not None and register.content == content:
-            return
-        try:
-            log.put(STATE, content, 0 if register is None else register.revision)
-            return
-        except Moved:
-            continue
+    change_register(log, STATE, lambda known: content)
 
 
 def announced(log: Log) -> Path | None:

@@ -2,7 +2,7 @@
 
 import json
 from collections.abc import Iterable, Iterator
-from itertools import chain, islice, zip_longest
+from itertools import islice, zip_longest
 from typing import Any, NamedTuple
 
 from shortlist.engine.engine import Engine, Result
@@ -71,11 +71,35 @@ def first_registry(manifest: Manifest, files: Files, limits: Limits) -> Registry
     return registry_from_documents(saved.registry, limits)
 
 
-def replay_log(log: Log, registry: Registry, settings: Settings) -> Iterator[Result]:
-    """What all entries of a log lead to, in parts; after the last entry time runs on."""
-    engine = _engine(log, registry, settings)
-    yield from _parts(engine, log, None, registry, settings)
-    yield engine.process([], last=True)
+def replay_log(
+    log: Log,
+    registry: Registry,
+    settings: Settings,
+    until: int | None = None,
+    question: Question | None = None,
+    *,
+    last: bool = True,
+) -> Iterator[Result]:
+    """What all entries of a log lead to, or those up to an offset, in parts; after the last entry
+    time runs on.
+
+    What the deployment has put aside is put aside here: the engine may fail on that, too, or not
+    any more.
+    """
+    engine = Engine(registry, settings, question=question, waits_for_ties=True)
+    documents = (json.loads(entry.content) for entry in log.read(REJECTS, 0))
+    engine.admission.harmful = {
+        int(document["position"]): document["reason"].removeprefix(PREFIX)
+        for document in documents
+        if document["position"] and document["reason"].startswith(PREFIX)
+    }
+    unread = log.read(INPUT, 0, until)
+    while entries := [*islice(unread, AT_ONCE)]:
+        offsets, appended, contents = zip(*entries, strict=True)
+        read = line_reader(engine, registry, settings)
+        yield engine.run(read.lines(offsets, contents, appended))
+    if last:
+        yield engine.process([], last=True)
 
 
 def explain(
@@ -83,22 +107,20 @@ def explain(
 ) -> list[Document]:
     """Why a deployment has delivered something so far, or has not: a batch over what it has read
     tells."""
-    engine = _engine(log, registry, settings, question)
-    parts = _parts(engine, log, manifest.position, registry, settings)
+    parts = replay_log(log, registry, settings, manifest.position, question, last=False)
     return [explanation for part in parts for explanation in part.explanations]
 
 
 def compare(log: Log, manifest: Manifest, registry: Registry, settings: Settings) -> Comparison:
     """What a deployment has put out, beside a batch over what it has read, up to where it is."""
-    engine = _engine(log, registry, settings)
+    last = manifest.is_finished
+    parts = replay_log(log, registry, settings, manifest.position, last=last)
     rejects: list[Document] = []
     delivered = 0
 
     def deliveries() -> Iterator[Document]:
         nonlocal delivered
-        parts = _parts(engine, log, manifest.position, registry, settings)
-        ending = (engine.process([], last=True) for _ in range(manifest.is_finished))
-        for part in chain(parts, ending):
+        for part in parts:
             for reject in part.rejects:
                 rejects.append({"position": str(reject.position), "reason": reject.reason})
             for delivery in part.deliveries:
@@ -109,31 +131,6 @@ def compare(log: Log, manifest: Manifest, registry: Registry, settings: Settings
     found = _in_order(_rejected(log, manifest))
     differences += _differences(REJECTS, found, _in_order(rejects))
     return Comparison(manifest.position, delivered, len(rejects), differences)
-
-
-def _engine(
-    log: Log, registry: Registry, settings: Settings, question: Question | None = None
-) -> Engine:
-    """One that puts aside what the deployment has put aside: it may fail on that, too, or not any
-    more."""
-    engine = Engine(registry, settings, question=question, waits_for_ties=True)
-    documents = (json.loads(entry.content) for entry in log.read(REJECTS, 0))
-    engine.admission.harmful = {
-        int(document["position"]): document["reason"].removeprefix(PREFIX)
-        for document in documents
-        if document["position"] and document["reason"].startswith(PREFIX)
-    }
-    return engine
-
-
-def _parts(
-    engine: Engine, log: Log, until: int | None, registry: Registry, settings: Settings
-) -> Iterator[Result]:
-    unread = log.read(INPUT, 0, until)
-    while entries := [*islice(unread, AT_ONCE)]:
-        offsets, appended, contents = zip(*entries, strict=True)
-        read = line_reader(engine, registry, settings)
-        yield engine.run(read.lines(offsets, contents, appended))
 
 
 def _delivered(log: Log, manifest: Manifest) -> Iterator[Document]:

@@ -1,7 +1,8 @@
-"""Registers that hold a JSON object which several may change."""
+"""Registers that several may change, and those of them that hold a JSON object."""
 
 import json
 from collections.abc import Callable, Mapping
+from contextlib import suppress
 from typing import Any
 
 from shortlist.log.base import Log, Moved
@@ -27,12 +28,21 @@ def change_json(log: Log, name: str, change: Callable[[Document], Document]) -> 
     ...     log.close()
     {'anna': 33}
     """
+
+    def changed(content: bytes | None) -> bytes:
+        return json.dumps(change({} if content is None else json.loads(content))).encode()
+
+    change_register(log, name, changed)
+
+
+def change_register(log: Log, name: str, change: Callable[[bytes | None], bytes]) -> None:
+    """The same for any content; None is that of a register that nobody has set."""
     while True:
         register = log.register(name)
-        known = {} if register is None else json.loads(register.content)
-        content = json.dumps(change(known)).encode()
-        try:
-            log.put(name, content, 0 if register is None else register.revision)
+        before, revision = (None, 0) if register is None else (register.content, register.revision)
+        content = change(before)
+        if content == before:
             return
-        except Moved:
-            continue
+        with suppress(Moved):
+            log.put(name, content, revision)
+            return
