@@ -4,6 +4,8 @@ import zlib
 from dataclasses import replace
 
 from shortlist.model.registry import Registry
+from shortlist.model.shortlist import Shortlist
+from shortlist.model.subscription import Subscription
 
 SLOTS = 256
 
@@ -19,21 +21,13 @@ def shard_of(shortlist: str, shards: int) -> int:
 
 def cut_registry(registry: Registry, shards: int) -> list[Registry]:
     """The part of each shard; advertisements and vocabulary are everybody's."""
-    shortlists = [shard_of(made.id, shards) for made in registry.shortlists]
-    subscriptions = [shard_of(made.shortlist_id, shards) for made in registry.subscriptions]
+    shortlists: list[list[Shortlist]] = [[] for _ in range(shards)]
+    subscriptions: list[list[Subscription]] = [[] for _ in range(shards)]
+    for made in registry.shortlists:
+        shortlists[shard_of(made.id, shards)].append(made)
+    for each in registry.subscriptions:
+        subscriptions[shard_of(each.shortlist_id, shards)].append(each)
     return [
-        replace(
-            registry,
-            shortlists=tuple(
-                made
-                for made, home in zip(registry.shortlists, shortlists, strict=True)
-                if home == shard
-            ),
-            subscriptions=tuple(
-                made
-                for made, home in zip(registry.subscriptions, subscriptions, strict=True)
-                if home == shard
-            ),
-        )
-        for shard in range(shards)
+        replace(registry, shortlists=tuple(some), subscriptions=tuple(others))
+        for some, others in zip(shortlists, subscriptions, strict=True)
     ]

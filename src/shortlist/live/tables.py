@@ -16,24 +16,14 @@ QUARANTINE = pa.schema(
 """What the engine fails on."""
 
 REFUSALS = pa.schema(
-    {
-        "position": pa.int64(),
-        "line": pa.string(),
-        "reason": pa.string(),
-        "why": pa.string(),
-    }
+    {"position": pa.int64(), "line": pa.string(), "reason": pa.string(), "why": pa.string()}
 )
 
 COMMANDS = pa.schema({"position": pa.int64(), "shortlist": pa.string(), "line": pa.string()})
 """Commands that were carried out; the shortlist is the only one that they concern."""
 
 DEPARTED = pa.schema(
-    {
-        "time": pa.int64(),
-        "position": pa.int64(),
-        "shortlist": pa.string(),
-        "line": pa.string(),
-    }
+    {"time": pa.int64(), "position": pa.int64(), "shortlist": pa.string(), "line": pa.string()}
 )
 """What left shortlists, or returned to them."""
 
