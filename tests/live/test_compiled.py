@@ -64,8 +64,7 @@ def test_what_is_packed_again_takes_the_place_of_what_was_before(tmp_path):
     known.keep(shard, b"later")
     known.drop(shard, b"at first")
     assert known.shard(b"later", Limits(), never).matching.number("s") == 0
-    assert known.has(shard, b"later")
-    assert not known.has(shard, b"at first")
+    assert len([*(tmp_path / "compiled").iterdir()]) == 1
 
 
 def test_a_second_driver_compiles_nothing(monkeypatch):

@@ -63,9 +63,9 @@ def test_the_same_deliveries_whenever_registries_are_packed(monkeypatch):
         def is_busy(self):
             return self.made is not None
 
-        def begin(self, task, changes):
+        def begin(self, folder, task, changes):
             begun.append(task)
-            self.made = task.packed(), changes
+            self.made = task(folder), changes
 
         def taken(self):
             if self.made is None:
@@ -77,7 +77,7 @@ def test_the_same_deliveries_whenever_registries_are_packed(monkeypatch):
     for room in (shard, registry_chain):
         monkeypatch.setattr(room, "Folding", Here)
     check_seeds(range(12), Patient)
-    assert {type(task) for task in begun} == {folding.OfShard, folding.OfAdmission}
+    assert {task.func for task in begun} == {folding.packed_shard, folding.packed_admission}
     assert folded
 
 
@@ -113,7 +113,7 @@ def test_a_process_packs_them():
     (kept,) = (kept for _, kept in SHARDS._kept.values())
     assert kept._folding.is_busy
     finished(kept._folding)
-    finished(deployment.driver._registry._folding)
+    finished(deployment.driver._admission_files._registry._folding)
     before = beside(deployment)
     for second in range(4, 6):
         deployment.run([(second + 1, subscribe(second, second))])
@@ -126,7 +126,7 @@ def test_a_process_packs_them():
     deployment.start()
     report = deployment.run([(7, at(7, "f", 2)), (8, at(8, "g", 2))])
     assert report.deliveries["shortlist"].to_pylist() == ["n3", "n4", "n5", "s"]
-    for process in (kept._folding, first._registry._folding):
+    for process in (kept._folding, first._admission_files._registry._folding):
         finished(process)
 
 

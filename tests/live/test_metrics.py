@@ -137,8 +137,8 @@ def test_gauges_say_what_is_now(collected, metrics, everything):
     assert value(collected, "committed_timestamp_seconds") == manifest.committed / 1e6
 
 
-def test_they_are_served_on_this_machine(metrics):
-    with metrics.serve("127.0.0.1:0") as url:
+def test_they_are_served_on_this_machine(collected, metrics):
+    with module.serve_metrics(collected, "127.0.0.1:0") as url:
         assert re.fullmatch(r"http://127\.0\.0\.1:\d+/metrics", url)
         with urllib.request.urlopen(url, timeout=10) as answer:
             text = answer.read().decode()

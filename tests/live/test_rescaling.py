@@ -37,8 +37,8 @@ class Here(Folding):
 
     made = None
 
-    def begin(self, task, changes):
-        self.made = Folded(task.packed(), changes)
+    def begin(self, folder, task, changes):
+        self.made = Folded(task(folder), changes)
 
     def taken(self):
         return self.made

@@ -13,8 +13,7 @@ from shortlist.intake.files import registry_from_documents
 from shortlist.live.files import Files
 from shortlist.live.registers import committed, has_deployment
 from shortlist.live.rescaling import ask_for_shards, rescale, shards_asked_for
-from shortlist.live.savepoint import export, restore
-from shortlist.live.savepoint_file import UnusableSavepoint
+from shortlist.live.savepoint import UnusableSavepoint, export, restore
 from shortlist.log.base import INPUT, LogUnavailable, Moved
 from shortlist.log.sqlite import SqliteLog
 from shortlist.model.settings import Limits, Settings

@@ -40,10 +40,11 @@ def shown_metrics(address: str, stack: ExitStack) -> "Metrics | None":
         return None
     from prometheus_client import CollectorRegistry
 
-    from shortlist.live.metrics import Metrics
+    from shortlist.live.metrics import Metrics, serve_metrics
 
-    metrics = Metrics(CollectorRegistry())
-    say([f"metrics: {stack.enter_context(metrics.serve(address))}"])
+    registry = CollectorRegistry()
+    metrics = Metrics(registry)
+    say([f"metrics: {stack.enter_context(serve_metrics(registry, address))}"])
     return metrics
 
 

@@ -10,42 +10,31 @@ from shortlist.engine.matching import NOMINATIONS, Matching
 from shortlist.engine.stages import CHOSEN, Choose
 from shortlist.live.cache import Cache
 from shortlist.live.compiled import opened_shard
-from shortlist.live.files import Files, Stored
+from shortlist.live.files import Files
 from shortlist.live.manifest import Chain
-from shortlist.live.matching_part import MatchingPart
+from shortlist.live.matching_part import MatchingPart, PartWork
 from shortlist.live.registry_state import of_shard
 from shortlist.live.states import read_state
 from shortlist.live.tables import items_of_bytes, joined, to_bytes
 from shortlist.model.items import COMMAND
-from shortlist.model.settings import Limits
 
 PARTS: Cache[MatchingPart[Matching]] = Cache()
 """Of this process."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Inquiry:
+class Inquiry(PartWork):
     """Which shortlists of a shard are the best for what has an audience."""
 
-    folder: str
-    epoch: int
-    shard: int
-    shards: int
     chain: Chain
     """Of the shard, before the batch."""
-    registry: str
-    """The token of the registry before the batch."""
-    following: str
-    """And after it."""
-    items: Stored
-    limits: Limits
 
 
 def nominated(inquiry: Inquiry) -> str:
     """A shard's best candidates, as a file."""
-    files = Files(inquiry.folder, inquiry.epoch)
+    files = inquiry.files
     key = f"{inquiry.folder} {inquiry.shard} of {inquiry.shards}"
-    part = PARTS.take(key, inquiry.registry)
+    part = PARTS.take(key, inquiry.before)
     if part is None:
         part = _part_of_shard(inquiry, files)
     items = items_of_bytes(files.read(inquiry.items.name))

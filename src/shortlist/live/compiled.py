@@ -62,21 +62,20 @@ class CompiledRegistries:
 
     >>> import tempfile
     >>> flats = {"subscriptions": [{"id": "s", "where": "rent < 900"}]}
-    >>> known = CompiledRegistries(Path(tempfile.mkdtemp()), least=0)
-    >>> known.shard(b"its content", Limits(), lambda: flats).matching.number("s")
+    >>> known, content = CompiledRegistries(Path(tempfile.mkdtemp())), b"what it is" * 1000
+    >>> known.shard(content, Limits(), lambda: flats).matching.number("s")
     0
-    >>> again = known.shard(b"its content", Limits(), lambda: 1 / 0)
+    >>> again = known.shard(content, Limits(), lambda: 1 / 0)
     >>> again.matching.roster.subscriptions["s"].where
     'rent < 900'
     """
 
-    def __init__(self, files: Path, least: int | None = None) -> None:
+    def __init__(self, files: Path) -> None:
         self._folder = files / COMPILED
-        self._least = LEAST_BYTES if least is None else least
 
     def shard(self, content: bytes, limits: Limits, unpack: Unpack, *, finds: bool = True) -> Shard:
         """One that has seen nothing yet, with the registry of a state."""
-        if len(content) < self._least:
+        if len(content) < LEAST_BYTES:
             return Shard(registry_read_again(unpack()), limits, finds=finds)
         key = content_key(kind_of_shard(finds), content, limits)
         parts = self._parts(key, lambda: joining(unpack(), limits).shard(finds=finds))
@@ -94,33 +93,28 @@ class CompiledRegistries:
 
     def keep(self, shard: Shard, content: bytes) -> None:
         """Lets others open what a shard has, whose registry was packed like this."""
-        if len(content) >= self._least:
-            key = content_key(kind_of_shard(shard.matching.finds), content, shard.matching.limits)
+        key = _key_of(shard, content)
+        if len(content) >= LEAST_BYTES and not (self._folder / key / FILE).exists():
             self._write(key, compiled(shard))
-
-    def has(self, shard: Shard, content: bytes) -> bool:
-        """Whether somebody keeps what such a shard is opened from."""
-        key = content_key(kind_of_shard(shard.matching.finds), content, shard.matching.limits)
-        return len(content) < self._least or (self._folder / key / FILE).exists()
 
     def drop(self, shard: Shard, content: bytes) -> None:
         """Removes what a shard was opened from: whoever still needs it compiles it."""
-        key = content_key(kind_of_shard(shard.matching.finds), content, shard.matching.limits)
-        shutil.rmtree(self._folder / key, ignore_errors=True)
+        shutil.rmtree(self._folder / _key_of(shard, content), ignore_errors=True)
 
     def admission(self, content: bytes, settings: Settings, unpack: Unpack) -> Admission:
         """One that has let nothing in yet, with the registry of a state."""
-        if len(content) < self._least:
+        if len(content) < LEAST_BYTES:
             return Admission(registry_read_again(unpack()), settings)
-        key, limits = content_key(ADMISSION, content, settings.limits), settings.limits
-        return opened_admission(
-            self._parts(key, lambda: joining(unpack(), limits).admission()), settings
-        )
+        key = content_key(ADMISSION, content, settings.limits)
+        parts = self._parts(key, lambda: joining(unpack(), settings.limits).admission())
+        return opened_admission(parts, settings)
 
     def keep_admission(self, admission: Admission, content: bytes, limits: Limits) -> None:
         """Lets others open what an admission has, whose registry was packed like this."""
-        if len(content) >= self._least:
-            self._write(content_key(ADMISSION, content, limits), _columns(admission))
+        if len(content) >= LEAST_BYTES:
+            columns, mentions = saved_columns(admission.roster), admission.mentions.saved()
+            key = content_key(ADMISSION, content, limits)
+            self._write(key, {"columns": columns, "mentions": mentions})
 
     def _parts(self, key: str, make: Callable[[], Parts]) -> Parts:
         folder = self._folder / key
@@ -159,12 +153,16 @@ class CompiledRegistries:
 
 def opened_shard(saved: Saved, files: Files, limits: Limits, *, finds: bool = True) -> Shard:
     """One that has seen nothing yet, with the registry of a state as it was last packed."""
-    return CompiledRegistries(files.folder).shard(
-        saved.packed_registry,
-        limits,
-        lambda: saved.packed_document,
-        finds=finds,
-    )
+    known, content = CompiledRegistries(files.folder), saved.packed_registry
+    return known.shard(content, limits, lambda: saved.packed_document, finds=finds)
+
+
+def followed_admission(chain: Chain, files: Files, settings: Settings) -> Admission:
+    """An admission with the registry that a chain leads to."""
+    admission, commands = recalled_admission(chain, files, settings)
+    for command in commands:
+        admission.follow(command)
+    return admission
 
 
 def recalled_admission(
@@ -180,10 +178,6 @@ def recalled_admission(
     return admission, carried_out(chain.inputs, files, reader)
 
 
-def _columns(admission: Admission) -> Parts:
-    return {"columns": saved_columns(admission.roster), "mentions": admission.mentions.saved()}
-
-
 def _opened(folder: Path) -> Parts:
     key, parts = open_parts(folder)
     if key != folder.name:
@@ -196,6 +190,10 @@ def _opened(folder: Path) -> Parts:
 def kind_of_shard(finds: bool) -> str:
     """What a compiled one is known as."""
     return "shard that finds" if finds else "shard that is told"
+
+
+def _key_of(shard: Shard, content: bytes) -> str:
+    return content_key(kind_of_shard(shard.matching.finds), content, shard.matching.limits)
 
 
 def content_key(kind: str, content: bytes, limits: Limits) -> str:

@@ -3,13 +3,12 @@
 import time
 import uuid
 from collections import Counter
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
 from typing import NamedTuple
 
 import pyarrow as pa
 
-from shortlist.engine.admission import Admission
 from shortlist.engine.admitted import Admitted
 from shortlist.engine.quarantine import Harmful
 from shortlist.engine.saved import Saved
@@ -21,7 +20,6 @@ from shortlist.live.manifest import Chain, Manifest
 from shortlist.live.outlets import ForeignEntries, Outlet, put_out
 from shortlist.live.plans import choose
 from shortlist.live.registers import MANIFEST, Registers, committed, take_over
-from shortlist.live.registry_chain import RegistryChain
 from shortlist.live.registry_folder import CompiledRegistry
 from shortlist.live.registry_state import first_states
 from shortlist.live.shard import Done
@@ -114,10 +112,9 @@ class Driver:
             with_data=with_data,
             with_departures=with_departures,
         )
-        self._admission_files = AdmissionFiles(files, settings)
+        self._admission_files = AdmissionFiles(files, settings, with_data, begun_with)
         self._with_data = with_data
-        self._begun_with = begun_with
-        self._admission = self._recall()
+        self._admission = self._admission_files.recall(self.manifest)
         shards = len(self.manifest.shards)
         self.choice = choose(plan, self._admission.roster, shards, settings.limits)
         self._put_out(self.manifest)
@@ -127,12 +124,6 @@ class Driver:
         """Before the first batch of a new deployment: what a later driver opens is written while
         shards compile theirs."""
         self._admission_files.keep_registry(self.manifest, self._admission)
-
-    def _recall(self) -> Admission:
-        files = self._admission_files
-        admission = files.recall(self.manifest, self._with_data, self._begun_with)
-        self._registry = RegistryChain(self._files, self._settings, files.followed)
-        return admission
 
     def _check(self, manifest: Manifest) -> None:
         """Raises where nobody can go on with what was committed, or not so."""
@@ -233,7 +224,10 @@ class Driver:
             number=manifest.number,
             counts=batch.counts,
             seconds=batch.laps.seconds,
-            bytes_written=_size({*manifest.files} - {*before.files}, self._files),
+            bytes_written=sum(
+                self._files.path(name).stat().st_size
+                for name in {*manifest.files} - {*before.files}
+            ),
             deliveries=deliveries,
             refusals=batch.refusals,
         )
@@ -255,7 +249,7 @@ class Driver:
                 if error.reasons.keys() <= harmful.keys():
                     raise
                 harmful |= error.reasons
-                self._admission = self._recall()
+                self._admission = self._admission_files.recall(self.manifest)
             else:
                 return found, done, following
 
@@ -270,23 +264,24 @@ class Driver:
     ) -> Manifest:
         before, ordering = self.manifest, self._admission.ordering
         counts = Counter(before.counts) + _counts(found, done, refusals)
-        delivered = tuple(one.deliveries for one in done if one.deliveries is not None)
         position = max(before.position, int(items.positions.max(initial=before.position)))
         return replace(
-            before,
+            self._admission_files.follow(before, self._admission, found, following, last=last),
             number=before.number + 1,
             position=position,
             passed=ordering.passed_up_to(position),
             arrived=self._admission.arrivals.latest,
             latest=ordering.latest,
             reached=ordering.reached,
-            registry=self._registry.followed(
-                before.registry, self._admission.roster, found, following
-            ),
-            **self._admission_files.write(before, self._admission, found, last=last),
             shards=tuple(one.chain for one in sorted(done, key=lambda one: one.shard)),
-            deliveries=before.deliveries.followed(sum(one.delivered for one in done), delivered),
-            rejects=before.rejects.followed(refusals.num_rows, self._written_refusals(refusals)),
+            deliveries=before.deliveries.followed(
+                sum(one.delivered for one in done),
+                tuple(one.deliveries for one in done if one.deliveries is not None),
+            ),
+            rejects=before.rejects.followed(
+                refusals.num_rows,
+                (self._files.write("refusals", to_bytes(refusals)),) if refusals.num_rows else (),
+            ),
             departures=before.departures.followed(
                 sum(one.departed for one in done),
                 tuple(one.departures for one in done if one.departures is not None),
@@ -306,11 +301,6 @@ class Driver:
             committed=time.time_ns() // 1000,
             is_finished=last,
         )
-
-    def _written_refusals(self, refusals: pa.Table) -> tuple[str, ...]:
-        if not refusals.num_rows:
-            return ()
-        return (self._files.write("refusals", to_bytes(refusals)),)
 
     def _commit(self, manifest: Manifest) -> None:
         """Raises `Moved` where another driver has taken over: then nothing of this happened."""
@@ -374,7 +364,3 @@ def _counts(found: Admitted, done: Sequence[Done], refusals: pa.Table) -> Counte
         counts.update(one.counts)
     counts.update(f"{REJECTED}{why}" for why in refusals.column("why").to_pylist())
     return counts
-
-
-def _size(names: Iterable[str], files: Files) -> int:
-    return sum(files.path(name).stat().st_size for name in names)

@@ -3,7 +3,7 @@
 import os
 import time
 import uuid
-from collections.abc import Container, Mapping
+from collections.abc import Container
 from pathlib import Path
 from typing import NamedTuple
 
@@ -19,9 +19,6 @@ class Stored(NamedTuple):
 
     name: str
     size: int
-
-    def renamed(self, names: Mapping[str, str]) -> "Stored":
-        return self._replace(name=names[self.name])
 
 
 def epoch_of(name: str) -> int:

@@ -12,15 +12,17 @@ import pickle
 import subprocess
 import sys
 import uuid
-from dataclasses import dataclass
+from collections.abc import Callable
+from functools import partial
 from pathlib import Path
-from typing import NamedTuple, Protocol
+from typing import NamedTuple
 
 from shortlist.engine.saved import Saved, compressed
 from shortlist.intake.columns import registry_text
-from shortlist.live.compiled import CompiledRegistries, opened_shard, recalled_admission
+from shortlist.live.compiled import CompiledRegistries, followed_admission, opened_shard
 from shortlist.live.files import COMPILED, Files
 from shortlist.live.manifest import Chain
+from shortlist.log.durable import write_whole
 from shortlist.log.private import make_private, open_private
 from shortlist.model.settings import Limits, Settings
 
@@ -33,54 +35,28 @@ BEGIN = f"import os; os.nice({NICE}); from shortlist.live.folding import run; ru
 """Everybody else goes first while it imports, too: that takes as long as many a batch."""
 
 
-class Task(Protocol):
-    """What such a process does; it can be pickled."""
-
-    @property
-    def folder(self) -> Path:
-        """That of the deployment's files."""
-        ...
-
-    def packed(self) -> bytes:
-        """The registry as it is after its changes, which can be opened from now on."""
-        ...
+Task = Callable[[Path], bytes]
+"""What such a process does in the folder of a deployment's files: the registry as it is after its
+changes, which can be opened from now on. It can be pickled."""
 
 
-@dataclass(frozen=True, slots=True)
-class OfShard:
-    """A shard's part of the registry."""
-
-    folder: Path
-    saved: bytes
-    """A state whose registry and changes are all that matters."""
-    limits: Limits
-    finds: bool
-
-    def packed(self) -> bytes:
-        saved = Saved.of_bytes(self.saved)
-        shard = opened_shard(saved, Files(self.folder), self.limits, finds=self.finds)
-        for command in saved.changes(shard.matching.vocabulary):
-            shard.follow(command)
-        packed = compressed(registry_text(shard.matching.roster))
-        CompiledRegistries(self.folder).keep(shard, packed)
-        return packed
+def packed_shard(folder: Path, state: bytes, limits: Limits, finds: bool) -> bytes:
+    """A shard's part of the registry, of a state whose registry and changes matter alone."""
+    saved = Saved.of_bytes(state)
+    shard = opened_shard(saved, Files(folder), limits, finds=finds)
+    for command in saved.changes(shard.matching.vocabulary):
+        shard.follow(command)
+    packed = compressed(registry_text(shard.matching.roster))
+    CompiledRegistries(folder).keep(shard, packed)
+    return packed
 
 
-@dataclass(frozen=True, slots=True)
-class OfAdmission:
+def packed_admission(folder: Path, chain: Chain, settings: Settings) -> bytes:
     """The whole registry."""
-
-    folder: Path
-    chain: Chain
-    settings: Settings
-
-    def packed(self) -> bytes:
-        admission, commands = recalled_admission(self.chain, Files(self.folder), self.settings)
-        for command in commands:
-            admission.follow(command)
-        packed = compressed(registry_text(admission.roster))
-        CompiledRegistries(self.folder).keep_admission(admission, packed, self.settings.limits)
-        return packed
+    admission = followed_admission(chain, Files(folder), settings)
+    packed = compressed(registry_text(admission.roster))
+    CompiledRegistries(folder).keep_admission(admission, packed, settings.limits)
+    return packed
 
 
 class Folded(NamedTuple):
@@ -102,13 +78,13 @@ class Folding:
     def is_busy(self) -> bool:
         return self._process is not None
 
-    def begin(self, task: Task, changes: int) -> None:
+    def begin(self, folder: Path, task: Task, changes: int) -> None:
         """With as many changes as the task knows."""
-        folder = task.folder / COMPILED
-        make_private(folder)
-        self._file, self._changes = folder / f"{uuid.uuid4().hex}.fold", changes
+        place = folder / COMPILED
+        make_private(place)
+        self._file, self._changes = place / f"{uuid.uuid4().hex}.fold", changes
         with open(self._file, "xb", opener=open_private) as file:
-            pickle.dump(task, file)
+            pickle.dump(partial(task, folder), file)
         self._process = subprocess.Popen(
             [sys.executable, "-c", BEGIN, str(self._file)],
             stdin=subprocess.DEVNULL,
@@ -141,8 +117,4 @@ def made_of(file: Path) -> Path:
 def run() -> None:
     """In the process: does the task of the file that it is told."""
     file = Path(sys.argv[1])
-    task: Task = pickle.loads(file.read_bytes())
-    draft = file.with_suffix(".draft")
-    with open(draft, "xb", opener=open_private) as made:
-        made.write(task.packed())
-    draft.replace(made_of(file))
+    write_whole(made_of(file), pickle.loads(file.read_bytes())(), open_private)

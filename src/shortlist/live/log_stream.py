@@ -7,7 +7,6 @@ import threading
 from collections.abc import Callable
 from contextlib import suppress
 from itertools import chain
-from types import TracebackType
 
 from shortlist.live.behind import Behind
 from shortlist.live.driver import Driver, Report
@@ -74,12 +73,7 @@ class LogStream:
     def __enter__(self) -> "LogStream":
         return self
 
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        trace: TracebackType | None,
-    ) -> None:
+    def __exit__(self, *_: object) -> None:
         self._end()
 
     def _end(self) -> None:

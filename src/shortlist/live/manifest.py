@@ -1,6 +1,7 @@
 """The manifest: what a deployment has read, holds and has delivered, committed in one step."""
 
 import json
+import re
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from functools import cache
@@ -42,22 +43,11 @@ class Input:
     """The positions of publications that take others back, where lanes match."""
 
     @property
-    def files(self) -> Iterator[str]:
-        yield self.items.name
+    def beside(self) -> Iterator[str]:
+        """The files that say more of the items."""
         if self.chosen is not None:
             yield self.chosen
-        for piece in self.matches or ():
-            yield piece.file
-
-    def renamed(self, names: Mapping[str, str]) -> "Input":
-        """The same in other files."""
-        return replace(
-            self,
-            items=self.items.renamed(names),
-            chosen=None if self.chosen is None else names[self.chosen],
-            matches=self.matches
-            and tuple(piece._replace(file=names[piece.file]) for piece in self.matches),
-        )
+        yield from (piece.file for piece in self.matches or ())
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -76,33 +66,18 @@ class Chain:
     def followed(self, token: str, taken: Input) -> "Chain":
         return replace(self, token=token, inputs=(*self.inputs, taken))
 
-    @property
-    def size(self) -> int:
-        return self.first_size + sum(taken.items.size for taken in self.inputs)
-
-    @property
-    def first_size(self) -> int:
-        return sum(stored.size for stored in self.first)
-
     def is_long(self, shards: int = 1, least: int = LEAST_BYTES) -> bool:
         """Whether it is time for a new snapshot: what was taken in, which somebody who restores
         this would take in again, is then as large as what is read before that. Of many shards none
         may have many inputs: a manifest names all of them."""
-        is_large = self.size > self.first_size + max(self.first_size, least)
+        read_before = sum(stored.size for stored in self.first)
+        is_large = sum(taken.items.size for taken in self.inputs) > max(read_before, least)
         return is_large or len(self.inputs) >= min(MOST_BATCHES, max(8, MOST_IN_ALL // shards))
 
     @property
-    def files(self) -> Iterator[str]:
-        yield from (stored.name for stored in self.first)
-        for taken in self.inputs:
-            yield from taken.files
-
-    @property
-    def first(self) -> Iterator[Stored]:
+    def first(self) -> tuple[Stored, ...]:
         """What it begins with."""
-        yield self.snapshot
-        if self.registry is not None:
-            yield self.registry
+        return (self.snapshot,) if self.registry is None else (self.snapshot, self.registry)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -210,47 +185,37 @@ class Manifest:
             yield from output.files
 
     @property
-    def segments(self) -> tuple[Segment, ...]:
-        return (*self.accepted, *self.waiting, *self.quarantine)
+    def inputs(self) -> Iterator[Input]:
+        return (taken for chain in (self.registry, *self.shards) for taken in chain.inputs)
+
+    @property
+    def stored(self) -> Iterator[Stored]:
+        """All of the state but what stands beside items, and what the deployment began with."""
+        for chain in (self.registry, *self.shards):
+            yield from chain.first
+        yield from (taken.items for taken in self.inputs)
+        yield from (kept.file for kept in (*self.accepted, *self.waiting, *self.quarantine))
 
     @property
     def state_files(self) -> Iterator[str]:
-        for chain in (self.registry, *self.shards):
-            yield from chain.files
-        for segment in self.segments:
-            yield segment.file.name
+        yield from (stored.name for stored in self.stored)
+        for taken in self.inputs:
+            yield from taken.beside
         if self.first_registry is not None:
             yield self.first_registry.name
 
     def renamed(self, names: Mapping[str, str]) -> "Manifest":
-        """The same state in other files."""
-
-        def chain(known: Chain) -> Chain:
-            inputs = tuple(taken.renamed(names) for taken in known.inputs)
-            return replace(
-                known,
-                snapshot=known.snapshot.renamed(names),
-                registry=known.registry and known.registry.renamed(names),
-                inputs=inputs,
-            )
-
-        def segments(known: tuple[Segment, ...]) -> tuple[Segment, ...]:
-            return tuple(replace(one, file=one.file.renamed(names)) for one in known)
-
-        return replace(
-            self,
-            registry=chain(self.registry),
-            first_registry=self.first_registry and self.first_registry.renamed(names),
-            shards=tuple(map(chain, self.shards)),
-            accepted=segments(self.accepted),
-            waiting=segments(self.waiting),
-            quarantine=segments(self.quarantine),
+        """The same state in other files; a name stands in it as a whole text."""
+        text = re.sub(
+            rb'"([a-z0-9-]+)"',
+            lambda found: b'"%s"' % names.get(found[1].decode(), found[1].decode()).encode(),
+            self.to_bytes(),
         )
+        return self.of_bytes(text)
 
     @property
     def state_bytes(self) -> int:
-        chains = (self.registry, *self.shards)
-        return sum(chain.size for chain in chains) + sum(one.file.size for one in self.segments)
+        return sum(stored.size for stored in self.stored)
 
 
 @cache

@@ -4,22 +4,48 @@ Unlike a shard it has no state of its own: the registry as it was committed, and
 batch, say all. So it writes no files, and can always be made again.
 """
 
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
+from dataclasses import dataclass
 from typing import Generic, TypeVar
 
 from shortlist.engine.live_registry import LiveRegistry
 from shortlist.engine.steps import CommandReader, steps
 from shortlist.intake.lines import ItemReader
-from shortlist.intake.roster import registry_commands
-from shortlist.live.files import Files
-from shortlist.live.manifest import Chain
-from shortlist.live.registry_state import Concerns, concerning, replay_registry
+from shortlist.live.files import Files, Stored
+from shortlist.live.registry_state import Concerns, concerning
 from shortlist.model.command import Command
 from shortlist.model.items import Items
 from shortlist.model.settings import Limits
-from shortlist.model.vocabulary import Vocabulary
 
 M = TypeVar("M", bound=LiveRegistry)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ShardWork:
+    """What every task of a batch is told; it travels with the task, so what is large is a file."""
+
+    folder: str
+    epoch: int
+    """Of the driver whose work it is."""
+    shard: int
+    """Or lane: what has the same number is best done in the same process."""
+    shards: int
+    limits: Limits
+
+    @property
+    def files(self) -> Files:
+        return Files(self.folder, self.epoch)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class PartWork(ShardWork):
+    """Work for whoever matches with a part of the registry."""
+
+    before: str
+    """The token of the registry before the batch."""
+    following: str
+    """And after it."""
+    items: Stored
 
 
 class MatchingPart(Generic[M]):
@@ -39,18 +65,3 @@ class MatchingPart(Generic[M]):
                 self.matching.apply(step)
             else:
                 yield step
-
-
-def part_of_registry(
-    registry: Chain,
-    files: Files,
-    limits: Limits,
-    concerns: Concerns,
-    make: Callable[[Vocabulary, Limits], M],
-) -> MatchingPart[M]:
-    """With what matches as it is made, and what of a registry concerns it."""
-    known, commands = replay_registry(registry, files, limits, concerns)
-    matching = make(known.vocabulary, limits)
-    for command in (*registry_commands(known), *commands):
-        matching.apply(command)
-    return MatchingPart(matching, concerns)

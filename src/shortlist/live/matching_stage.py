@@ -3,24 +3,24 @@
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from functools import partial
 
 import numpy as np
 
 from shortlist.engine.live_registry import LiveRegistry
 from shortlist.engine.matching import Finder
+from shortlist.intake.roster import registry_commands
 from shortlist.live.cache import Cache
-from shortlist.live.files import Files, Stored
+from shortlist.live.files import Files
 from shortlist.live.found_matches import Outgoing
 from shortlist.live.keys import Key, Lanes, Meeting
 from shortlist.live.manifest import Chain, Piece
-from shortlist.live.matching_part import MatchingPart, part_of_registry
+from shortlist.live.matching_part import MatchingPart, PartWork
+from shortlist.live.registry_state import replay_registry
 from shortlist.live.slots import shard_of
 from shortlist.live.tables import items_of_bytes
 from shortlist.matching.arrays import with_length
 from shortlist.matching.blocks import Block, Ints, Longs
 from shortlist.model.items import COMMAND, Items
-from shortlist.model.settings import Limits
 from shortlist.model.subscription import Subscription
 from shortlist.model.vocabulary import Vocabulary
 
@@ -32,21 +32,12 @@ class Lane(LiveRegistry):
     Where a publication and a subscription have several lanes in common, the first one reports.
     """
 
-    def __init__(
-        self,
-        vocabulary: Vocabulary,
-        limits: Limits,
-        *,
-        lane: int,
-        lanes: int,
-        shards: int,
-        key: Key | None,
-    ) -> None:
-        super().__init__(vocabulary, limits)
-        vocabulary = self.vocabulary
-        self._own: Lanes = 1 << lane
-        self._meeting = None if key is None else Meeting(key, lanes, vocabulary, limits)
-        self._shards = shards
+    def __init__(self, vocabulary: Vocabulary, work: "MatchWork") -> None:
+        super().__init__(vocabulary, work.limits)
+        vocabulary, limits, key = self.vocabulary, work.limits, work.key
+        self._own: Lanes = 1 << work.shard
+        self._meeting = None if key is None else Meeting(key, work.lanes, vocabulary, limits)
+        self._shards = work.shards
         self._finder = Finder(vocabulary, limits)
         self._lanes: Ints = np.zeros(8, np.int64)
         """By subscription: those that hold it."""
@@ -103,23 +94,14 @@ PARTS: Cache[MatchingPart[Lane]] = Cache()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class MatchWork:
-    """What a lane has to do for a batch."""
+class MatchWork(PartWork):
+    """What a lane has to do for a batch; its number is that of its shard."""
 
-    folder: str
-    epoch: int
-    shard: int
-    """The lane's number: what has the same one is best done in the same process."""
-    lanes: int
-    shards: int
-    key: Key | None
-    """Publications go to the lanes of their values; without a key each has an equal part."""
     registry: Chain
     """Before the batch."""
-    following: str
-    """The token of the registry after the batch."""
-    items: Stored
-    limits: Limits
+    lanes: int
+    key: Key | None
+    """Publications go to the lanes of their values; without a key each has an equal part."""
 
     def state(self, token: str) -> str:
         """Tells what a lane holds, by the registry's token."""
@@ -141,12 +123,10 @@ class Found:
 
 def match(work: MatchWork) -> Found:
     """Does a lane's part of a batch."""
-    files = Files(work.folder, work.epoch)
-    key = f"{work.folder} {work.shard}"
-    part = PARTS.take(key, work.state(work.registry.token))
+    files, key = work.files, f"{work.folder} {work.shard}"
+    part = PARTS.take(key, work.state(work.before))
     if part is None:
-        make = partial(Lane, lane=work.shard, lanes=work.lanes, shards=work.shards, key=work.key)
-        part = part_of_registry(work.registry, files, work.limits, lambda shortlist: True, make)
+        part = _part_of_lane(work, files)
     mismatches = part.matching.census.mismatches
     mismatches.clear()
     outgoing, replacing = Outgoing(work.shards), list[int]()
@@ -157,6 +137,14 @@ def match(work: MatchWork) -> Found:
     )
     PARTS.put(key, work.state(work.following), part)
     return found
+
+
+def _part_of_lane(work: MatchWork, files: Files) -> MatchingPart[Lane]:
+    known, commands = replay_registry(work.registry, files, work.limits)
+    lane = Lane(known.vocabulary, work)
+    for command in (*registry_commands(known), *commands):
+        lane.apply(command)
+    return MatchingPart(lane, lambda shortlist: True)
 
 
 def _items(work: MatchWork, files: Files) -> Items:

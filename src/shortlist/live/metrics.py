@@ -2,7 +2,7 @@
 
 import time
 from collections.abc import Iterator, Mapping
-from contextlib import AbstractContextManager, contextmanager
+from contextlib import contextmanager
 from itertools import islice
 from typing import get_args
 
@@ -45,7 +45,6 @@ class Metrics:
     """
 
     def __init__(self, registry: CollectorRegistry) -> None:
-        self._registry = registry
         self._appended: dict[int, int] = {}
 
         def counter(name: str, what: str, *labels: str) -> Counter:
@@ -114,10 +113,6 @@ class Metrics:
         self._remember(appended)
         for seconds in self._latencies(report):
             self._latency.observe(seconds)
-
-    def serve(self, address: str) -> AbstractContextManager[str]:
-        """Shows them under an address, as `serve_metrics` does."""
-        return serve_metrics(self._registry, address)
 
     def _count(self, counts: Mapping[str, int]) -> None:
         self._published.inc(counts.get("published", 0))

@@ -1,6 +1,7 @@
 """The whole registry of a deployment as a chain: as it was packed, and the commands since."""
 
 from dataclasses import replace
+from functools import partial
 
 import pyarrow as pa
 
@@ -10,7 +11,7 @@ from shortlist.engine.saving import few_changes
 from shortlist.intake.columns import registry_text
 from shortlist.intake.roster import Roster
 from shortlist.live.files import Files
-from shortlist.live.folding import LEAST_FOLDED, Folding, OfAdmission
+from shortlist.live.folding import LEAST_FOLDED, Folding, packed_admission
 from shortlist.live.manifest import Chain, Input
 from shortlist.live.states import write_registry
 from shortlist.live.tables import COMMANDS, to_bytes
@@ -49,9 +50,8 @@ class RegistryChain:
         is_long = chain.is_long(least=LEAST_COMMANDS) or self._beside > few_changes(subscriptions)
         if is_long and not is_small and not self._folding.is_busy:
             self._begun = chain, self._beside
-            self._folding.begin(
-                OfAdmission(self._files.folder, chain, self._settings), len(chain.inputs)
-            )
+            task = partial(packed_admission, chain=chain, settings=self._settings)
+            self._folding.begin(self._files.folder, task, len(chain.inputs))
         self._beside += len(found.commands)
         commands = found.items.kept(found.items.kinds == COMMAND).batch
         content = to_bytes(pa.table({name: commands.column(name) for name in COMMANDS.names}))

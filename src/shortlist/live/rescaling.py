@@ -9,7 +9,7 @@ import pickle
 import time
 from collections.abc import Iterator, Sequence
 from contextlib import suppress
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from functools import partial
 from pathlib import Path
 from typing import NamedTuple
@@ -22,7 +22,7 @@ from shortlist.engine.saved import packed
 from shortlist.intake.columns import registry_text
 from shortlist.intake.lines import ItemReader
 from shortlist.intake.written import item_document
-from shortlist.live.compiled import CompiledRegistries, recalled_admission
+from shortlist.live.compiled import CompiledRegistries, followed_admission
 from shortlist.live.files import Files
 from shortlist.live.folding import LEAST_FOLDED, Folding
 from shortlist.live.manifest import Chain, Input, Manifest
@@ -37,31 +37,16 @@ SHARDS = "shards"
 """The register that tells a running deployment how many shards somebody wants."""
 
 
-@dataclass(frozen=True, slots=True)
-class OfShards:
+def packed_parts(folder: Path, chain: Chain, settings: Settings, shards: int, finds: bool) -> bytes:
     """The registry in parts, one for each of so many shards."""
-
-    folder: Path
-    chain: Chain
-    settings: Settings
-    shards: int
-    finds: bool
-
-    def packed(self) -> bytes:
-        """All of them."""
-        admission, commands = recalled_admission(self.chain, Files(self.folder), self.settings)
-        for command in commands:
-            admission.follow(command)
-        document = orjson.loads(registry_text(admission.roster))
-        return pickle.dumps([*self._parts(document)])
-
-    def _parts(self, document: dict[str, object]) -> Iterator[bytes]:
-        known = CompiledRegistries(self.folder)
-        for shard in range(self.shards):
-            some = registry_part(document, of_shard(shard, self.shards))
-            content = packed(some)
-            known.shard(content, self.settings.limits, partial(dict, some), finds=self.finds)
-            yield content
+    admission = followed_admission(chain, Files(folder), settings)
+    document = orjson.loads(registry_text(admission.roster))
+    known, parts = CompiledRegistries(folder), []
+    for shard in range(shards):
+        some = registry_part(document, of_shard(shard, shards))
+        parts.append(packed(some))
+        known.shard(parts[-1], settings.limits, partial(dict, some), finds=finds)
+    return pickle.dumps(parts)
 
 
 class Prepared(NamedTuple):
@@ -95,10 +80,11 @@ class Preparing:
         if is_small(manifest) or shards == len(manifest.shards):
             return True
         if self._begun is None:
-            chain = manifest.registry
-            task = OfShards(self._files.folder, chain, self._settings, shards, manifest.finds)
+            chain, finds = manifest.registry, manifest.finds
             self._begun = shards, chain
-            self._folding.begin(task, 0)
+            task = partial(packed_parts, chain=chain, settings=self._settings)
+            task = partial(task, shards=shards, finds=finds)
+            self._folding.begin(self._files.folder, task, 0)
             return False
         folded = self._folding.taken()
         if self._folding.is_busy:

@@ -190,7 +190,8 @@ class Running:
         with ExitStack() as stack:
             log = stack.enter_context(closing(open_log(wanted.log)))
             files = self._files
-            is_new = self._begin(log, files)
+            at_hand = wanted.registry if self._begin(log, files) else None
+            begun_with = at_hand if isinstance(at_hand, Registry) else None
             lanes = stack.enter_context(self._ground.lanes())
             lanes.ahead(run_shard, self._idle_works(committed(log)[1]))
             driver = Driver(
@@ -202,14 +203,16 @@ class Running:
                 with_data=wanted.with_data,
                 plan=wanted.plan,
                 with_departures=wanted.with_departures,
-                begun_with=_at_hand(wanted.registry) if is_new else None,
+                begun_with=begun_with,
             )
             announce(log, wanted.folder)
             gc.freeze()  # the registry stays: Python's collector need not go through it each time
             self._observer.started(driver, log)
-            if is_new and _at_hand(wanted.registry) is not None:
+            if begun_with is not None:
                 driver.keep_registry()
-            beats = self._heartbeats(log)
+            beats = None
+            if wanted.heartbeat is not None:
+                beats = Heartbeats(log, wanted.heartbeat, lambda: time.time_ns() // 1000)
             stream = stack.enter_context(self._stream(wanted, driver, log, beats, lanes))
             looked, preparing = time.monotonic(), Preparing(files, wanted.settings)
             moves = False
@@ -283,13 +286,3 @@ class Running:
         if self._wanted.with_departures:
             return []
         return idle_works(manifest, self._files, self._wanted.settings.limits)
-
-    def _heartbeats(self, log: Log) -> Heartbeats | None:
-        if self._wanted.heartbeat is None:
-            return None
-        return Heartbeats(log, self._wanted.heartbeat, lambda: time.time_ns() // 1000)
-
-
-def _at_hand(registry: Registry | CompiledRegistry) -> Registry | None:
-    """What a driver has not to open."""
-    return registry if isinstance(registry, Registry) else None

@@ -1,19 +1,45 @@
-"""The whole state of a deployment in one file."""
+"""The whole state of a deployment in one file: with a digest, and used only if all of it is right.
 
-from collections.abc import Iterable, Sequence
+A zip archive whose members are stored as they are; its comment says the version, and the SHA-256 of
+all that stands before it. Whoever reads one trusts nothing: neither names, nor sizes, nor what a
+manifest refers to, nor tables.
+"""
+
+import io
+import re
+import zipfile
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
+from hashlib import sha256
 from pathlib import Path
+from typing import NamedTuple
 
+import pyarrow as pa
+
+from shortlist.engine.saved import UnusableState
 from shortlist.live.files import Files
-from shortlist.live.manifest import Manifest, Output
-from shortlist.live.registers import (
-    MANIFEST,
-    committed,
-    has_deployment,
-)
-from shortlist.live.savepoint_file import read_savepoint, write_savepoint
+from shortlist.live.manifest import Chain, Manifest, Output, Piece
+from shortlist.live.registers import MANIFEST, committed, has_deployment
+from shortlist.live.states import read_state
+from shortlist.live.tables import ENTRIES, of_bytes, table_of, to_bytes
 from shortlist.log.base import DELIVERIES, DEPARTURES, INPUT, REJECTS, Log, Moved
+from shortlist.log.durable import write_whole
+from shortlist.log.private import open_private
 from shortlist.model.problem import ShortlistError
+from shortlist.model.wording import shown
+
+FORMAT, VERSION = "shortlist savepoint", 1
+DIGITS = 64
+ENDING = re.compile(rb"shortlist savepoint (?P<version>\d{1,9}) (?P<digest>[0-9a-f]{64})\Z")
+LONGEST_ENDING = 128
+DESCRIPTION, UNREAD, FOLDER = "manifest.json", "unread.arrow", "files/"
+FILE_NAME = re.compile(r"[a-z]+-(\d{1,18}-)?[0-9a-f]{32}")
+END_OF_TABLE = b"\xff\xff\xff\xff\0\0\0\0"
+MOST_SHARDS = 256
+
+
+class UnusableSavepoint(ShortlistError, ValueError):
+    """A file that is not a savepoint, or not a whole one."""
 
 
 class NotPutOut(ShortlistError):
@@ -93,3 +119,157 @@ def _check_output(log: Log, manifest: Manifest) -> None:
     for stream, output in outputs.items():
         if log.end(stream) < output.end:
             raise NotPutOut(f"expected {output.end} {stream} in the log, found {log.end(stream)}")
+
+
+class Savepoint(NamedTuple):
+    """What a savepoint holds, once all of it was checked."""
+
+    manifest: Manifest
+    files: dict[str, bytes]
+    unread: list[bytes]
+    """Entries of the input that were not read yet."""
+
+
+def write_savepoint(
+    target: Path, manifest: Manifest, files: Files, unread: Sequence[bytes]
+) -> None:
+    """A file that is whole when it is there."""
+    content = io.BytesIO()
+    with zipfile.ZipFile(content, "w") as archive:
+        archive.writestr(DESCRIPTION, manifest.to_bytes())
+        archive.writestr(UNREAD, to_bytes(table_of(((line,) for line in unread), ENTRIES)))
+        for name in sorted({*manifest.state_files}):
+            archive.writestr(f"{FOLDER}{name}", files.read(name))
+        archive.comment = f"{FORMAT} {VERSION} {'0' * DIGITS}".encode()
+    said = content.getvalue()[:-DIGITS]
+    write_whole(target, said + sha256(said).hexdigest().encode(), open_private)
+
+
+def read_savepoint(source: Path) -> Savepoint:
+    """Raises `UnusableSavepoint` where anything in it is not as it should be."""
+    try:
+        return _checked(_parts(source.read_bytes()))
+    except _Wrong as error:
+        raise UnusableSavepoint(f"{source}: expected a savepoint, found {error}") from None
+
+
+class _Wrong(Exception):
+    """What was found in place of a savepoint."""
+
+
+def _parts(content: bytes) -> dict[str, bytes]:
+    """The members of an archive that is as it was written."""
+    end = ENDING.search(content[-LONGEST_ENDING:])
+    if end is None:
+        raise _Wrong("something else, or not all of it")
+    if int(end["version"]) != VERSION:
+        raise _Wrong(f"one of version {int(end['version'])}, not {VERSION}")
+    if sha256(content[:-DIGITS]).hexdigest().encode() != end["digest"]:
+        raise _Wrong("another content than was written")
+    try:
+        with zipfile.ZipFile(io.BytesIO(content)) as archive:
+            return _members(archive, len(content))
+    except _Wrong:
+        raise
+    except Exception as error:  # of many kinds, by what is wrong
+        raise _Wrong(f"no archive ({_words(error)})") from None
+
+
+def _members(archive: zipfile.ZipFile, size: int) -> dict[str, bytes]:
+    members = archive.infolist()
+    for member in members:
+        name = member.filename
+        is_file = name.startswith(FOLDER) and FILE_NAME.fullmatch(name.removeprefix(FOLDER))
+        if not is_file and name not in (DESCRIPTION, UNREAD):
+            raise _Wrong(f"a part that no savepoint has: {shown(name)}")
+        if member.compress_type != zipfile.ZIP_STORED:
+            raise _Wrong(f"{shown(name)} compressed")
+    if len({member.filename for member in members}) < len(members):
+        raise _Wrong("a part twice")
+    if sum(member.file_size for member in members) > size:
+        raise _Wrong("parts that are larger than the file")
+    return {member.filename: archive.read(member) for member in members}
+
+
+def _checked(parts: Mapping[str, bytes]) -> Savepoint:
+    for name in (DESCRIPTION, UNREAD):
+        if name not in parts:
+            raise _Wrong(f"no part {name!r}")
+    files = {
+        name.removeprefix(FOLDER): content
+        for name, content in parts.items()
+        if name.startswith(FOLDER)
+    }
+    manifest = _manifest(parts[DESCRIPTION])
+    _check_references(manifest, files)
+    states = {*_check_states(manifest, files)}
+    for name in files.keys() - states:
+        if not name.startswith("matches-"):  # of several tables, which only a manifest tells apart
+            _table(name, files[name])
+    for piece in _pieces(manifest):
+        _table(piece.file, files[piece.file][piece.start : piece.start + piece.size])
+    entries = _table(UNREAD, parts[UNREAD])
+    if entries.schema != ENTRIES or entries.column("content").null_count:
+        raise _Wrong(f"another table in {UNREAD} than entries")
+    return Savepoint(manifest, files, entries.column("content").to_pylist())
+
+
+def _manifest(content: bytes) -> Manifest:
+    try:
+        manifest = Manifest.of_bytes(content)
+    except (ValueError, LookupError, TypeError, RecursionError) as error:
+        raise _Wrong(f"a manifest that cannot be read ({_words(error)})") from None
+    if not 1 <= len(manifest.shards) <= MOST_SHARDS:
+        raise _Wrong(f"a manifest of {len(manifest.shards):,} shards")
+    numbers = (manifest.number, manifest.base, manifest.position, manifest.passed)
+    if min(numbers) < 0 or max(manifest.base, manifest.passed) > manifest.position:
+        raise _Wrong("a manifest whose positions contradict each other")
+    return manifest
+
+
+def _check_references(manifest: Manifest, files: Mapping[str, bytes]) -> None:
+    named = {*manifest.state_files}
+    for name in sorted(named - files.keys()):
+        raise _Wrong(f"a manifest that names {shown(name)}, which is not there")
+    for name in sorted(files.keys() - named):
+        raise _Wrong(f"{shown(name)}, which the manifest does not name")
+    first = () if manifest.first_registry is None else (manifest.first_registry,)
+    for stored in (*manifest.stored, *first):
+        if stored.size != len(files[stored.name]):
+            raise _Wrong(f"another size of {shown(stored.name)} than its manifest says")
+    for piece in _pieces(manifest):
+        if piece.start < 0 or not 0 < piece.size <= len(files[piece.file]) - piece.start:
+            raise _Wrong(f"a manifest that names more of {shown(piece.file)} than there is")
+
+
+def _pieces(manifest: Manifest) -> Iterator[Piece]:
+    return (piece for taken in manifest.inputs for piece in taken.matches or ())
+
+
+def _check_states(manifest: Manifest, files: Mapping[str, bytes]) -> Iterator[str]:
+    """Raises `_Wrong` where one is damaged; the names of their files."""
+    chains = [manifest.registry, *manifest.shards]
+    if manifest.first_registry is not None:
+        chains.append(Chain(token="", snapshot=manifest.first_registry))
+    for chain in chains:
+        try:
+            read_state(chain, files.__getitem__).check()
+        except UnusableState as error:
+            names = " with ".join(shown(stored.name) for stored in chain.first)
+            raise _Wrong(f"a damaged {names} ({_words(error)})") from None
+        yield from (stored.name for stored in chain.first)
+
+
+def _table(name: str, content: bytes) -> pa.Table:
+    if not content.endswith(END_OF_TABLE):
+        raise _Wrong(f"only a part of {shown(name)}")
+    try:
+        table = of_bytes(content)
+        table.validate(full=True)
+    except (pa.ArrowException, OSError, ValueError, TypeError) as error:
+        raise _Wrong(f"a damaged {shown(name)} ({_words(error)})") from None
+    return table
+
+
+def _words(error: Exception) -> str:
+    return f"{type(error).__name__}: {error}".partition("\n")[0][:200]

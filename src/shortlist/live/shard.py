@@ -6,6 +6,7 @@ import uuid
 from collections import deque
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -23,9 +24,10 @@ from shortlist.intake.roster import BEFORE_ALL_TIME
 from shortlist.live.cache import Cache
 from shortlist.live.compiled import CompiledRegistries, opened_shard
 from shortlist.live.files import Files, Stored
-from shortlist.live.folding import LEAST_FOLDED, Folding, OfShard
+from shortlist.live.folding import LEAST_FOLDED, Folding, packed_shard
 from shortlist.live.found_matches import Incoming
 from shortlist.live.manifest import Chain, Input
+from shortlist.live.matching_part import ShardWork
 from shortlist.live.registry_state import Concerns, concerning, of_shard
 from shortlist.live.states import read_state, write_state
 from shortlist.live.tables import DEPARTED, items_of_bytes, of_bytes, table_of, to_buffer, to_bytes
@@ -38,21 +40,15 @@ PATIENCE = 16
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Work:
-    """What a shard has to do for a batch; it travels with the task, so what is large is a file."""
+class Work(ShardWork):
+    """What a shard has to do for a batch."""
 
-    folder: str
-    epoch: int
-    """Of the driver whose work it is."""
-    shard: int
-    shards: int
     chain: Chain
     until: int | None
     """Everything that is due before this instant happens."""
     taken: Input | None = None
     finds: bool = True
     """Whether the shard matches for itself."""
-    limits: Limits
     with_data: bool = False
     with_departures: bool = False
     since: int | None = None
@@ -198,16 +194,16 @@ class KeptShard:
             packed, documents = self._saving.registry()
             matching = self.shard.matching
             state = Saved(packed, {"changes": documents}).to_bytes()
-            task = OfShard(files.folder, state, matching.limits, matching.finds)
-            self._folding.begin(task, len(documents))
+            limits, finds = matching.limits, matching.finds
+            task = partial(packed_shard, state=state, limits=limits, finds=finds)
+            self._folding.begin(files.folder, task, len(documents))
 
     def _replace(self, before: bytes | None, files: Files) -> None:
         """The registry is packed in another way than before: that may still be the one of the state
         that counts, but what it was packed like earlier is not."""
         known = CompiledRegistries(files.folder)
         assert self._saving.packed is not None
-        if not known.has(self.shard, self._saving.packed):
-            known.keep(self.shard, self._saving.packed)
+        known.keep(self.shard, self._saving.packed)
         if self._older is not None:
             known.drop(self.shard, self._older)
         self._older = before
@@ -227,7 +223,7 @@ SHARDS: Cache[KeptShard] = Cache()
 
 def run(work: Work) -> Done:
     """Does a shard's part of a batch."""
-    files = Files(work.folder, work.epoch)
+    files = work.files
     key = f"{work.folder} {work.shard}"
     kept = SHARDS.take(key, f"{work.chain.token} {work.kind}")
     if kept is None:

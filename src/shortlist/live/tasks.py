@@ -4,7 +4,7 @@ import uuid
 from collections import Counter
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
-from typing import Protocol, TypeVar
+from typing import Any, Protocol, TypeVar
 
 import numpy as np
 import pyarrow as pa
@@ -48,17 +48,20 @@ def idle_works(manifest: Manifest, files: Files, limits: Limits) -> list[Work]:
     """Work without any items: nothing comes of it but shards that are ready for the next."""
     return [
         Work(
-            folder=str(files.folder),
-            epoch=manifest.epoch,
+            **_every(manifest, files.of_epoch(manifest.epoch), limits),
             shard=shard,
-            shards=len(manifest.shards),
             chain=chain,
             until=None,
             finds=manifest.finds,
-            limits=limits,
         )
         for shard, chain in enumerate(manifest.shards)
     ]
+
+
+def _every(manifest: Manifest, files: Files, limits: Limits) -> dict[str, Any]:
+    """What all works of a batch are told."""
+    folder, shards = str(files.folder), len(manifest.shards)
+    return {"folder": folder, "epoch": files.epoch, "shards": shards, "limits": limits}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -130,70 +133,50 @@ class _Batch:
     def _works(
         self, passed: Stored | None, chosen: str | None, matched: Matched | None
     ) -> list[Work]:
-        chains = self.manifest.shards
+        tasks = self.tasks
+        every = _every(self.manifest, tasks.files, tasks.limits)
         return [
             Work(
-                folder=str(self.tasks.files.folder),
-                epoch=self.tasks.files.epoch,
+                **every,
                 shard=shard,
-                shards=len(chains),
                 chain=chain,
                 until=self.found.until,
                 finds=matched is None,
                 taken=passed and _input(passed, chosen, matched, shard),
-                limits=self.tasks.limits,
-                with_data=self.tasks.with_data,
-                with_departures=self.tasks.with_departures,
+                with_data=tasks.with_data,
+                with_departures=tasks.with_departures,
                 since=self.since,
             )
-            for shard, chain in enumerate(chains)
+            for shard, chain in enumerate(self.manifest.shards)
         ]
 
     def _chosen(self, items: Items, passed: Stored | None, following: str) -> str | None:
         """Whom publishers with an audience reach, as a file."""
         if passed is None or items.batch.column("reach").null_count == len(items):
             return None
-        shards, files = len(self.manifest.shards), self.tasks.files
-        inquiries = [
-            Inquiry(
-                folder=str(files.folder),
-                epoch=files.epoch,
-                shard=shard,
-                shards=shards,
-                chain=chain,
-                registry=self.manifest.registry.token,
-                following=following,
-                items=passed,
-                limits=self.tasks.limits,
-            )
-            for shard, chain in enumerate(self.manifest.shards)
-        ]
+        files, told = self.tasks.files, self._told(passed, following)
+        chains = enumerate(self.manifest.shards)
+        inquiries = [Inquiry(**told, shard=shard, chain=chain) for shard, chain in chains]
         named = (of_bytes(files.read(name)) for name in self.tasks.tried(nominated, inquiries))
         return files.write("chosen", to_bytes(reached(joined(named, NOMINATIONS))))
 
     def _matched(self, passed: Stored | None, following: str) -> Matched | None:
         """What lanes find, where shards do not match for themselves."""
-        choice, shards = self.choice, len(self.manifest.shards)
+        choice = self.choice
         if choice.plan == "replicate":
             return None
         if passed is None:
-            return Matched([()] * shards)
-        works = [
-            MatchWork(
-                folder=str(self.tasks.files.folder),
-                epoch=self.tasks.files.epoch,
-                shard=lane,
-                lanes=choice.lanes,
-                shards=shards,
-                key=choice.key,
-                registry=self.manifest.registry,
-                following=following,
-                items=passed,
-                limits=self.tasks.limits,
-            )
-            for lane in range(choice.lanes)
-        ]
+            return Matched([()] * len(self.manifest.shards))
+        told = {**self._told(passed, following), "registry": self.manifest.registry}
+        lanes, key = choice.lanes, choice.key
+        works = [MatchWork(**told, shard=lane, lanes=lanes, key=key) for lane in range(lanes)]
         return gathered(self.tasks.tried(match, works))
+
+    def _told(self, items: Stored, following: str) -> dict[str, Any]:
+        """What those are told who match with a part of the registry."""
+        every = _every(self.manifest, self.tasks.files, self.tasks.limits)
+        before = self.manifest.registry.token
+        return {**every, "before": before, "following": following, "items": items}
 
 
 def _input(items: Stored, chosen: str | None, matched: Matched | None, shard: int) -> Input:
