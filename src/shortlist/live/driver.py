@@ -5,7 +5,6 @@ import uuid
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
-from typing import NamedTuple
 
 import pyarrow as pa
 
@@ -55,16 +54,6 @@ class Report:
     bytes_written: int
     deliveries: pa.Table
     refusals: pa.Table
-
-
-class Committed(NamedTuple):
-    """A batch that has happened; what came of it may not be where it belongs yet."""
-
-    before: Manifest
-    after: Manifest
-    counts: Counter[str]
-    refusals: pa.Table
-    laps: Laps
 
 
 class Finished(ShortlistError):
@@ -182,7 +171,7 @@ class Driver:
         Whose batch it is, and its number there, are remembered for whoever wants to know whether it
         was committed. Laps may have begun before.
         """
-        return self.put_out(self.commit_batch(items, checkpoint, batch, last=last, laps=laps))
+        return self.commit_batch(items, checkpoint, batch, last=last, laps=laps)()
 
     def commit_batch(
         self,
@@ -194,12 +183,12 @@ class Driver:
         last: bool = False,
         laps: Laps | None = None,
         ready: Callable[[], object] = lambda: None,
-    ) -> Committed:
-        """The same, for whoever puts out what came of it: `ready` returns when that is done for the
-        batch before, which may go on meanwhile. Commands that are known need not be read."""
-        laps = laps or Laps()
-        before = self.manifest
-        found, done, following = self._carried_out(items, commands or {}, last, laps)
+    ) -> Callable[[], Report]:
+        """The same, but for what it returns: that brings where it belongs what came of the batch.
+        `ready` returns when that is done for the batch before, which may go on meanwhile. Commands
+        that are known need not be read."""
+        timed, before = laps or Laps(), self.manifest
+        found, done, following = self._carried_out(items, commands or {}, last, timed)
         found.refusals.sort(key=lambda refusal: refusal.order)
         refusals = table_of(found.refusals, REFUSALS)
         manifest = replace(
@@ -207,30 +196,28 @@ class Driver:
             checkpoint=before.checkpoint if checkpoint is None else checkpoint,
             batch=before.batch if batch is None else batch,
         )
+        counts = _counts(found, done, refusals)
         ready()
-        laps.lap("waiting")
+        timed.lap("waiting")
         self._commit(manifest)
-        laps.lap("commit")
-        return Committed(before, manifest, _counts(found, done, refusals), refusals, laps)
+        timed.lap("commit")
 
-    def put_out(self, batch: Committed) -> Report:
-        """Brings where it belongs what came of the batch that was committed last."""
-        before, manifest = batch.before, batch.after
-        deliveries = self._put_out(manifest)
-        batch.laps.lap("output")
-        if manifest.number % COLLECT_EVERY == 0:
-            self._files.collect({*before.files, *manifest.files}, RETENTION)
-        return Report(
-            number=manifest.number,
-            counts=batch.counts,
-            seconds=batch.laps.seconds,
-            bytes_written=sum(
-                self._files.path(name).stat().st_size
-                for name in {*manifest.files} - {*before.files}
-            ),
-            deliveries=deliveries,
-            refusals=batch.refusals,
-        )
+        def put_out() -> Report:
+            deliveries = self._put_out(manifest)
+            timed.lap("output")
+            if manifest.number % COLLECT_EVERY == 0:
+                self._files.collect({*before.files, *manifest.files}, RETENTION)
+            written = {*manifest.files} - {*before.files}
+            return Report(
+                number=manifest.number,
+                counts=counts,
+                seconds=timed.seconds,
+                bytes_written=sum(self._files.path(name).stat().st_size for name in written),
+                deliveries=deliveries,
+                refusals=refusals,
+            )
+
+        return put_out
 
     def _carried_out(
         self, items: Items, commands: Mapping[int, Command], last: bool, laps: Laps

@@ -124,7 +124,7 @@ class LogStream:
         lines = Joined.of_parts([chunk.contents for chunk in chunks])
         items, commands = driver.read_task().items_and_commands(positions, lines, appended)
         laps.lap("reading")
-        committed = driver.commit_batch(items, commands=commands, laps=laps, ready=ready)
+        put_out = driver.commit_batch(items, commands=commands, laps=laps, ready=ready)
         taken = dict(zip(positions, appended, strict=True))
-        begin(lambda: self._told(driver.put_out(committed), taken))
+        begin(lambda: self._told(put_out(), taken))
         return True

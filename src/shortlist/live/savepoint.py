@@ -12,7 +12,6 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from hashlib import sha256
 from pathlib import Path
-from typing import NamedTuple
 
 import pyarrow as pa
 
@@ -63,21 +62,21 @@ def restore(source: Path, log: Log, files: Files) -> Manifest:
     """
     if has_deployment(log):
         raise Moved("expected a log without a deployment, found one with")
-    savepoint = read_savepoint(source)
-    there = _check_target(log, savepoint.unread)
+    manifest, kept, unread = read_savepoint(source)
+    there = _check_target(log, unread)
     names: dict[str, str] = {}
     try:
-        for name, content in savepoint.files.items():
+        for name, content in kept.items():
             names[name] = files.write(name.partition("-")[0], content)
         files.settle()
-        if there < len(savepoint.unread):
-            log.append(INPUT, savepoint.unread[there:], expected_end=there)
+        if there < len(unread):
+            log.append(INPUT, unread[there:], expected_end=there)
     except BaseException:
         _remove(names.values(), files)
         raise
     moved = replace(
-        savepoint.manifest.renamed(names),
-        base=savepoint.manifest.position,
+        manifest.renamed(names),
+        base=manifest.position,
         deliveries=Output(),
         rejects=Output(),
         departures=Output(),
@@ -121,13 +120,8 @@ def _check_output(log: Log, manifest: Manifest) -> None:
             raise NotPutOut(f"expected {output.end} {stream} in the log, found {log.end(stream)}")
 
 
-class Savepoint(NamedTuple):
-    """What a savepoint holds, once all of it was checked."""
-
-    manifest: Manifest
-    files: dict[str, bytes]
-    unread: list[bytes]
-    """Entries of the input that were not read yet."""
+Savepoint = tuple[Manifest, dict[str, bytes], list[bytes]]
+"""What one holds, once all of it was checked; entries of the input that were not read are last."""
 
 
 def write_savepoint(
@@ -211,7 +205,7 @@ def _checked(parts: Mapping[str, bytes]) -> Savepoint:
     entries = _table(UNREAD, parts[UNREAD])
     if entries.schema != ENTRIES or entries.column("content").null_count:
         raise _Wrong(f"another table in {UNREAD} than entries")
-    return Savepoint(manifest, files, entries.column("content").to_pylist())
+    return manifest, files, entries.column("content").to_pylist()
 
 
 def _manifest(content: bytes) -> Manifest:

@@ -68,13 +68,6 @@ class Options:
     in between; None: homes hear of every match, and decide."""
 
 
-class Settled(NamedTuple):
-    """What came of an instant."""
-
-    sends: list[Send]
-    deliveries: list[Delivery]
-
-
 class Broker(ABC):
     """What all strategies share: the shortlists that live here, and their thresholds.
 
@@ -184,15 +177,15 @@ class Broker(ABC):
         self._now = max(self._now, now)
         return self._tell_thresholds()
 
-    def settle(self, until: int) -> Settled:
-        """All that belongs up to an instant is here: it happens."""
+    def settle(self, until: int) -> tuple[list[Send], list[Delivery]]:
+        """All that belongs up to an instant is here: it happens; what is sent, and delivered."""
         found = self._local.settle(until)
         # what holders find at this instant is told after it
         heard = min(self._settled, until - self._options.slack - 1)
         sends, deliveries = self.split.settle(found, heard)
         self._settled = until
         self._changing = {name: time for name, time in self._changing.items() if time > until}
-        return Settled(sends + self._tell_thresholds(), deliveries)
+        return sends + self._tell_thresholds(), deliveries
 
     @abstractmethod
     def _announce(self, news: Proxies) -> list[Send]:

@@ -131,7 +131,7 @@ class _Simulation:
             self._happen(row, step if isinstance(step, Command) else None)
         self._drain()
         for broker in self._brokers.values():
-            self._report.deliveries += broker.settle(END_OF_TIME).deliveries
+            self._report.deliveries += broker.settle(END_OF_TIME)[1]
         self._report.deliveries.sort(key=lambda delivery: delivery.order)
         self._report.known = {
             name: broker.known_elsewhere for name, broker in self._brokers.items()
@@ -174,9 +174,9 @@ class _Simulation:
     def _settle(self, time: int) -> None:
         for name, broker in self._brokers.items():
             self._post(name, broker.tick(self._clock))
-            settled = broker.settle(time)
-            self._report.deliveries += settled.deliveries
-            self._post(name, settled.sends)
+            sends, deliveries = broker.settle(time)
+            self._report.deliveries += deliveries
+            self._post(name, sends)
             if broker.next_tick is not None:
                 self._instant(broker.next_tick)
 

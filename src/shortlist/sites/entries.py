@@ -14,7 +14,7 @@ from shortlist.log.streams import within_bytes
 from shortlist.matching.blocks import Bools
 from shortlist.model.command import Command, Retract
 from shortlist.model.items import COMMAND, PUBLICATION, Items, Wanted
-from shortlist.model.settings import Limits
+from shortlist.model.settings import UNLIMITED
 from shortlist.model.vocabulary import Vocabulary
 from shortlist.sites.wire import Mark, unmarked
 
@@ -23,16 +23,6 @@ AT_MOST = 2_000
 MOST_BYTES = 16 * 2**20
 REMEMBERED = 8
 """Chunks that were read last, which other links may want as well."""
-
-
-class Reading(NamedTuple):
-    """How lines are read."""
-
-    vocabulary: Vocabulary
-    limits: Limits
-    by_arrival: bool
-    token: str
-    """What the site's own marks carry."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -69,11 +59,14 @@ class Span(NamedTuple):
 class Entries:
     """Reads chunks, and knows where the recent ones stand."""
 
-    def __init__(self, log: Log, reading: Reading, keep: int) -> None:
-        """What is older than `keep` microseconds is not looked at again."""
+    def __init__(
+        self, log: Log, vocabulary: Vocabulary, token: str, *, by_arrival: bool, keep: int
+    ) -> None:
+        """The site's own marks carry a token; what is older than `keep` microseconds is not looked
+        at again."""
         self._log = log
-        self._reading = reading
-        self._commands = ItemReader(reading.vocabulary, reading.limits, checks_terms=True)
+        self._vocabulary, self._token, self._by_arrival = vocabulary, token, by_arrival
+        self._commands = ItemReader(vocabulary, UNLIMITED, checks_terms=True)
         self._keep = keep
         self._recent: dict[int, Chunk] = {}
         self.spans: list[Span] = []
@@ -112,16 +105,14 @@ class Entries:
         entries = [*within_bytes(self._log.read(INPUT, after, until), MOST_BYTES)]
         if not entries:
             return None
-        reading = self._reading
-        read = [unmarked(entry.content, reading.token) for entry in entries]
+        read = [unmarked(entry.content, self._token) for entry in entries]
         lines = [line for line, _ in read]
-        items = LineReader(
-            reading.vocabulary, reading.limits, wanted, by_arrival=reading.by_arrival
-        ).lines([entry.offset for entry in entries], lines, [entry.appended for entry in entries])
+        reader = LineReader(self._vocabulary, UNLIMITED, wanted, by_arrival=self._by_arrival)
+        offsets, appended, _ = zip(*entries, strict=True)
+        items = reader.lines(offsets, lines, appended)
         commands = [*self._commands_of(items)]
         retracts = {offset for offset, command in commands if isinstance(command, Retract)}
-        offsets = items.positions
-        is_retract = np.isin(offsets, [*retracts])
+        is_retract = np.isin(items.positions, [*retracts])
         crosses = (items.kinds == PUBLICATION) | is_retract
         replacing = np.asarray(items.batch.column("replaces").is_valid())
         taken: dict[str, int] = {}

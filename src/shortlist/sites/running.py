@@ -103,7 +103,7 @@ class Running:
             own, state = OwnRegistry(log, wanted.name), read_state(folder)
             site = Site(log, own, known, state, keep=wanted.keep)
             logs = {
-                name: stack.enter_context(closing(open_link(url)))
+                name: stack.enter_context(closing(open_log(url, LINK_PATIENCE)))
                 for name, url in wanted.neighbours.items()
             }
             self._observer.started(site)
@@ -208,11 +208,6 @@ class _Loop:
             self._observer.changed(links)
             told = {"told": now(), "links": links}
             change_json(self._log, STATUS, lambda known: told)
-
-
-def open_link(url: str) -> Log:
-    """The log of a link; a server that is out is not waited for long."""
-    return open_log(url, LINK_PATIENCE)
 
 
 def state_folder(log: Log) -> Path:

@@ -27,7 +27,7 @@ from shortlist.model.problem import ShortlistError
 from shortlist.model.registry import Registry
 from shortlist.model.settings import UNLIMITED
 from shortlist.overlay.site_broker import NOTHING, News, SiteBroker
-from shortlist.sites.entries import Chunk, Entries, Reading, Span
+from shortlist.sites.entries import Chunk, Entries, Span
 from shortlist.sites.identity import Identity
 from shortlist.sites.link import Exchange, Exchanged, Link
 from shortlist.sites.own_registry import OwnRegistry
@@ -85,8 +85,10 @@ class Site:
         self._log = log
         self._own = own
         self._identity = identity
-        reading = Reading(own.vocabulary, UNLIMITED, own.basis == "arrival", identity.token)
-        self._entries = Entries(log, reading, keep)
+        by_arrival = own.basis == "arrival"
+        self._entries = Entries(
+            log, own.vocabulary, identity.token, by_arrival=by_arrival, keep=keep
+        )
         self._broker = SiteBroker(identity.name, [*identity.joined], own.vocabulary, UNLIMITED)
         self._position = min(own.passed, *identity.joined.values())
         """The last entry of the own log that was read."""
