@@ -35,8 +35,8 @@ from common.report import Report
 
 import shortlist
 from shortlist.live import driver as live
+from shortlist.live.lanes import ProcessGround
 from shortlist.live.places import files_in
-from shortlist.live.process_ground import ProcessGround
 from shortlist.live.running import Running, Wanted
 from shortlist.live.states import read_state
 from shortlist.log.base import INPUT, Log

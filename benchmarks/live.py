@@ -61,7 +61,7 @@ from common.report import Report
 
 import shortlist
 from shortlist.live import driver as live
-from shortlist.live.process_ground import ProcessGround
+from shortlist.live.lanes import ProcessGround
 from shortlist.live.running import Ground, Running, Wanted
 from shortlist.log.base import DELIVERIES, INPUT, Log
 from shortlist.log.opening import open_log

@@ -11,7 +11,7 @@ from shortlist.engine import saving
 from shortlist.engine.engine import Engine
 from shortlist.engine.saved import Saved
 from shortlist.intake.files import registry_from_documents
-from shortlist.live import compiled, folding, manifest, registry_chain, shard
+from shortlist.live import admission_files, compiled, folding, manifest, shard
 from shortlist.live.folding import Folding
 from shortlist.live.shard import SHARDS
 from shortlist.live.states import read_state
@@ -28,7 +28,7 @@ def every_registry_is_folded(monkeypatch):
     monkeypatch.setattr(saving, "FEW_CHANGES", 1)
     monkeypatch.setattr(saving, "FEW_OF", 10**9)
     monkeypatch.setattr(manifest, "MOST_BATCHES", 1)
-    for room in (shard, registry_chain):
+    for room in (shard, admission_files):
         monkeypatch.setattr(room, "LEAST_FOLDED", 0)
     SHARDS._kept.clear()
 
@@ -74,7 +74,7 @@ def test_the_same_deliveries_whenever_registries_are_packed(monkeypatch):
             folded.append(made)
             return folding.Folded(*made)
 
-    for room in (shard, registry_chain):
+    for room in (shard, admission_files):
         monkeypatch.setattr(room, "Folding", Here)
     check_seeds(range(12), Patient)
     assert {task.func for task in begun} == {folding.packed_shard, folding.packed_admission}

@@ -9,8 +9,7 @@ import pytest
 
 from shortlist.live import lanes
 from shortlist.live.here import run_here
-from shortlist.live.lanes import Workers, WorkersEnded
-from shortlist.live.process_ground import ProcessGround
+from shortlist.live.lanes import ProcessGround, Workers, WorkersEnded
 from shortlist.log.base import LogUnavailable
 from tests.faults.processes import wait_until
 from tests.live.test_forking import is_alive

@@ -8,12 +8,11 @@ from shortlist.intake.files import registry_from_documents
 from shortlist.live import running
 from shortlist.live.driver import Driver, Finished
 from shortlist.live.files import epoch_of
-from shortlist.live.log_stream import LogStream
-from shortlist.live.process_ground import ProcessGround
+from shortlist.live.lanes import ProcessGround
+from shortlist.live.log_stream import LogStream, StillBusy
 from shortlist.live.registers import take_over
 from shortlist.live.rescaling import rescale
 from shortlist.live.running import Running, Wanted
-from shortlist.live.stopping import StillBusy
 from shortlist.log.base import DELIVERIES, INPUT, Moved
 from shortlist.log.sqlite import SqliteLog
 from shortlist.model.settings import Limits, Settings

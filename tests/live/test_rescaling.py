@@ -12,7 +12,7 @@ from shortlist.engine.shard import Shard
 from shortlist.intake.files import registry_from_documents
 from shortlist.live import compiled, rescaling
 from shortlist.live.folding import Folded, Folding
-from shortlist.live.process_ground import ProcessGround
+from shortlist.live.lanes import ProcessGround
 from shortlist.live.registers import committed
 from shortlist.live.rescaling import Preparing, ask_for_shards, rescale
 from shortlist.live.running import Running, Wanted

@@ -7,7 +7,7 @@ import time
 import pytest
 
 from shortlist.intake.files import registry_from_documents
-from shortlist.live.process_ground import ProcessGround
+from shortlist.live.lanes import ProcessGround
 from shortlist.live.running import Running, Wanted
 from shortlist.log.base import DELIVERIES, INPUT
 from shortlist.log.opening import open_log

@@ -5,7 +5,7 @@ from types import SimpleNamespace
 
 import pytest
 
-from shortlist.live.stopping import StillBusy
+from shortlist.live.log_stream import StillBusy
 from shortlist.spark import streaming
 from shortlist.spark.streaming import STOPPED, Stream
 

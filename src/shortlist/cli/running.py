@@ -172,7 +172,7 @@ def begin_ground(
 
         if not starts_here(master):
             return partial(_spark, master)
-    from shortlist.live.process_ground import ProcessGround
+    from shortlist.live.lanes import ProcessGround
 
     processes, works = ProcessGround(workers), []
     if restored is not None:

@@ -2,6 +2,7 @@
 
 from collections.abc import Iterable
 from dataclasses import asdict, replace
+from functools import partial
 
 import pyarrow as pa
 
@@ -9,19 +10,28 @@ from shortlist.engine.admission import Admission
 from shortlist.engine.admitted import ACCEPTED, Admitted
 from shortlist.engine.arrow import rows
 from shortlist.engine.quarantine import Quarantined
+from shortlist.engine.saved import compressed
+from shortlist.engine.saving import few_changes
+from shortlist.intake.columns import registry_text
 from shortlist.intake.reading import LineReader
+from shortlist.intake.roster import Roster
 from shortlist.live.compiled import CompiledRegistries, recalled_admission
 from shortlist.live.files import Files
-from shortlist.live.manifest import Manifest
-from shortlist.live.registry_chain import RegistryChain
+from shortlist.live.folding import LEAST_FOLDED, Folding, packed_admission
+from shortlist.live.manifest import Chain, Input, Manifest
 from shortlist.live.registry_state import replay_registry
 from shortlist.live.segments import Segments
-from shortlist.live.states import read_state
-from shortlist.live.tables import QUARANTINE, WAITING, table_of
+from shortlist.live.states import read_state, write_registry
+from shortlist.live.tables import COMMANDS, QUARANTINE, WAITING, table_of, to_bytes
 from shortlist.model.command import Command
-from shortlist.model.items import Wanted
+from shortlist.model.items import COMMAND, Wanted
 from shortlist.model.registry import Registry
 from shortlist.model.settings import Settings
+
+MOST_INPUTS = 512
+"""Where a registry is packed in the background, as many batches may stand beside it."""
+LEAST_COMMANDS = 2**20
+"""Bytes of commands that never ask for the whole registry to be written again."""
 
 
 class AdmissionFiles:
@@ -101,3 +111,50 @@ class AdmissionFiles:
             )
             return Admission(registry, settings), commands
         return recalled_admission(manifest.registry, self._files, settings)
+
+
+class RegistryChain:
+    """Adds what batches change; where that is much, the registry is packed again."""
+
+    def __init__(self, files: Files, settings: Settings, beside: int) -> None:
+        """So many commands stand beside the registry of the chain that comes first."""
+        self._files = files
+        self._settings = settings
+        self._beside = beside
+        self._folding = Folding()
+        self._begun: tuple[Chain, int] | None = None
+        """The chain that is packed in the background, and the commands in it."""
+
+    def followed(self, chain: Chain, roster: Roster, found: Admitted, token: str) -> Chain:
+        """The chain behind a batch; the roster is as after it."""
+        if not found.commands:
+            return chain
+        chain, subscriptions = self._folded(chain), len(roster.subscriptions)
+        is_small = subscriptions < LEAST_FOLDED
+        if len(chain.inputs) >= MOST_INPUTS or (is_small and chain.is_long(least=LEAST_COMMANDS)):
+            self._beside, self._begun = 0, None
+            return self._packed(token, compressed(registry_text(roster)))
+        is_long = chain.is_long(least=LEAST_COMMANDS) or self._beside > few_changes(subscriptions)
+        if is_long and not is_small and not self._folding.is_busy:
+            self._begun = chain, self._beside
+            task = partial(packed_admission, chain=chain, settings=self._settings)
+            self._folding.begin(self._files.folder, task, len(chain.inputs))
+        self._beside += len(found.commands)
+        commands = found.items.kept(found.items.kinds == COMMAND).batch
+        content = to_bytes(pa.table({name: commands.column(name) for name in COMMANDS.names}))
+        return chain.followed(token, Input(items=self._files.store("commands", content)))
+
+    def _folded(self, chain: Chain) -> Chain:
+        """The same state, with a registry that was packed in the background."""
+        folded = self._folding.taken()
+        if folded is None or self._begun is None:
+            return chain
+        (before, commands), self._begun = self._begun, None
+        if chain.snapshot != before.snapshot or chain.inputs[: folded.changes] != before.inputs:
+            return chain  # that batch was never committed
+        self._beside -= commands
+        packed = self._packed(chain.token, folded.packed)
+        return replace(packed, inputs=chain.inputs[folded.changes :])
+
+    def _packed(self, token: str, registry: bytes) -> Chain:
+        return Chain(token=token, snapshot=write_registry(registry, self._files))

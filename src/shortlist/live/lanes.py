@@ -1,8 +1,9 @@
 """Who runs the tasks of a driver where there is no Spark: a few other processes."""
 
+import os
 import time
-from collections.abc import Callable, Sequence
-from contextlib import suppress
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from multiprocessing.connection import Connection
 from multiprocessing.process import BaseProcess
@@ -10,8 +11,10 @@ from typing import Any
 
 from shortlist.live.forking import begin_to_import, fork, fork_here
 from shortlist.live.poison import TaskFailed
+from shortlist.live.shard import Work
+from shortlist.live.shard import run as run_shard
 from shortlist.live.tasks import D, OfShard, W
-from shortlist.live.worker import serve
+from shortlist.live.worker import prepare, serve
 from shortlist.model.problem import ShortlistError
 
 MOST_ATTEMPTS = 3
@@ -155,6 +158,40 @@ class Workers:
         if worker is not None:
             worker.end()
         self._workers[number] = None
+
+
+class ProcessGround:
+    """A ground for deployments without Spark: their tasks in a few processes."""
+
+    def __init__(self, workers: int | None = None) -> None:
+        """With as many workers as there are cores if nobody says how many."""
+        self.shards = workers or len(os.sched_getaffinity(0))
+        self._workers = Workers(self.shards)
+
+    def start(self, works: Sequence[Work] = ()) -> None:
+        """Makes the first workers, before this process has anything that they must not have; they
+        may begin with works, which nobody waits for."""
+        prepare()
+        self._workers.start_here()
+        self._workers.ahead(run_shard, works)
+
+    @contextmanager
+    def lanes(self) -> Iterator[Workers]:
+        """The same workers for every attempt, with what they know, unless they have failed."""
+        self._workers.start()
+        try:
+            yield self._workers
+        except TaskFailed:
+            self.close()
+            raise
+        finally:
+            self._workers.end_busy()
+
+    def check(self, error: Exception) -> None:
+        """Another attempt has workers that answer."""
+
+    def close(self) -> None:
+        self._workers.close()
 
 
 @dataclass(slots=True)

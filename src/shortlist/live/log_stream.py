@@ -5,17 +5,18 @@ What came of a batch is put out while the next one is carried out, and before th
 
 import threading
 from collections.abc import Callable
+from concurrent.futures import Future
 from contextlib import suppress
 from itertools import chain
+from queue import SimpleQueue
 
-from shortlist.live.behind import Behind
 from shortlist.live.driver import Driver, Report
 from shortlist.live.heartbeats import Heartbeats
 from shortlist.live.laps import Laps
-from shortlist.live.stopping import STOP_SECONDS, StillBusy
 from shortlist.log.base import INPUT, Chunk, Log
 from shortlist.log.streams import chunks_within_bytes
 from shortlist.model.joined import Joined
+from shortlist.model.problem import ShortlistError
 
 MOST_BYTES = 64 * 2**20
 """Of the lines of a batch, but for the last one."""
@@ -24,6 +25,67 @@ POLL_SECONDS = 0.005
 Told = Callable[[Report, dict[int, int]], object]
 """Hears of every batch that is put out, with the time at which the log took each position; no
 other is committed meanwhile."""
+STOP_SECONDS = 60.0
+"""For which whoever stops a deployment waits for what is under way."""
+
+
+class StillBusy(ShortlistError):
+    """Something that is under way does not come to its end.
+
+    >>> print(str(StillBusy("batch 7", 60)).partition(":")[0])
+    batch 7 has not come to its end within 60 s, and is given up
+    """
+
+    def __init__(self, what: str, seconds: float) -> None:
+        super().__init__(
+            f"{what} has not come to its end within {seconds:g} s, and is given up:"
+            " what it has not committed is done again by whoever comes next"
+        )
+
+
+class Behind:
+    """One thing at a time, done by a thread while somebody goes on.
+
+    It is a thread of one's own, so that what it has open stays open; it does not keep the process.
+
+    >>> behind, done = Behind("output"), []
+    >>> behind.begin(lambda: done.append(1))
+    >>> behind.wait()
+    >>> done
+    [1]
+    >>> behind.close()
+    """
+
+    def __init__(self, name: str) -> None:
+        self._asked: SimpleQueue[tuple[Callable[[], object], Future[None]] | None] = SimpleQueue()
+        self._under_way: Future[None] | None = None
+        threading.Thread(target=self._run, name=name, daemon=True).start()
+
+    def begin(self, do: Callable[[], object]) -> None:
+        """Begins with something once the last one is done."""
+        self.wait()
+        self._under_way = Future()
+        self._asked.put((do, self._under_way))
+
+    def wait(self) -> None:
+        """Until nothing is under way; raises what went wrong, if it did."""
+        under_way, self._under_way = self._under_way, None
+        if under_way is not None:
+            under_way.result()
+
+    def close(self) -> None:
+        """The thread ends when it is done."""
+        self._asked.put(None)
+
+    def _run(self) -> None:
+        while (asked := self._asked.get()) is not None:
+            do, done = asked
+            try:
+                do()
+            except BaseException as error:
+                done.set_exception(error)
+            else:
+                done.set_result(None)
 
 
 class LogStream:

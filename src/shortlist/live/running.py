@@ -15,7 +15,7 @@ from shortlist.live.driver import Driver, Finished, Report, WrongBasis, begin
 from shortlist.live.files import Files
 from shortlist.live.heartbeats import Heartbeats
 from shortlist.live.locking import only_driver
-from shortlist.live.log_stream import MOST_BYTES, LogStream
+from shortlist.live.log_stream import MOST_BYTES, LogStream, StillBusy
 from shortlist.live.manifest import Manifest
 from shortlist.live.outlets import LogOutlet
 from shortlist.live.places import announce, announced, files_in
@@ -30,7 +30,6 @@ from shortlist.live.rescaling import (
 )
 from shortlist.live.shard import Work
 from shortlist.live.shard import run as run_shard
-from shortlist.live.stopping import StillBusy
 from shortlist.live.tasks import Run, W, idle_works
 from shortlist.log.base import Log, Moved
 from shortlist.log.opening import open_log

@@ -47,14 +47,13 @@ def cover_shares(
     """
     order = strict_order(ranges, find)
     ancestors, depths = order.ancestors, depth_readings(order)
+    uncovered = float((ancestors == 0).mean())
     return [
         CoverShares(
             k,
-            float((ancestors == 0).mean()),
+            uncovered,
             float((ancestors < k).mean()),
-            float((depths.longest_chain <= k).mean()),
-            float((depths.first_arrived <= k).mean()),
-            float((depths.shortest_path <= k).mean()),
+            *(float((each <= k).mean()) for each in depths),
         )
         for k in ks
     ]

@@ -31,9 +31,8 @@ class Server:
     (0, 1)
     """
 
-    def __init__(self, vocabulary: Vocabulary, limits: Limits | None = None) -> None:
+    def __init__(self, vocabulary: Vocabulary) -> None:
         self._vocabulary = vocabulary
-        self._limits = limits or Limits()
         self._graph: ConditionGraph = condition_graph(vocabulary)
 
     @property
@@ -56,7 +55,7 @@ class Server:
             self._graph.insert(subscription.id, self._where(subscription))
 
     def _where(self, subscription: Subscription) -> Where | None:
-        return parse_any_where(subscription.where, self._vocabulary, self._limits)
+        return parse_any_where(subscription.where, self._vocabulary, Limits())
 
 
 def placed(

@@ -4,7 +4,6 @@ What a publisher's k best are can be decided without a subscription that k other
 """
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
 from math import inf, isnan
 from typing import NamedTuple
 
@@ -55,8 +54,7 @@ class Ranked(NamedTuple):
         return self.value is not None and asked.shortlist is None and asked.asks_only_condition
 
 
-@dataclass(frozen=True, slots=True)
-class CoverCount:
+class CoverCount(NamedTuple):
     """What stands above a subscription; both count distinct other shortlists."""
 
     depth: int
@@ -137,9 +135,8 @@ class Ranking:
         places = np.empty(len(subscriptions), np.int64)
         best_first = sorted(range(len(subscriptions)), key=lambda place: subscriptions[place].order)
         places[best_first] = np.arange(len(subscriptions))
-        found = cover_counts(ranges, places)
-        pairs = zip(found.depths.tolist(), found.ancestors.tolist(), strict=True)
-        return [CoverCount(depth, ancestors) for depth, ancestors in pairs]
+        ancestors, depths = cover_counts(ranges, places)
+        return [*map(CoverCount, depths.tolist(), ancestors.tolist())]
 
     def _value(self, subscription: Subscription, where: Where | None) -> float | None:
         score = parse_any_score(subscription.score, self._limits)

@@ -8,8 +8,7 @@ from contextlib import closing, contextmanager
 from threading import Thread
 from typing import TYPE_CHECKING, NamedTuple
 
-from shortlist.live.lanes import Workers
-from shortlist.live.process_ground import ProcessGround
+from shortlist.live.lanes import ProcessGround, Workers
 from shortlist.live.tasks import D, W
 from shortlist.live.worker import prepare
 from shortlist.model.problem import ShortlistError
