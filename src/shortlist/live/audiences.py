@@ -12,7 +12,7 @@ from shortlist.live.cache import Cache
 from shortlist.live.compiled import opened_shard
 from shortlist.live.files import Files
 from shortlist.live.manifest import Chain
-from shortlist.live.matching_part import MatchingPart, PartWork
+from shortlist.live.matching_stage import MatchingPart, PartWork
 from shortlist.live.registry_state import of_shard
 from shortlist.live.states import read_state
 from shortlist.live.tables import items_of_bytes, joined, to_bytes

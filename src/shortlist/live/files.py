@@ -4,11 +4,13 @@ import os
 import time
 import uuid
 from collections.abc import Container
+from dataclasses import dataclass
 from pathlib import Path
 from typing import NamedTuple
 
 from shortlist.log.durable import make_durable
 from shortlist.log.private import make_private, open_private
+from shortlist.model.settings import Limits
 
 COMPILED = "compiled"
 """The folder of registries that were compiled; `live/compiled.py` knows what is in it."""
@@ -109,3 +111,20 @@ class Files:
         for name in old:
             self.path(name).unlink(missing_ok=True)
         return len(old)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ShardWork:
+    """What every task of a batch is told; it travels with the task, so what is large is a file."""
+
+    folder: str
+    epoch: int
+    """Of the driver whose work it is."""
+    shard: int
+    """Or lane: what has the same number is best done in the same process."""
+    shards: int
+    limits: Limits
+
+    @property
+    def files(self) -> Files:
+        return Files(self.folder, self.epoch)

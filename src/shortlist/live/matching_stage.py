@@ -1,28 +1,68 @@
 """Matching as a stage of its own: lanes share the publications and tell shards what they match."""
 
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from typing import Generic, TypeVar
 
 import numpy as np
 
 from shortlist.engine.live_registry import LiveRegistry
 from shortlist.engine.matching import Finder
+from shortlist.engine.steps import CommandReader, steps
+from shortlist.intake.lines import ItemReader
 from shortlist.intake.roster import registry_commands
 from shortlist.live.cache import Cache
-from shortlist.live.files import Files
+from shortlist.live.files import Files, ShardWork, Stored
 from shortlist.live.found_matches import Outgoing
 from shortlist.live.keys import Key, Lanes, Meeting
 from shortlist.live.manifest import Chain, Piece
-from shortlist.live.matching_part import MatchingPart, PartWork
-from shortlist.live.registry_state import replay_registry
+from shortlist.live.registry_state import Concerns, concerning, replay_registry
 from shortlist.live.slots import shard_of
 from shortlist.live.tables import items_of_bytes
 from shortlist.matching.arrays import with_length
 from shortlist.matching.blocks import Block, Ints, Longs
+from shortlist.model.command import Command
 from shortlist.model.items import COMMAND, Items
 from shortlist.model.subscription import Subscription
 from shortlist.model.vocabulary import Vocabulary
+
+M = TypeVar("M", bound=LiveRegistry)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class PartWork(ShardWork):
+    """Work for whoever matches with a part of the registry."""
+
+    before: str
+    """The token of the registry before the batch."""
+    following: str
+    """And after it."""
+    items: Stored
+
+
+class MatchingPart(Generic[M]):
+    """The subscriptions of some shortlists, and who matches them: kept up to date by the commands
+    that are let in.
+
+    Unlike a shard it has no state of its own: the registry as it was committed, and the commands of
+    the batch, say all. So it writes no files, and can always be made again.
+    """
+
+    def __init__(self, matching: M, concerns: Concerns) -> None:
+        self.matching = matching
+        self._concerns = concerns
+        reader = ItemReader(matching.vocabulary, matching.limits.for_what_was_read())
+        self._commands = CommandReader(reader)
+
+    def steps(self, items: Items) -> Iterator[Items]:
+        """Blocks of publications; the commands between them that concern this part are carried
+        out."""
+        for step in steps(concerning(items, self._concerns), self._commands):
+            if isinstance(step, Command):
+                self.matching.apply(step)
+            else:
+                yield step
 
 
 class Lane(LiveRegistry):
