@@ -2,9 +2,10 @@
 
 import pytest
 
+from shortlist.overlay.broker import StrategySettings
 from shortlist.overlay.central import central
 from shortlist.overlay.simulator import Network, simulate
-from shortlist.overlay.strategies import STRATEGIES, StrategySettings
+from shortlist.overlay.strategies import STRATEGIES
 from tests.overlay.drawn_networks import spread_out, story, topology
 from tests.strategies import seeded
 

@@ -11,9 +11,10 @@ from shortlist.model.command import Open, Subscribe
 from shortlist.model.policy import Everything
 from shortlist.model.shortlist import Shortlist
 from shortlist.model.subscription import Subscription
+from shortlist.overlay.broker import StrategySettings
 from shortlist.overlay.central import central
 from shortlist.overlay.simulator import Network, simulate
-from shortlist.overlay.strategies import STRATEGIES, StrategySettings
+from shortlist.overlay.strategies import STRATEGIES
 from shortlist.overlay.topology import random_graph
 from tests.overlay.drawn_networks import story, topology
 from tests.overlay.small_worlds import publication, registry

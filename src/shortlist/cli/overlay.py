@@ -71,8 +71,8 @@ def simulate_command(
 ) -> None:
     """Let brokers route a finite input, and count their messages."""
     from shortlist.cli.overlay_runs import grid_axes, run_simulation
+    from shortlist.overlay.broker import StrategySettings
     from shortlist.overlay.simulator import Network
-    from shortlist.overlay.strategies import StrategySettings
 
     routing = StrategySettings(
         merges=merge, rounds=rounds, fan_out=fan_out, seed=seed, axes=grid_axes(grid)

@@ -8,7 +8,7 @@ from abc import ABC, abstractmethod
 from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass, field, replace
 from math import floor, inf, isinf
-from typing import NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
@@ -41,6 +41,9 @@ from shortlist.overlay.messages import (
 )
 from shortlist.overlay.split import Feeds, SplitShortlists
 
+if TYPE_CHECKING:
+    from shortlist.overlay.rendezvous import GridAxis
+
 
 class Place(NamedTuple):
     """Where a broker stands."""
@@ -52,10 +55,25 @@ class Place(NamedTuple):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class StrategySettings:
+    """What some strategies have to be told."""
+
+    merges: bool = False
+    """Whether covering merges proxies that overlap."""
+    rounds: int = 4
+    fan_out: int = 2
+    seed: int = 0
+    axes: "tuple[GridAxis, ...]" = ()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Options:
     """What brokers of one network agree upon."""
 
     limits: Limits = field(default_factory=Limits)
+    routing: StrategySettings = field(default_factory=StrategySettings)
+    brokers: tuple[str, ...] = ()
+    """All of them."""
     cell: float | None = None
     """Thresholds are told when they come into another cell of this width; None: whenever they
     change."""

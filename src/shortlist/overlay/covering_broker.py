@@ -6,6 +6,7 @@ Where publishers limit their audience, it is split among the links at every hop.
 from collections import Counter
 from collections.abc import Callable
 from dataclasses import replace
+from functools import partial
 
 import numpy as np
 import pyarrow as pa
@@ -14,7 +15,7 @@ from shortlist.model.advertisement import Advertisement
 from shortlist.model.items import Items
 from shortlist.model.registry import Registry
 from shortlist.overlay.broker import Options, Place
-from shortlist.overlay.frontier import Judge, Rule
+from shortlist.overlay.frontier import Judge, Rule, Uncovered
 from shortlist.overlay.messages import Advertisements, Proxies, Proxy, Publications, Send
 from shortlist.overlay.table_broker import TableBroker
 
@@ -29,9 +30,14 @@ class Covering(TableBroker):
     """
 
     def __init__(
-        self, place: Place, registry: Registry, options: Options, make_rule: MakeRule
+        self,
+        place: Place,
+        registry: Registry,
+        options: Options,
+        make_rule: MakeRule | None = None,
     ) -> None:
         super().__init__(place, registry, options)
+        make_rule = make_rule or partial(Uncovered, merges=options.routing.merges)
         self._rule = make_rule(Judge(registry.vocabulary, options.limits))
         self._told: dict[str, dict[str, Proxy]] = {name: {} for name in place.neighbours}
         self._advertised: dict[str, tuple[str | None, Advertisement]] = {}

@@ -21,21 +21,11 @@ class Gossip(TableBroker):
     """
 
     def __init__(
-        self,
-        place: Place,
-        registry: Registry,
-        options: Options,
-        *,
-        is_informed: bool,
-        rounds: int = 4,
-        fan_out: int = 2,
-        seed: int = 0,
+        self, place: Place, registry: Registry, options: Options, *, is_informed: bool
     ) -> None:
         super().__init__(place, registry, options)
         self._is_informed = is_informed
-        self._rounds = rounds
-        self._fan_out = fan_out
-        self._seed = seed
+        self._routing = options.routing
 
     def _announce(self, news: Proxies) -> list[Send]:
         if not self._is_informed:
@@ -48,7 +38,7 @@ class Gossip(TableBroker):
     def _route(self, sender: str | None, message: Publications, hop: int) -> list[Send]:
         self._local.take(message.items)
         if sender is None:
-            message = replace(message, rounds=self._rounds)
+            message = replace(message, rounds=self._routing.rounds)
         known = () if sender is None else (sender,)
         sends = self._pass_on(message, known, hop)
         has = {(send.to, position) for send in sends for position in _positions(send)}
@@ -83,9 +73,9 @@ class Gossip(TableBroker):
 
     def _picked(self, position: int, known: Collection[str]) -> list[str]:
         others = [name for name in self._place.neighbours if name not in known]
-        digest = hashlib.sha256(f"{self._seed} {self.name} {position}".encode()).digest()
+        digest = hashlib.sha256(f"{self._routing.seed} {self.name} {position}".encode()).digest()
         chance = Random(int.from_bytes(digest[:8]))
-        return chance.sample(others, min(self._fan_out, len(others)))
+        return chance.sample(others, min(self._routing.fan_out, len(others)))
 
 
 def _positions(send: Send) -> list[int]:

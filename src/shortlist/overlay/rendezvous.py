@@ -21,10 +21,10 @@ from shortlist.matching.blocks import Block
 from shortlist.matching.values import Values
 from shortlist.model.paths import Path
 from shortlist.model.registry import Registry
-from shortlist.model.settings import Limits
+from shortlist.model.subscription import Subscription
 from shortlist.model.vocabulary import Vocabulary
 from shortlist.overlay.broker import Options, Place
-from shortlist.overlay.messages import Proxies, Proxy, Publications, Send
+from shortlist.overlay.messages import Proxies, Publications, Send
 from shortlist.overlay.table_broker import TableBroker
 
 ABSENT = -1
@@ -85,39 +85,18 @@ class GridAxis(NamedTuple):
         return where_intersects(both, None, vocabulary, crisp_values_only=True)
 
 
-class Grid:
-    """The cells of the attribute space, dealt out to brokers in turn."""
-
-    def __init__(self, axes: Sequence[GridAxis], brokers: Sequence[str]) -> None:
-        self._axes = axes
-        cells = product(*(axis.cells for axis in axes))
-        self._brokers = {cell: brokers[n % len(brokers)] for n, cell in enumerate(cells)}
-
-    def of_subscription(
-        self, proxy: Proxy, vocabulary: Vocabulary, limits: Limits
-    ) -> tuple[str, ...]:
-        """The brokers that have to know a proxy."""
-        subscription = proxy.subscription
-        where = implied(parse_any_where(subscription.where, vocabulary, limits), subscription.norm)
-        return self._at(*(axis.of_condition(where, vocabulary) for axis in self._axes))
-
-    def of_publication(self, block: Block, place: int) -> tuple[str, ...]:
-        """The brokers that a publication has to come to."""
-        return self._at(*(axis.of_value(block.value(place, axis.path)) for axis in self._axes))
-
-    def _at(self, *cells: Sequence[int]) -> tuple[str, ...]:
-        return tuple(dict.fromkeys(self._brokers[cell] for cell in product(*cells)))
-
-
 class Rendezvous(TableBroker):
     """Subscriptions and publications travel to the brokers of their cells; from there publications
     go straight to those who want them."""
 
     sends_directly = True
 
-    def __init__(self, place: Place, registry: Registry, options: Options, grid: Grid) -> None:
+    def __init__(self, place: Place, registry: Registry, options: Options) -> None:
         super().__init__(place, registry, options)
-        self._grid = grid
+        self._axes, brokers = options.routing.axes, options.brokers
+        cells = product(*(axis.cells for axis in self._axes))
+        self._brokers = {cell: brokers[n % len(brokers)] for n, cell in enumerate(cells)}
+        """By cell of the attribute space; they are dealt out in turn."""
         self._values = Values(registry.vocabulary)
         self._registered: dict[str, tuple[str, ...]] = {}
         """Where each local subscription is known."""
@@ -125,8 +104,7 @@ class Rendezvous(TableBroker):
     def _announce(self, news: Proxies) -> list[Send]:
         gone = {name: self._registered.pop(name) for name in news.dropped}
         for proxy in news.put:
-            brokers = self._grid.of_subscription(proxy, self._vocabulary, self._options.limits)
-            self._registered[proxy.id] = brokers
+            self._registered[proxy.id] = self._of_subscription(proxy.subscription)
         at = gone | {each.id: self._registered[each.id] for each in (*news.put, *news.updated)}
         to = dict.fromkeys(broker for brokers in at.values() for broker in brokers)
         to.pop(self.name, None)
@@ -164,7 +142,7 @@ class Rendezvous(TableBroker):
         sends: list[Send] = []
         if sender is None:
             block = Block.of_items(message.items, self._values)
-            at = [self._grid.of_publication(block, place) for place in range(block.size)]
+            at = [self._of_publication(block, place) for place in range(block.size)]
             for broker in dict.fromkeys(broker for brokers in at for broker in brokers):
                 is_here = np.array([broker in brokers for brokers in at], np.bool_)
                 some = replace(message, items=message.items.kept(is_here))
@@ -175,6 +153,19 @@ class Rendezvous(TableBroker):
                 )
             return sends
         return self._meet(message, hop)
+
+    def _of_subscription(self, subscription: Subscription) -> tuple[str, ...]:
+        """The brokers that have to know it."""
+        where = parse_any_where(subscription.where, self._vocabulary, self._options.limits)
+        asked = implied(where, subscription.norm)
+        return self._at(*(axis.of_condition(asked, self._vocabulary) for axis in self._axes))
+
+    def _of_publication(self, block: Block, place: int) -> tuple[str, ...]:
+        """The brokers that it has to come to."""
+        return self._at(*(axis.of_value(block.value(place, axis.path)) for axis in self._axes))
+
+    def _at(self, *cells: Sequence[int]) -> tuple[str, ...]:
+        return tuple(dict.fromkeys(self._brokers[cell] for cell in product(*cells)))
 
     def _meet(self, message: Publications, hop: int) -> list[Send]:
         """Publications are at the broker of one of their cells."""

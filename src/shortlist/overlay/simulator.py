@@ -22,12 +22,12 @@ from shortlist.model.problem import Reject
 from shortlist.model.registry import Registry
 from shortlist.model.settings import Settings
 from shortlist.model.times import END_OF_TIME
-from shortlist.overlay.broker import Broker, Options, Place
+from shortlist.overlay.broker import Broker, Options, Place, StrategySettings
 from shortlist.overlay.central import admitting
 from shortlist.overlay.homes import Homes, Told
 from shortlist.overlay.messages import Send, has_threshold
 from shortlist.overlay.report import Report, Traffic
-from shortlist.overlay.strategies import Strategy, StrategySettings, likely_axes
+from shortlist.overlay.strategies import Strategy, likely_axes
 from shortlist.overlay.taken import check_taken, ever, split_shortlists
 from shortlist.overlay.topology import Topology
 
@@ -223,16 +223,17 @@ class _Simulation:
         routing = network.routing
         if not routing.axes:
             routing = replace(routing, axes=likely_axes(registry))
-        make = self._strategy.brokers_of(routing, self._topology.brokers)
         options = Options(
             limits=network.settings.limits,
+            routing=routing,
+            brokers=self._topology.brokers,
             cell=network.cell,
             slack=self._patience,
             withholds=withholds,
             exchange=network.exchange,
         )
         return {
-            name: make(
+            name: self._strategy.make(
                 Place(name, self._topology.neighbours[name], self._topology.next_hops(name)),
                 part,
                 options,

@@ -17,25 +17,10 @@ from shortlist.overlay.covering_broker import Audience, Covering, MakeRule
 from shortlist.overlay.flooding import PublicationFlooding, SubscriptionFlooding
 from shortlist.overlay.frontier import Everyone, RankUncovered, Uncovered
 from shortlist.overlay.gossip import Gossip
-from shortlist.overlay.rendezvous import Grid, GridAxis, Rendezvous
+from shortlist.overlay.rendezvous import GridAxis, Rendezvous
 
 CELLS = 16
 """Cells of the attribute space, where nothing else is said."""
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class StrategySettings:
-    """What some strategies have to be told."""
-
-    merges: bool = False
-    """Whether covering merges proxies that overlap."""
-    rounds: int = 4
-    fan_out: int = 2
-    seed: int = 0
-    axes: tuple[GridAxis, ...] = ()
-
-
-Make = Callable[[Place, Registry, Options], Broker]
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,8 +28,7 @@ class Strategy:
     """How publications find those who want them."""
 
     name: str
-    brokers_of: Callable[[StrategySettings, tuple[str, ...]], Make]
-    """By settings, and the names of all brokers, what makes one."""
+    make: Callable[[Place, Registry, Options], Broker]
     is_advertised: bool = False
     """Whether publishers have to advertise, and subscriptions travel only towards them."""
     has_audience: bool = False
@@ -57,33 +41,24 @@ class Strategy:
 
 def _audience(name: str, rule: MakeRule) -> Strategy:
     make = partial(Audience, make_rule=rule)
-    return Strategy(name, lambda settings, brokers: make, is_advertised=True, has_audience=True)
+    return Strategy(name, make, is_advertised=True, has_audience=True)
 
 
 def _gossip(name: str, *, is_informed: bool) -> Strategy:
-    def make(settings: StrategySettings, _brokers: tuple[str, ...]) -> Make:
-        rounds, fan_out, seed = settings.rounds, settings.fan_out, settings.seed
-        return partial(Gossip, is_informed=is_informed, rounds=rounds, fan_out=fan_out, seed=seed)
-
+    make = partial(Gossip, is_informed=is_informed)
     return Strategy(name, make, has_proxies=is_informed, takes_all_links=True)
 
 
 _EVERY = (
-    Strategy("publication-flooding", lambda _, brokers: PublicationFlooding, has_proxies=False),
-    Strategy("subscription-flooding", lambda _, brokers: SubscriptionFlooding),
-    Strategy(
-        "covering",
-        lambda settings, _: partial(Covering, make_rule=partial(Uncovered, merges=settings.merges)),
-    ),
-    Strategy(
-        "rendezvous",
-        lambda settings, brokers: partial(Rendezvous, grid=Grid(settings.axes, brokers)),
-    ),
+    Strategy("publication-flooding", PublicationFlooding, has_proxies=False),
+    Strategy("subscription-flooding", SubscriptionFlooding),
+    Strategy("covering", Covering),
+    Strategy("rendezvous", Rendezvous),
     _gossip("basic-gossip", is_informed=False),
     _gossip("informed-gossip", is_informed=True),
     Strategy(
         "regular-cover",
-        lambda settings, _: partial(Covering, make_rule=partial(Uncovered, is_advertised=True)),
+        partial(Covering, make_rule=partial(Uncovered, is_advertised=True)),
         is_advertised=True,
     ),
     _audience("regular-k", Everyone),
