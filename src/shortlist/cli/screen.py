@@ -96,13 +96,7 @@ class Screen:
         manifest = driver.manifest
         behind = lag(log, read_up_to(manifest), time.time())
         if self._metrics is not None:
-            self._metrics.observe(
-                report,
-                manifest,
-                behind=behind,
-                subscriptions=driver.subscriptions,
-                appended=appended,
-            )
+            self._metrics.observe(report, manifest, behind=behind, appended=appended)
         tell_batch(report, manifest)
         line = self._rejects.after(report, time.monotonic())
         if line is not None:

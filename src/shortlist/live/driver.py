@@ -5,6 +5,7 @@ import uuid
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
+from functools import partial
 
 import pyarrow as pa
 
@@ -24,7 +25,7 @@ from shortlist.live.registry_state import first_states
 from shortlist.live.shard import Done
 from shortlist.live.states import write_state
 from shortlist.live.tables import REFUSALS, table_of, to_bytes
-from shortlist.live.tasks import Run, Tasks
+from shortlist.live.tasks import Batch, Run
 from shortlist.log.base import Moved
 from shortlist.model.command import Command
 from shortlist.model.counts import REJECTED
@@ -89,12 +90,12 @@ class Driver:
         self._outlet = outlet
         self._revision, self.manifest = committed(registers)
         if self.manifest.is_finished:
-            self._put_out(
-                self.manifest
-            )  # whoever has brought it to its end may not have come to that
+            # whoever has brought it to its end may not have come to that
+            self._put_out(self.manifest)
         self._revision, self.manifest = take_over(registers, self._check)
         self._files = files = files.of_epoch(self.manifest.epoch)
-        self._tasks = Tasks(
+        self._batch = partial(
+            Batch,
             run=run,
             files=files,
             limits=settings.limits,
@@ -231,7 +232,10 @@ class Driver:
             try:
                 found = self._admission.admit(items, commands, last=last)
                 laps.lap("admission")
-                done, following = self._tasks.done(found, self.manifest, self.choice, since, laps)
+                batch = self._batch(
+                    found=found, manifest=self.manifest, choice=self.choice, since=since, laps=laps
+                )
+                done, following = batch.done()
             except Harmful as error:
                 if error.reasons.keys() <= harmful.keys():
                     raise

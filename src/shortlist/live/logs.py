@@ -99,9 +99,7 @@ def _trace(line: str) -> str | None:
         document = parse_text(line)
     except NotJson:
         return None
-    if not isinstance(document, dict):
-        return None
-    source, name = document.get("source"), document.get("id")
-    if not isinstance(source, str) or not isinstance(name, str):
-        return None
-    return trace_id(source, name, document.get("traceparent"))
+    match document:
+        case {"source": str(source), "id": str(name), **others}:
+            return trace_id(source, name, others.get("traceparent"))
+    return None

@@ -88,13 +88,7 @@ class Metrics:
             self._delivered.labels(cause)
 
     def observe(
-        self,
-        report: Report,
-        manifest: Manifest,
-        *,
-        behind: Lag,
-        subscriptions: int,
-        appended: Mapping[int, int],
+        self, report: Report, manifest: Manifest, *, behind: Lag, appended: Mapping[int, int]
     ) -> None:
         """A batch that was committed and put out just now; `appended` tells when the log took the
         positions that it read, in microseconds."""
@@ -104,7 +98,7 @@ class Metrics:
         self._lag_seconds.set(behind.seconds)
         self._state.set(manifest.state_bytes)
         self._shards.set(len(manifest.shards))
-        self._subscriptions.set(subscriptions)
+        self._subscriptions.set(manifest.subscriptions or 0)
         self._quarantined.set(manifest.quarantined)
         self._committed.set(manifest.committed / 1e6)
         self._batch.observe(sum(report.seconds.values()))

@@ -6,7 +6,7 @@ then nobody is to blame, and the batch is tried again as a whole.
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import Generic, TypeVar
+from typing import TypeVar
 
 import numpy as np
 
@@ -31,23 +31,18 @@ class Failure:
     words: str
 
 
-@dataclass(frozen=True, slots=True)
-class Attempt(Generic[W, D]):
-    """A task that answers with its engine's failure; what a disk does is nobody's.
+def attempted(task: Callable[[W], D], work: W) -> D | Failure:
+    """What a task answers, which may be its engine's failure; what a disk does is nobody's.
 
-    >>> Attempt(lambda work: 1 / work)(0)
+    >>> attempted(lambda work: 1 / work, 0)
     Failure(words='ZeroDivisionError: division by zero')
     """
-
-    task: Callable[[W], D]
-
-    def __call__(self, work: W) -> D | Failure:
-        try:
-            return self.task(work)
-        except OSError:
-            raise
-        except Exception as error:
-            return Failure(words_of(error))
+    try:
+        return task(work)
+    except OSError:
+        raise
+    except Exception as error:
+        return Failure(words_of(error))
 
 
 def succeeded(answers: Sequence[D | Failure]) -> list[D]:

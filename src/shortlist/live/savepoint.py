@@ -50,8 +50,16 @@ def export(log: Log, files: Files, target: Path) -> int:
     were not read yet, which are written too."""
     _, manifest = committed(log)
     _check_output(log, manifest)
-    unread = [entry.content for entry in log.read(INPUT, manifest.position - manifest.base)]
-    write_savepoint(target, manifest, files, unread)
+    unread = [(entry.content,) for entry in log.read(INPUT, manifest.position - manifest.base)]
+    content = io.BytesIO()
+    with zipfile.ZipFile(content, "w") as archive:
+        archive.writestr(DESCRIPTION, manifest.to_bytes())
+        archive.writestr(UNREAD, to_bytes(table_of(unread, ENTRIES)))
+        for name in sorted({*manifest.state_files}):
+            archive.writestr(f"{FOLDER}{name}", files.read(name))
+        archive.comment = f"{FORMAT} {VERSION} {'0' * DIGITS}".encode()
+    said = content.getvalue()[:-DIGITS]
+    write_whole(target, said + sha256(said).hexdigest().encode(), open_private)
     return len(unread)
 
 
@@ -122,21 +130,6 @@ def _check_output(log: Log, manifest: Manifest) -> None:
 
 Savepoint = tuple[Manifest, dict[str, bytes], list[bytes]]
 """What one holds, once all of it was checked; entries of the input that were not read are last."""
-
-
-def write_savepoint(
-    target: Path, manifest: Manifest, files: Files, unread: Sequence[bytes]
-) -> None:
-    """A file that is whole when it is there."""
-    content = io.BytesIO()
-    with zipfile.ZipFile(content, "w") as archive:
-        archive.writestr(DESCRIPTION, manifest.to_bytes())
-        archive.writestr(UNREAD, to_bytes(table_of(((line,) for line in unread), ENTRIES)))
-        for name in sorted({*manifest.state_files}):
-            archive.writestr(f"{FOLDER}{name}", files.read(name))
-        archive.comment = f"{FORMAT} {VERSION} {'0' * DIGITS}".encode()
-    said = content.getvalue()[:-DIGITS]
-    write_whole(target, said + sha256(said).hexdigest().encode(), open_private)
 
 
 def read_savepoint(source: Path) -> Savepoint:

@@ -4,6 +4,7 @@ import uuid
 from collections import Counter
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
+from functools import partial
 from typing import Any, Protocol, TypeVar
 
 import numpy as np
@@ -18,7 +19,7 @@ from shortlist.live.laps import Laps
 from shortlist.live.manifest import Input, Manifest
 from shortlist.live.matching_stage import Matched, MatchWork, gathered, match
 from shortlist.live.plans import Choice
-from shortlist.live.poison import Attempt, TaskFailed, find_harmful, succeeded
+from shortlist.live.poison import TaskFailed, attempted, find_harmful, succeeded
 from shortlist.live.shard import Done, Work
 from shortlist.live.shard import run as run_shard
 from shortlist.live.tables import joined, of_bytes, to_bytes
@@ -65,53 +66,34 @@ def _every(manifest: Manifest, files: Files, limits: Limits) -> dict[str, Any]:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Tasks:
-    """How the batches of a driver are run."""
+class Batch:
+    """A batch of a driver, which may be attempted with some of its items only."""
 
     run: Run
     files: Files
     limits: Limits
     with_data: bool
     with_departures: bool
-
-    def done(
-        self,
-        found: Admitted,
-        manifest: Manifest,
-        choice: Choice,
-        since: int | None,
-        laps: Laps,
-    ) -> tuple[list[Done], str]:
-        """What came of the items, and the token of the registry behind them.
-
-        Raises `Harmful` where the engine fails on some of them, and `TaskFailed` where it fails
-        without any, or now and then.
-        """
-        batch = _Batch(self, found, manifest, choice, since, laps)
-        try:
-            return batch.attempt(found.items)
-        except TaskFailed as failure:
-            harmful = find_harmful(found.items, batch.attempt)
-            laps.lap("quarantine")
-            if harmful:
-                raise Harmful(harmful) from failure
-            return batch.attempt(found.items)
-
-    def tried(self, task: Callable[[W], D], works: Sequence[W]) -> list[D]:
-        """Raises `TaskFailed` where an engine failed."""
-        return succeeded(self.run(Attempt(task), works))
-
-
-@dataclass(frozen=True, slots=True)
-class _Batch:
-    """One batch, which may be attempted with some of its items only."""
-
-    tasks: Tasks
     found: Admitted
     manifest: Manifest
     choice: Choice
     since: int | None
     laps: Laps
+
+    def done(self) -> tuple[list[Done], str]:
+        """What came of the items, and the token of the registry behind them.
+
+        Raises `Harmful` where the engine fails on some of them, and `TaskFailed` where it fails
+        without any, or now and then.
+        """
+        try:
+            return self.attempt(self.found.items)
+        except TaskFailed as failure:
+            harmful = find_harmful(self.found.items, self.attempt)
+            self.laps.lap("quarantine")
+            if harmful:
+                raise Harmful(harmful) from failure
+            return self.attempt(self.found.items)
 
     def attempt(self, items: Items) -> tuple[list[Done], str]:
         """Two attempts that see different items need different tokens."""
@@ -119,22 +101,25 @@ class _Batch:
         following = uuid.uuid4().hex if found.commands else registry.token
         passed = None
         if len(items):
-            passed = self.tasks.files.store("items", to_bytes(_for_shards(items)))
+            passed = self.files.store("items", to_bytes(_for_shards(items)))
         chosen = self._chosen(items, passed, following)
         matched = self._matched(passed, following)
         self.laps.lap("matching")
-        done = self.tasks.tried(run_shard, self._works(passed, chosen, matched))
+        done = self._tried(run_shard, self._works(passed, chosen, matched))
         self.laps.lap("shards")
         if matched is not None:
             other = {f"{OTHER_TYPE}{name}": count for name, count in matched.other_type.items()}
             done[0] = replace(done[0], counts=dict(Counter(done[0].counts) + Counter(other)))
         return done, following
 
+    def _tried(self, task: Callable[[W], D], works: Sequence[W]) -> list[D]:
+        """Raises `TaskFailed` where an engine failed."""
+        return succeeded(self.run(partial(attempted, task), works))
+
     def _works(
         self, passed: Stored | None, chosen: str | None, matched: Matched | None
     ) -> list[Work]:
-        tasks = self.tasks
-        every = _every(self.manifest, tasks.files, tasks.limits)
+        every = _every(self.manifest, self.files, self.limits)
         return [
             Work(
                 **every,
@@ -143,8 +128,8 @@ class _Batch:
                 until=self.found.until,
                 finds=matched is None,
                 taken=passed and _input(passed, chosen, matched, shard),
-                with_data=tasks.with_data,
-                with_departures=tasks.with_departures,
+                with_data=self.with_data,
+                with_departures=self.with_departures,
                 since=self.since,
             )
             for shard, chain in enumerate(self.manifest.shards)
@@ -154,10 +139,10 @@ class _Batch:
         """Whom publishers with an audience reach, as a file."""
         if passed is None or items.batch.column("reach").null_count == len(items):
             return None
-        files, told = self.tasks.files, self._told(passed, following)
+        files, told = self.files, self._told(passed, following)
         chains = enumerate(self.manifest.shards)
         inquiries = [Inquiry(**told, shard=shard, chain=chain) for shard, chain in chains]
-        named = (of_bytes(files.read(name)) for name in self.tasks.tried(nominated, inquiries))
+        named = (of_bytes(files.read(name)) for name in self._tried(nominated, inquiries))
         return files.write("chosen", to_bytes(reached(joined(named, NOMINATIONS))))
 
     def _matched(self, passed: Stored | None, following: str) -> Matched | None:
@@ -170,11 +155,11 @@ class _Batch:
         told = {**self._told(passed, following), "registry": self.manifest.registry}
         lanes, key = choice.lanes, choice.key
         works = [MatchWork(**told, shard=lane, lanes=lanes, key=key) for lane in range(lanes)]
-        return gathered(self.tasks.tried(match, works))
+        return gathered(self._tried(match, works))
 
     def _told(self, items: Stored, following: str) -> dict[str, Any]:
         """What those are told who match with a part of the registry."""
-        every = _every(self.manifest, self.tasks.files, self.tasks.limits)
+        every = _every(self.manifest, self.files, self.limits)
         before = self.manifest.registry.token
         return {**every, "before": before, "following": following, "items": items}
 

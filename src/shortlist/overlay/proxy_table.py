@@ -124,9 +124,7 @@ class ProxyTable:
 
     def _moves_threshold(self, destination: str, proxy: Proxy) -> bool:
         """Whether all is known of a proxy but how its threshold is now."""
-        if proxy.id not in self._known:
-            return False
-        there, known = self._known[proxy.id]
+        there, known = self._known.get(proxy.id, (None, proxy))
         return there == destination and known._replace(threshold=proxy.threshold) == proxy
 
     def _forget(self, subscription: str) -> None:

@@ -101,11 +101,12 @@ def _shaped(document: Any) -> Topology:
 def _linked(document: Mapping[str, Any], problems: list[str]) -> Topology:
     links = []
     for place, link in enumerate(_list(document["links"], "links"), start=1):
-        if not _is_link(link):
-            expected = "a pair of two names of brokers"
-            problems.append(f"links: {place}: expected {expected}, found {shown(link)}")
-        else:
-            links.append((link[0], link[1]))
+        match link:
+            case [str(one), str(other)] if one and other and one != other:
+                links.append((one, other))
+            case _:
+                expected = "a pair of two names of brokers"
+                problems.append(f"links: {place}: expected {expected}, found {shown(link)}")
     named = _list(document.get("brokers") or [], "brokers")
     brokers = tuple(dict.fromkeys([*named, *(name for link in links for name in link)]))
     if not all(isinstance(name, str) and name for name in brokers) or not brokers:
@@ -119,15 +120,6 @@ def _linked(document: Mapping[str, Any], problems: list[str]) -> Topology:
         expected = f"a way from {start} to every broker"
         problems.append(f"links: expected {expected}, found none to {missing}")
     return plain
-
-
-def _is_link(link: Any) -> bool:
-    return (
-        isinstance(link, list)
-        and len(link) == 2
-        and all(isinstance(name, str) and name for name in link)
-        and link[0] != link[1]
-    )
 
 
 def _list(value: Any, key: str) -> list[Any]:
