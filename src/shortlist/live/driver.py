@@ -15,7 +15,6 @@ from shortlist.engine.saved import Saved
 from shortlist.engine.stages import Read
 from shortlist.live.admission_files import AdmissionFiles
 from shortlist.live.files import Files
-from shortlist.live.laps import Laps
 from shortlist.live.manifest import Chain, Manifest
 from shortlist.live.outlets import ForeignEntries, Outlet, put_out
 from shortlist.live.plans import choose
@@ -25,7 +24,7 @@ from shortlist.live.registry_state import first_states
 from shortlist.live.shard import Done
 from shortlist.live.states import write_state
 from shortlist.live.tables import REFUSALS, table_of, to_bytes
-from shortlist.live.tasks import Batch, Run
+from shortlist.live.tasks import Batch, Laps, Run
 from shortlist.log.base import Moved
 from shortlist.model.command import Command
 from shortlist.model.counts import REJECTED

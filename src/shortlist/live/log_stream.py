@@ -12,7 +12,7 @@ from queue import SimpleQueue
 
 from shortlist.live.driver import Driver, Report
 from shortlist.live.heartbeats import Heartbeats
-from shortlist.live.laps import Laps
+from shortlist.live.tasks import Laps
 from shortlist.log.base import INPUT, Chunk, Log
 from shortlist.log.streams import chunks_within_bytes
 from shortlist.model.joined import Joined

@@ -212,7 +212,18 @@ class Running:
             beats = None
             if wanted.heartbeat is not None:
                 beats = Heartbeats(log, wanted.heartbeat, lambda: time.time_ns() // 1000)
-            stream = stack.enter_context(self._stream(wanted, driver, log, beats, lanes))
+
+            def told(report: Report, appended: dict[int, int]) -> None:
+                self._observer.ran(report, driver, log, appended)
+                if beats is not None:
+                    beats.close_instant(driver.manifest)
+
+            def mend() -> None:
+                lanes.mend(run_shard, lambda: self._idle_works(driver.manifest))
+
+            at_most, most_bytes = wanted.at_most, wanted.most_bytes
+            stream = LogStream(log, driver, at_most, told, most_bytes, beats=beats, idle=mend)
+            stack.enter_context(stream).start()
             looked, preparing = time.monotonic(), Preparing(files, wanted.settings)
             moves = False
             while not self._stopping.is_set() and stream.is_active:
@@ -249,36 +260,6 @@ class Running:
         # somebody may ask for another number later, which a failure must not undo
         self._shards = None
         return is_new
-
-    def _stream(
-        self,
-        wanted: Wanted,
-        driver: Driver,
-        log: Log,
-        beats: Heartbeats | None,
-        lanes: Lanes,
-    ) -> LogStream:
-        """Behind what the driver has read; it runs."""
-
-        def told(report: Report, appended: dict[int, int]) -> None:
-            self._observer.ran(report, driver, log, appended)
-            if beats is not None:
-                beats.close_instant(driver.manifest)
-
-        def mend() -> None:
-            lanes.mend(run_shard, lambda: self._idle_works(driver.manifest))
-
-        stream = LogStream(
-            log,
-            driver,
-            wanted.at_most,
-            told,
-            wanted.most_bytes,
-            beats=beats,
-            idle=mend,
-        )
-        stream.start()
-        return stream
 
     def _idle_works(self, manifest: Manifest) -> list[Work]:
         """After which shards are ready; none where what leaves is noted from the first batch on."""

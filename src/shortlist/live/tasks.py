@@ -1,5 +1,6 @@
 """The tasks of a batch: whom publishers reach, what matches, what shards deliver."""
 
+import time
 import uuid
 from collections import Counter
 from collections.abc import Callable, Sequence
@@ -15,7 +16,6 @@ from shortlist.engine.matching import NOMINATIONS
 from shortlist.engine.quarantine import Harmful
 from shortlist.live.audiences import Inquiry, nominated, reached
 from shortlist.live.files import Files, Stored
-from shortlist.live.laps import Laps
 from shortlist.live.manifest import Input, Manifest
 from shortlist.live.matching_stage import Matched, MatchWork, gathered, match
 from shortlist.live.plans import Choice
@@ -26,6 +26,25 @@ from shortlist.live.tables import joined, of_bytes, to_bytes
 from shortlist.model.counts import OTHER_TYPE
 from shortlist.model.items import COMMAND, Items
 from shortlist.model.settings import Limits
+
+
+class Laps:
+    """What took how long: seconds from one lap to the next.
+
+    >>> laps = Laps()
+    >>> laps.lap("reading")
+    >>> [*laps.seconds]
+    ['reading']
+    """
+
+    def __init__(self) -> None:
+        self._since = time.monotonic()
+        self.seconds: dict[str, float] = {}
+
+    def lap(self, name: str) -> None:
+        now = time.monotonic()
+        self.seconds[name] = self.seconds.get(name, 0.0) + now - self._since
+        self._since = now
 
 
 class OfShard(Protocol):

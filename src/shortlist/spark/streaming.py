@@ -16,9 +16,9 @@ from shortlist.intake.input_files import NoInput, input_files, is_table
 from shortlist.intake.reading import rejects_of
 from shortlist.intake.tables import check_tables
 from shortlist.live.driver import Driver, Report
-from shortlist.live.laps import Laps
 from shortlist.live.log_stream import MOST_BYTES, STOP_SECONDS, StillBusy
 from shortlist.live.manifest import Manifest
+from shortlist.live.tasks import Laps
 from shortlist.log.base import INPUT
 from shortlist.model.items import Items
 from shortlist.spark.sources import (
