@@ -32,7 +32,7 @@ from shortlist.experiments.run import Run
 from shortlist.intake.files import registry_from_documents
 from shortlist.measures.spread import traffic_saved
 from shortlist.model.publication import Publication
-from shortlist.overlay.placement import Criterion, placed
+from shortlist.overlay.placement import placed
 from shortlist.overlay.simulator import simulate
 from shortlist.overlay.strategies import STRATEGIES
 from shortlist.overlay.topology import Topology, hierarchy
@@ -112,7 +112,7 @@ def _totals(
     publishers = {f"cinema{n}": str(draws.choice(tree.brokers)) for n in range(PUBLISHERS)}
     seed = int(draws.integers(2**31))
 
-    def messages(criterion: Criterion, probes: int | None) -> int:
+    def messages(criterion: str, probes: int | None) -> int:
         homes = placed(known, tree.brokers, criterion, probes=probes, seed=seed)
         network = Topology(tree.brokers, tree.links, publishers, homes)
         return simulate(network, known, news, STRATEGIES["covering"]).traffic.total

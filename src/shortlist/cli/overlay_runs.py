@@ -121,11 +121,10 @@ def _asked(name: str | None, registry: Registry, items: Sequence[Item]) -> list[
 def _with_places(
     topology: Topology, registry: Registry, place: str, probes: int | None, seed: int
 ) -> Topology:
-    for criterion in CRITERIA:
-        if criterion == place:
-            homes = placed(registry, topology.edges, criterion, probes=probes, seed=seed)
-            return replace(topology, subscribers=homes)
-    raise typer.BadParameter(f"--place: expected one of {', '.join(CRITERIA)}; found {place!r}")
+    if place not in CRITERIA:
+        raise typer.BadParameter(f"--place: expected one of {', '.join(CRITERIA)}; found {place!r}")
+    homes = placed(registry, topology.edges, place, probes=probes, seed=seed)
+    return replace(topology, subscribers=homes)
 
 
 def grid_axes(texts: list[str] | None) -> tuple[GridAxis, ...]:

@@ -5,9 +5,8 @@ gather, so that publications which match them travel towards fewer brokers.
 """
 
 from collections import defaultdict
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from random import Random
-from typing import Literal
 
 from shortlist.covering.condition_graph import ConditionGraph, condition_graph
 from shortlist.language.parser import parse_any_where
@@ -16,9 +15,6 @@ from shortlist.model.registry import Registry
 from shortlist.model.settings import Limits
 from shortlist.model.subscription import Subscription
 from shortlist.model.vocabulary import Vocabulary
-
-Criterion = Literal["random", "top-level", "nodes", "both"]
-CRITERIA: tuple[Criterion, ...] = ("random", "top-level", "nodes", "both")
 
 
 class Server:
@@ -58,10 +54,19 @@ class Server:
         return parse_any_where(subscription.where, self._vocabulary, Limits())
 
 
+CRITERIA: Mapping[str, Callable[[Server, Sequence[Subscription]], tuple[int, ...]]] = {
+    "random": lambda server, some: (),
+    "top-level": lambda server, some: (server.new_top_level(some),),
+    "nodes": lambda server, some: (server.nodes,),
+    "both": lambda server, some: (server.new_top_level(some), server.nodes),
+}
+"""What a broker is to be avoided for, the most important first."""
+
+
 def placed(
     registry: Registry,
     brokers: Sequence[str],
-    criterion: Criterion,
+    criterion: str,
     *,
     probes: int | None = None,
     seed: int = 0,
@@ -74,25 +79,10 @@ def placed(
     homes: dict[str, str] = {}
     for subscriber, subscriptions in _by_subscriber(registry).items():
         probed = chance.sample([*brokers], min(probes or len(brokers), len(brokers)))
-        costs = {name: _cost(servers[name], subscriptions, criterion) for name in probed}
+        costs = {name: CRITERIA[criterion](servers[name], subscriptions) for name in probed}
         homes[subscriber] = min(costs, key=lambda name: costs[name])
         servers[homes[subscriber]].join(subscriptions)
     return homes
-
-
-def _cost(
-    server: Server, subscriptions: Sequence[Subscription], criterion: Criterion
-) -> tuple[int, ...]:
-    """What a broker is to be avoided for, the most important first."""
-    match criterion:
-        case "random":
-            return ()
-        case "top-level":
-            return (server.new_top_level(subscriptions),)
-        case "nodes":
-            return (server.nodes,)
-        case "both":
-            return server.new_top_level(subscriptions), server.nodes
 
 
 def _by_subscriber(registry: Registry) -> dict[str, list[Subscription]]:

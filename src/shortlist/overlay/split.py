@@ -130,23 +130,23 @@ class SplitShortlists:
         Returns messages, and what is delivered here.
         """
         deliveries, sends = [], []
-        matched: dict[tuple[Order, str], tuple[Feeds, list[Delivery]]] = {}
+        matched: dict[tuple[Order, str], list[tuple[Feeds, Delivery]]] = {}
         for delivery in found:
             order = delivery.publication.time, delivery.publication.position
             feeds = self._fed_by(delivery.shortlist, order)
             if feeds is None:
                 deliveries.append(delivery)
             else:
-                key = order, feeds.shortlist.id
-                matched.setdefault(key, (feeds, []))[1].append(delivery)
-        for _, (feeds, together) in sorted(matched.items(), key=lambda item: item[0]):
-            sends += self._matched(feeds, together)
+                matched.setdefault((order, feeds.shortlist.id), []).append((feeds, delivery))
+        for _, together in sorted(matched.items(), key=lambda item: item[0]):
+            sends += self._matched(together)
         return sends, deliveries + self._home.decided(until)
 
-    def _matched(self, feeds: Feeds, together: list[Delivery]) -> list[Send]:
+    def _matched(self, together: list[tuple[Feeds, Delivery]]) -> list[Send]:
         """A publication matches members of one shortlist here."""
-        name, publication = feeds.shortlist.id, together[0].publication
-        matches = tuple(sorted(self._scored(delivery) for delivery in together))
+        feeds, first = together[0]
+        name, publication = feeds.shortlist.id, first.publication
+        matches = tuple(sorted(_scored(delivery, of.weight) for of, delivery in together))
 
         def told(some: tuple[ScoredMatch, ...], novelty: float | None) -> Matches:
             return Matches(
@@ -170,13 +170,6 @@ class SplitShortlists:
         if replica.untold >= self._exchange:
             messages.append(self._counts(feeds, replica))
         return self._send(messages)
-
-    def _scored(self, delivery: Delivery) -> ScoredMatch:
-        order = delivery.publication.time, delivery.publication.position
-        feeds = self._fed_by(delivery.shortlist, order)
-        assert feeds is not None
-        degrees = delivery.possibility, delivery.necessity
-        return ScoredMatch(delivery.subscription, delivery.score, *degrees, feeds.weight)
 
     def _join(self, feeds: Feeds) -> list[Send]:
         """The first member that is held here asks how things are."""
@@ -219,3 +212,8 @@ class SplitShortlists:
             else:
                 sends.append(Send(self._next_hops[message.to], message))
         return sends
+
+
+def _scored(delivery: Delivery, weight: float) -> ScoredMatch:
+    degrees = delivery.possibility, delivery.necessity
+    return ScoredMatch(delivery.subscription, delivery.score, *degrees, weight)

@@ -15,7 +15,7 @@ links; the state that is saved now and then only says from where to read them ag
 import json
 import secrets
 from collections import Counter
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from hashlib import sha256
 from typing import Any
@@ -350,16 +350,13 @@ class Site:
         self._former = state
         self._broker.restore(state["broker"])
         # commands that were read and are not carried out yet have to be read again
-        for chunk in self._chunks(state["passed"], self._position):
-            for offset, command in chunk.commands:
-                self._own.note(offset, command)
-
-    def _chunks(self, after: int, until: int) -> Iterator[Chunk]:
-        while after < until:
+        after: int = state["passed"]
+        while after < self._position:
             chunk = self._entries.after(after, self._broker.mentioned)
             if chunk is None:
                 return
-            yield chunk
+            for offset, command in chunk.commands:
+                self._own.note(offset, command)
             after = chunk.last
 
 
