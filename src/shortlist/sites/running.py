@@ -3,6 +3,7 @@
 import json
 import threading
 import time
+from collections import Counter, defaultdict
 from collections.abc import Mapping
 from concurrent.futures import FIRST_COMPLETED, Future, ThreadPoolExecutor, wait
 from contextlib import ExitStack, closing
@@ -111,103 +112,95 @@ class Running:
             _Loop(site, log, folder, logs, pool, self._observer).run(self._stopping)
 
 
+@dataclass(slots=True)
 class _Loop:
     """Exchanges with every neighbour, each in its own time: one that is out keeps no other."""
 
-    def __init__(
-        self,
-        site: Site,
-        log: Log,
-        folder: Path,
-        logs: Mapping[str, Log],
-        pool: ThreadPoolExecutor,
-        observer: Observer,
-    ) -> None:
-        self._site = site
-        self._log = log
-        self._folder = folder
-        self._logs = logs
-        self._pool = pool
-        self._observer = observer
-        self._under_way: dict[str, Future[Exchanged]] = {}
-        self._due = dict.fromkeys(logs, 0.0)
-        self._failures = dict.fromkeys(logs, 0)
-        self._saved: Any = None
-        self._save_at = time.monotonic() + SAVE_SECONDS
-        self._status_at = 0.0
-        self._refresh_at = 0.0
+    site: Site
+    log: Log
+    folder: Path
+    logs: Mapping[str, Log]
+    pool: ThreadPoolExecutor
+    observer: Observer
+    under_way: dict[str, Future[Exchanged]] = field(default_factory=dict)
+    due: defaultdict[str, float] = field(default_factory=lambda: defaultdict(float))
+    failures: Counter[str] = field(default_factory=Counter)
+    saved: bytes | None = None
+    save_at: float = field(default_factory=lambda: time.monotonic() + SAVE_SECONDS)
+    status_at: float = 0.0
+    refresh_at: float = 0.0
 
     def run(self, stopping: threading.Event) -> None:
         while not stopping.is_set():
-            is_busy = self._site.advance()
-            if is_busy or time.monotonic() >= self._refresh_at:
-                self._site.refresh()
-                self._refresh_at = time.monotonic() + 4 * POLL_SECONDS
+            is_busy = self.site.advance()
+            if is_busy or time.monotonic() >= self.refresh_at:
+                self.site.refresh()
+                self.refresh_at = time.monotonic() + 4 * POLL_SECONDS
             self._start_exchanges()
             self._end_exchanges()
-            self._site.admit()
+            self.site.admit()
             self._save_if_due()
             self._tell_if_due()
             if not is_busy:
                 self._rest(stopping)
-        wait([*self._under_way.values()], timeout=LINK_PATIENCE)
+        wait([*self.under_way.values()], timeout=LINK_PATIENCE)
         self._end_exchanges()
-        self._site.admit()
+        self.site.admit()
         self._save()
 
     def _start_exchanges(self) -> None:
-        for name, log in self._logs.items():
-            if name not in self._under_way and time.monotonic() >= self._due[name]:
-                work = self._site.work(name)
-                mine = self._site.name
+        for name, log in self.logs.items():
+            if name not in self.under_way and time.monotonic() >= self.due[name]:
+                work = self.site.work(name)
+                mine = self.site.name
                 out, into = stream_of(mine, name), stream_of(name, mine)
-                self._under_way[name] = self._pool.submit(exchange, log, out, into, work)
+                self.under_way[name] = self.pool.submit(exchange, log, out, into, work)
 
     def _end_exchanges(self) -> None:
-        for name, future in [*self._under_way.items()]:
+        for name, future in [*self.under_way.items()]:
             if not future.done():
                 continue
-            del self._under_way[name]
+            del self.under_way[name]
             try:
                 done = future.result()
             except (LogUnavailable, Moved) as error:
-                self._failures[name] += not isinstance(error, Moved)
-                self._site.failed(name, str(error))
-                pause = min(0.05 * 2 ** self._failures[name], LONGEST_PAUSE)
-                self._due[name] = time.monotonic() + pause
+                self.failures[name] += not isinstance(error, Moved)
+                self.site.failed(name, str(error))
+                pause = min(0.05 * 2 ** self.failures[name], LONGEST_PAUSE)
+                self.due[name] = time.monotonic() + pause
                 continue
-            self._failures[name] = 0
-            goes_on = self._site.took(name, done)
-            self._site.links[name].heard = now()
-            self._due[name] = time.monotonic() + (0.0 if goes_on else POLL_SECONDS)
+            self.failures[name] = 0
+            goes_on = self.site.took(name, done)
+            self.site.links[name].heard = now()
+            self.due[name] = time.monotonic() + (0.0 if goes_on else POLL_SECONDS)
 
     def _rest(self, stopping: threading.Event) -> None:
         """Until an exchange ends, or it is time to look again."""
-        if self._under_way:
-            wait([*self._under_way.values()], timeout=POLL_SECONDS, return_when=FIRST_COMPLETED)
-        elif min(self._due.values()) > time.monotonic():
+        if self.under_way:
+            wait([*self.under_way.values()], timeout=POLL_SECONDS, return_when=FIRST_COMPLETED)
+        elif min(self.due.values()) > time.monotonic():
             stopping.wait(POLL_SECONDS / 4)
 
     def _save_if_due(self) -> None:
-        if time.monotonic() >= self._save_at:
+        if time.monotonic() >= self.save_at:
             began = time.monotonic()
             self._save()
             ended = time.monotonic()
-            self._save_at = ended + max(SAVE_SECONDS, SAVE_SHARE * (ended - began))
+            self.save_at = ended + max(SAVE_SECONDS, SAVE_SHARE * (ended - began))
 
     def _save(self) -> None:
-        state = json.dumps(self._site.state()).encode()
-        if state != self._saved:
-            write_state(self._folder, state)
-            self._saved = state
+        state = json.dumps(self.site.state()).encode()
+        if state != self.saved:
+            write_state(self.folder, state)
+            self.saved = state
 
     def _tell_if_due(self) -> None:
-        if time.monotonic() >= self._status_at:
-            self._status_at = time.monotonic() + STATUS_SECONDS
-            links = self._site.status()
-            self._observer.changed(links)
+        if time.monotonic() >= self.status_at:
+            self.status_at = time.monotonic() + STATUS_SECONDS
+            links = self.site.status()
+            self.observer.changed(links)
             told = {"told": now(), "links": links}
-            change_json(self._log, STATUS, lambda known: told)
+            change_json(self.log, STATUS, lambda known: told)
 
 
 def state_folder(log: Log) -> Path:
