@@ -113,7 +113,7 @@ def test_a_process_packs_them():
     (kept,) = (kept for _, kept in SHARDS._kept.values())
     assert kept._folding.is_busy
     finished(kept._folding)
-    finished(deployment.driver._admission_files._registry._folding)
+    finished(deployment.driver._admission_files._folding)
     before = beside(deployment)
     for second in range(4, 6):
         deployment.run([(second + 1, subscribe(second, second))])
@@ -126,7 +126,7 @@ def test_a_process_packs_them():
     deployment.start()
     report = deployment.run([(7, at(7, "f", 2)), (8, at(8, "g", 2))])
     assert report.deliveries["shortlist"].to_pylist() == ["n3", "n4", "n5", "s"]
-    for process in (kept._folding, first._admission_files._registry._folding):
+    for process in (kept._folding, first._admission_files._folding):
         finished(process)
 
 

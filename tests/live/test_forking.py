@@ -20,8 +20,8 @@ if __name__ == "__main__":
     if {with_threads}:
         threading.Thread(target=signal.pause, daemon=True).start()
     children = [fork_here(tell_parents) for _ in range(2)]
-    for child in children:
-        print(child.process.pid, child.connection.recv() == os.getpid(), flush=True)
+    for process, connection in children:
+        print(process.pid, connection.recv() == os.getpid(), flush=True)
     signal.pause()
 """
 
@@ -62,9 +62,9 @@ def is_alive(pid):
 
 
 def test_arguments():
-    child = fork(send_back, 1, "two")
-    assert child.connection.recv() == (1, "two")
-    child.process.join()
+    process, connection = fork(send_back, 1, "two")
+    assert connection.recv() == (1, "two")
+    process.join()
 
 
 def send_back(asked, *arguments):

@@ -29,16 +29,16 @@ def begin_to_read(
     folder, for so many shards."""
     if not (os.path.isfile(path) or os.path.isdir(path)):  # a pipe is read once, and only here
         return lambda: read_registry(path, limits)
-    child = fork_here(_read, path, limits, into)
+    process, connection = fork_here(_read, path, limits, into)
 
     def read() -> Registry | CompiledRegistry:
         try:
-            found = child.connection.recv()
+            found = connection.recv()
         except (EOFError, OSError):  # whatever has ended it
             return read_registry(path, limits)
         finally:
-            child.process.terminate()
-            child.process.join()
+            process.terminate()
+            process.join()
         if isinstance(found, Registry | CompiledRegistry):
             return found
         raise InvalidRegistry(found)

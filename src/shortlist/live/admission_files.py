@@ -46,6 +46,11 @@ class AdmissionFiles:
         self._accepted = Segments(files, "accepted", ACCEPTED)
         self._waiting = Segments(files, "waiting", WAITING)
         self._quarantine = Segments(files, "quarantine", QUARANTINE)
+        self._folding = Folding()
+        self._beside = 0
+        """Commands beside the registry as it was packed last."""
+        self._begun: tuple[Chain, int] | None = None
+        """The chain that is packed in the background, and the commands in it."""
 
     def recall(self, manifest: Manifest) -> Admission:
         """What the driver before this one knew; or this one, if it has just begun."""
@@ -55,7 +60,7 @@ class AdmissionFiles:
         for command in commands:
             admission.follow(command)
             beside += 1
-        self._registry = RegistryChain(self._files, self._settings, beside)
+        self._folding, self._beside, self._begun = Folding(), beside, None
         waiting = self._waiting.rows(manifest.waiting, manifest.reached)
         read = LineReader(
             vocabulary,
@@ -92,7 +97,7 @@ class AdmissionFiles:
             put_aside, aside = (), table_of(held.values(), QUARANTINE)
         return replace(
             before,
-            registry=self._registry.followed(before.registry, admission.roster, found, token),
+            registry=self._followed(before.registry, admission.roster, found, token),
             accepted=self._accepted.extended(
                 before.accepted, pa.Table.from_batches(found.accepted, ACCEPTED), forgotten
             ),
@@ -112,21 +117,9 @@ class AdmissionFiles:
             return Admission(registry, settings), commands
         return recalled_admission(manifest.registry, self._files, settings)
 
-
-class RegistryChain:
-    """Adds what batches change; where that is much, the registry is packed again."""
-
-    def __init__(self, files: Files, settings: Settings, beside: int) -> None:
-        """So many commands stand beside the registry of the chain that comes first."""
-        self._files = files
-        self._settings = settings
-        self._beside = beside
-        self._folding = Folding()
-        self._begun: tuple[Chain, int] | None = None
-        """The chain that is packed in the background, and the commands in it."""
-
-    def followed(self, chain: Chain, roster: Roster, found: Admitted, token: str) -> Chain:
-        """The chain behind a batch; the roster is as after it."""
+    def _followed(self, chain: Chain, roster: Roster, found: Admitted, token: str) -> Chain:
+        """A registry with what a batch changes, behind which the roster is so; packed again where
+        that is much."""
         if not found.commands:
             return chain
         chain, subscriptions = self._folded(chain), len(roster.subscriptions)

@@ -8,7 +8,7 @@ from multiprocessing import forkserver, get_context
 from multiprocessing.connection import Connection
 from multiprocessing.context import ForkContext, ForkServerContext
 from multiprocessing.process import BaseProcess
-from typing import Any, NamedTuple
+from typing import Any
 from weakref import WeakSet
 
 PRELOADED = "shortlist.live.preloaded"
@@ -18,11 +18,8 @@ _ours: WeakSet[Connection] = WeakSet()
 process is killed, and whoever waits at the other end would not hear of it."""
 
 
-class Child(NamedTuple):
-    """A process, and the connection to it."""
-
-    process: BaseProcess
-    connection: Connection
+Child = tuple[BaseProcess, Connection]
+"""A process, and the connection to it."""
 
 
 def fork_here(run: Callable[..., None], *arguments: Any) -> Child:
@@ -50,7 +47,7 @@ def _forked(
     process = context.Process(target=_run, args=(run, theirs, *arguments), daemon=True)
     process.start()
     theirs.close()
-    return Child(process, ours)
+    return process, ours
 
 
 def _run(run: Callable[..., None], theirs: Connection, *arguments: Any) -> None:
