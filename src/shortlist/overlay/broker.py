@@ -25,6 +25,7 @@ from shortlist.model.delivery import Delivery
 from shortlist.model.items import Items
 from shortlist.model.registry import Registry
 from shortlist.model.settings import Limits
+from shortlist.model.times import END_OF_TIME
 from shortlist.overlay.local import Local
 from shortlist.overlay.messages import (
     Advertisements,
@@ -32,6 +33,7 @@ from shortlist.overlay.messages import (
     Counts,
     Matches,
     Message,
+    Order,
     Proxies,
     Proxy,
     Publications,
@@ -39,6 +41,7 @@ from shortlist.overlay.messages import (
     Totals,
     has_threshold,
 )
+from shortlist.overlay.proxy_table import ProxyTable
 from shortlist.overlay.split import Feeds, SplitShortlists
 
 if TYPE_CHECKING:
@@ -86,12 +89,36 @@ class Options:
     in between; None: homes hear of every match, and decide."""
 
 
+class _Kept(NamedTuple):
+    """A publication that somebody may want yet."""
+
+    items: Items
+    origin: str
+    sent: set[str]
+    """Who has it."""
+
+    @property
+    def order(self) -> Order:
+        return int(self.items.times[0]), int(self.items.positions[0])
+
+    def end(self, longest: int | None) -> int:
+        """When it has left a window of such a length, or has expired."""
+        expiry = int(self.items.numbers("expiry", END_OF_TIME)[0])
+        return expiry if longest is None else min(expiry, self.order[0] + longest)
+
+
 class Broker(ABC):
     """What all strategies share: the shortlists that live here, and their thresholds.
 
     A strategy says what others are told of local subscriptions (`_announce`), what it makes of what
-    it is told, and where publications go next.
+    it is told, and where publications go next. If it knows proxies, they are in the table.
+
+    Withheld is not dropped: what nobody wants is kept for as long as the longest window, and sent
+    to whoever relaxes a threshold so far that it is wanted.
     """
+
+    sends_directly = False
+    """Whether a destination is any broker, or a neighbour."""
 
     def __init__(self, place: Place, registry: Registry, options: Options) -> None:
         self.name = place.name
@@ -103,6 +130,8 @@ class Broker(ABC):
         self._roster = Roster(registry.vocabulary, options.limits)
         self.split = SplitShortlists(place.name, place.next_hops, options.exchange)
         """What is done here for shortlists whose subscriptions live at several brokers."""
+        self._table = ProxyTable(registry.vocabulary, options.limits)
+        self._kept: list[_Kept] = []
         self._mine: dict[str, Proxy] = {}
         """The local subscriptions, as others are to know them."""
         self._thresholds: dict[str, float] = {}
@@ -116,7 +145,7 @@ class Broker(ABC):
     @property
     def known_elsewhere(self) -> int:
         """How many subscriptions of other brokers are known here."""
-        return 0
+        return sum(1 for _ in self._table.proxies(but=self.name))
 
     def start(self) -> list[Send]:
         """Tells others what the registry holds."""
@@ -192,6 +221,9 @@ class Broker(ABC):
 
     def tick(self, now: int) -> list[Send]:
         """It is this instant: what leaves at it, or before it, does not count any more."""
+        if self._kept:
+            longest, settled = self._table.longest_window(), now - self._options.slack
+            self._kept = [kept for kept in self._kept if kept.end(longest) > settled]
         self._now = max(self._now, now)
         return self._tell_thresholds()
 
@@ -231,6 +263,58 @@ class Broker(ABC):
         if not is_new.any():
             return []
         return self._route(sender, replace(message, items=message.items.kept(is_new)), hop)
+
+    def _learn(self, destination: str, message: Proxies, hop: int) -> list[Send]:
+        """Takes in what is said of proxies; what they want of all that was withheld is sent."""
+        for name in message.dropped:
+            self._table.drop(destination, name)
+        relaxed = [
+            proxy
+            for proxy in (*message.put, *message.updated)
+            if proxy.is_thresholded and self._table.relaxes(destination, proxy)
+        ]
+        for proxy in (*message.put, *message.updated):
+            self._table.put(destination, proxy)
+        if not relaxed:
+            return []
+        since = min(proxy.born for proxy in relaxed)
+        kept = [each for each in self._kept if each.order > since and destination not in each.sent]
+        if not kept:
+            return []
+        wanted = self._table.wanted(Items.joined([each.items for each in kept])).get(destination)
+        if wanted is None:
+            return []
+        sends = []
+        for each, is_wanted in zip(kept, wanted.tolist(), strict=True):
+            if is_wanted:
+                each.sent.add(destination)
+                late = Publications(items=each.items, kind="deliver", origin=each.origin)
+                sends.append(self._send(destination, late, hop))
+        return sends
+
+    def _pass_on(self, message: Publications, but: Collection[str], hop: int) -> list[Send]:
+        """Sends publications to everyone who wants them and does not have them."""
+        items, sends = message.items, []
+        onward = replace(message, kind="deliver", to=None, rounds=max(0, message.rounds - 1))
+        sent: list[set[str]] = [{*but} for _ in range(len(items))]
+        for destination, wanted in self._table.wanted(items).items():
+            if destination in but:
+                continue
+            some = replace(onward, items=items.kept(wanted))
+            sends.append(self._send(destination, some, hop))
+            for place in wanted.nonzero()[0].tolist():
+                sent[place].add(destination)
+        if self._options.withholds and self._table.longest_window() != 0:
+            self._kept += [
+                _Kept(items.between(place, place + 1), message.origin, sent[place])
+                for place in range(len(items))
+            ]
+        return sends
+
+    def _send(self, destination: str, message: Publications, hop: int) -> Send:
+        if self.sends_directly:
+            return Send(destination, message, 1, is_direct=True)
+        return Send(destination, message, hop + 1)
 
     def _noted(self, command: Subscribe) -> Proxy:
         subscription = command.subscription

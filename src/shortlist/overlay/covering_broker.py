@@ -14,15 +14,14 @@ import pyarrow as pa
 from shortlist.model.advertisement import Advertisement
 from shortlist.model.items import Items
 from shortlist.model.registry import Registry
-from shortlist.overlay.broker import Options, Place
+from shortlist.overlay.broker import Broker, Options, Place
 from shortlist.overlay.frontier import Judge, Rule, Uncovered
 from shortlist.overlay.messages import Advertisements, Proxies, Proxy, Publications, Send
-from shortlist.overlay.table_broker import TableBroker
 
 MakeRule = Callable[[Judge], Rule]
 
 
-class Covering(TableBroker):
+class Covering(Broker):
     """Forwards to each neighbour what its rule picks of all that did not come from there.
 
     After every change (`flush`) the broker compares what a neighbour should know with what it was

@@ -2,7 +2,6 @@
 
 from shortlist.overlay.broker import Broker
 from shortlist.overlay.messages import Proxies, Publications, Send
-from shortlist.overlay.table_broker import TableBroker
 
 
 class PublicationFlooding(Broker):
@@ -16,7 +15,7 @@ class PublicationFlooding(Broker):
         return [Send(name, message, hop + 1) for name in self._place.neighbours if name != sender]
 
 
-class SubscriptionFlooding(TableBroker):
+class SubscriptionFlooding(Broker):
     """Every broker knows every subscription; publications go straight to those who want them."""
 
     sends_directly = True

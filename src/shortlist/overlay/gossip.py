@@ -8,12 +8,11 @@ from random import Random
 import numpy as np
 
 from shortlist.model.registry import Registry
-from shortlist.overlay.broker import Options, Place
+from shortlist.overlay.broker import Broker, Options, Place
 from shortlist.overlay.messages import Proxies, Publications, Send
-from shortlist.overlay.table_broker import TableBroker
 
 
-class Gossip(TableBroker):
+class Gossip(Broker):
     """Whoever hears a publication first passes it on to `fan_out` neighbours.
 
     An informed one knows the subscriptions of its neighbours too, and passes on what they want

@@ -23,9 +23,8 @@ from shortlist.model.paths import Path
 from shortlist.model.registry import Registry
 from shortlist.model.subscription import Subscription
 from shortlist.model.vocabulary import Vocabulary
-from shortlist.overlay.broker import Options, Place
+from shortlist.overlay.broker import Broker, Options, Place
 from shortlist.overlay.messages import Proxies, Publications, Send
-from shortlist.overlay.table_broker import TableBroker
 
 ABSENT = -1
 """The cell, along an axis, of publications that do not have the attribute."""
@@ -85,7 +84,7 @@ class GridAxis(NamedTuple):
         return where_intersects(both, None, vocabulary, crisp_values_only=True)
 
 
-class Rendezvous(TableBroker):
+class Rendezvous(Broker):
     """Subscriptions and publications travel to the brokers of their cells; from there publications
     go straight to those who want them."""
 
