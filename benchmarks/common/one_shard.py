@@ -11,7 +11,7 @@ import pyarrow as pa
 
 from shortlist.live.driver import Driver, Report, begin
 from shortlist.live.files import Files
-from shortlist.live.folder_registers import FolderRegisters
+from shortlist.live.registers import FolderRegisters
 from shortlist.model.registry import Registry
 from shortlist.model.settings import Settings
 

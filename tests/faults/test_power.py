@@ -6,7 +6,7 @@ import pytest
 
 from shortlist.live.files import Files
 from shortlist.live.folder_outlet import FolderOutlet
-from shortlist.live.folder_registers import FolderRegisters
+from shortlist.live.registers import FolderRegisters
 from shortlist.live.tables import REFUSALS, table_of
 from shortlist.log import durable
 from tests.faults.failing_io import Died, Machine

@@ -19,11 +19,10 @@ from shortlist.live import driver as live
 from shortlist.live.driver import Driver, Finished, begin
 from shortlist.live.files import Files
 from shortlist.live.folder_outlet import FolderOutlet
-from shortlist.live.folder_registers import FolderRegisters
 from shortlist.live.here import run_here
 from shortlist.live.log_stream import LogStream
 from shortlist.live.places import files_in
-from shortlist.live.registers import committed, has_deployment
+from shortlist.live.registers import FolderRegisters, committed, has_deployment
 from shortlist.live.rescaling import ask_for_shards
 from shortlist.live.running import Running, Wanted
 from shortlist.live.savepoint import NotPutOut, export, restore

@@ -7,9 +7,9 @@ import pytest
 
 from shortlist.intake.files import registry_from_documents
 from shortlist.live.driver import Finished
-from shortlist.live.folder_registers import FolderRegisters
 from shortlist.live.manifest import Manifest
 from shortlist.live.outlets import ForeignEntries, LogOutlet
+from shortlist.live.registers import FolderRegisters
 from shortlist.live.savepoint import NotPutOut, export, restore
 from shortlist.live.tables import REFUSALS, table_of
 from shortlist.log.base import DELIVERIES, INPUT, Moved

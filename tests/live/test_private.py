@@ -7,9 +7,9 @@ from pathlib import Path
 
 import pytest
 
-from shortlist.live.folder_registers import FolderRegisters
 from shortlist.live.locking import only_driver
 from shortlist.live.logs import tell, written_logs
+from shortlist.live.registers import FolderRegisters
 from shortlist.live.running import Wanted
 from shortlist.live.savepoint import export
 from shortlist.log.nats import NatsNames

@@ -18,7 +18,7 @@ from shortlist.jobs.job import Counts, Job, Streamed
 from shortlist.jobs.sinks import delivery_writer, reject_lines, write_lines
 from shortlist.live.driver import Driver, begin
 from shortlist.live.files import Files
-from shortlist.live.folder_registers import FolderRegisters
+from shortlist.live.registers import FolderRegisters
 from shortlist.live.tasks import Run
 from shortlist.model.counts import OTHER_TYPE, labelled
 from shortlist.model.items import Items

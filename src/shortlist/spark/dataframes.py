@@ -12,11 +12,10 @@ from shortlist.intake.input_files import NoInput
 from shortlist.intake.tables import row_document
 from shortlist.live.driver import Driver, begin
 from shortlist.live.folder_outlet import FolderOutlet
-from shortlist.live.folder_registers import FolderRegisters
 from shortlist.live.locking import only_driver
 from shortlist.live.outlets import Outlet
 from shortlist.live.places import files_in
-from shortlist.live.registers import has_deployment
+from shortlist.live.registers import FolderRegisters, has_deployment
 from shortlist.live.registry_folder import CompiledRegistry, NotCompiled
 from shortlist.model.registry import Registry
 from shortlist.model.settings import Limits, PlanSetting, Settings
