@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 
 from shortlist.live.files import Files
-from shortlist.live.folder_outlet import FolderOutlet
+from shortlist.live.outlets import FolderOutlet
 from shortlist.live.registers import FolderRegisters
 from shortlist.live.tables import REFUSALS, table_of
 from shortlist.log import durable

@@ -18,9 +18,9 @@ from shortlist.live import audiences, manifest, matching_stage, running, segment
 from shortlist.live import driver as live
 from shortlist.live.driver import Driver, Finished, begin
 from shortlist.live.files import Files
-from shortlist.live.folder_outlet import FolderOutlet
 from shortlist.live.here import run_here
 from shortlist.live.log_stream import LogStream
+from shortlist.live.outlets import FolderOutlet
 from shortlist.live.places import files_in
 from shortlist.live.registers import FolderRegisters, committed, has_deployment
 from shortlist.live.rescaling import ask_for_shards

@@ -2,8 +2,7 @@
 
 import pytest
 
-from shortlist.live.folder_outlet import FolderOutlet
-from shortlist.live.outlets import ForeignEntries
+from shortlist.live.outlets import FolderOutlet, ForeignEntries
 from shortlist.live.tables import REFUSALS, table_of
 
 SOME = table_of([(7, "{}", "expected an id", "unreadable")], REFUSALS)

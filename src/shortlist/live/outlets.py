@@ -2,6 +2,7 @@
 
 import json
 from collections.abc import Iterator
+from pathlib import Path
 from typing import Protocol
 
 import numpy as np
@@ -14,6 +15,7 @@ from shortlist.live.files import Files
 from shortlist.live.manifest import Manifest, Output
 from shortlist.live.tables import DEPARTED, joined, of_bytes
 from shortlist.log.base import DELIVERIES, DEPARTURES, REJECTS, Log
+from shortlist.log.durable import make_durable, make_folder, write_whole
 from shortlist.model.joined import Joined, JoinedTexts
 from shortlist.model.problem import ShortlistError
 
@@ -111,6 +113,49 @@ class LogOutlet:
                 named = keyed.column("shortlist").slice(done).combine_chunks()
                 keys = JoinedTexts(joined_texts(named))
             self._log.append(stream, lines[done:], keys=keys, expected_end=end)
+
+
+class FolderOutlet:
+    """Files in a folder: one for each batch that led to something, in order of name.
+
+    They are named by the number of deliveries before them, so that none is written twice.
+
+    >>> import tempfile
+    >>> from shortlist.live.tables import REFUSALS, table_of
+    >>> folder = Path(tempfile.mkdtemp())
+    >>> outlet = FolderOutlet(folder)
+    >>> refusals = table_of([(7, "{}", "expected an id", "unreadable")], REFUSALS)
+    >>> for _ in range(2):
+    ...     outlet.reject(0, refusals)
+    >>> [path.relative_to(folder).as_posix() for path in folder.rglob("*.*")]
+    ['rejects/000000000000.jsonl']
+    """
+
+    def __init__(self, folder: str | Path) -> None:
+        self._folder = Path(folder).absolute()
+
+    def deliver(self, before: int, deliveries: pa.Table) -> None:
+        self._put("deliveries", before, columns.file_text(deliveries, with_data=True))
+
+    def depart(self, before: int, departures: pa.Table) -> None:
+        lines = departures.column("line").to_pylist()
+        self._put("departures", before, "".join(f"{line}\n" for line in lines).encode())
+
+    def reject(self, before: int, refusals: pa.Table) -> None:
+        self._put("rejects", before, b"".join(line + b"\n" for line in reject_lines(refusals)))
+
+    def _put(self, kind: str, before: int, content: bytes) -> None:
+        """A file that is whole when it is there, and durable when this returns."""
+        target = self._folder / kind / f"{before:012}.jsonl"
+        make_folder(target.parent)
+        if not target.exists():
+            write_whole(target, content)
+        elif target.read_bytes() != content:
+            raise ForeignEntries(
+                f"{target}: expected what was to be written, found something else: is it the"
+                " output of another run?"
+            )
+        make_durable(target.parent)
 
 
 def joined_texts(texts: pa.StringArray | pa.LargeStringArray) -> Joined:

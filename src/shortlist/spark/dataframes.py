@@ -11,9 +11,8 @@ from shortlist.intake.files import read_registry, registry_from_documents
 from shortlist.intake.input_files import NoInput
 from shortlist.intake.tables import row_document
 from shortlist.live.driver import Driver, begin
-from shortlist.live.folder_outlet import FolderOutlet
 from shortlist.live.locking import only_driver
-from shortlist.live.outlets import Outlet
+from shortlist.live.outlets import FolderOutlet, Outlet
 from shortlist.live.places import files_in
 from shortlist.live.registers import FolderRegisters, has_deployment
 from shortlist.live.registry_folder import CompiledRegistry, NotCompiled
