@@ -5,12 +5,11 @@ import pytest
 from shortlist.model.command import Define, Retract
 from shortlist.model.publication import Publication
 from shortlist.overlay.broker import StrategySettings
-from shortlist.overlay.central import central
+from shortlist.overlay.central import NotRoutable, central
 from shortlist.overlay.drawing import drawn
 from shortlist.overlay.message_model import Setting
 from shortlist.overlay.simulator import Network, simulate
 from shortlist.overlay.strategies import STRATEGIES
-from shortlist.overlay.taken import NotRoutable
 from shortlist.overlay.topology import Topology, hierarchy, star
 from tests.overlay.small_worlds import publication, registry
 

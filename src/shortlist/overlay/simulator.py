@@ -23,12 +23,11 @@ from shortlist.model.registry import Registry
 from shortlist.model.settings import Settings
 from shortlist.model.times import END_OF_TIME
 from shortlist.overlay.broker import Broker, Options, Place, StrategySettings
-from shortlist.overlay.central import admitting
+from shortlist.overlay.central import admitting, check_taken, ever, split_shortlists
 from shortlist.overlay.homes import Homes, Told
 from shortlist.overlay.messages import Send, has_threshold
 from shortlist.overlay.report import Report, Traffic
 from shortlist.overlay.strategies import Strategy, likely_axes
-from shortlist.overlay.taken import check_taken, ever, split_shortlists
 from shortlist.overlay.topology import Topology
 
 MESSAGE, FLUSH, TICK, ITEM, SETTLE = range(5)
