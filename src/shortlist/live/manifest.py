@@ -42,13 +42,6 @@ class Input:
     replacing: tuple[int, ...] = ()
     """The positions of publications that take others back, where lanes match."""
 
-    @property
-    def beside(self) -> Iterator[str]:
-        """The files that say more of the items."""
-        if self.chosen is not None:
-            yield self.chosen
-        yield from (piece.file for piece in self.matches or ())
-
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Chain:
@@ -193,14 +186,19 @@ class Manifest:
         """All of the state but what stands beside items, and what the deployment began with."""
         for chain in (self.registry, *self.shards):
             yield from chain.first
-        yield from (taken.items for taken in self.inputs)
+            for taken in chain.inputs:
+                yield taken.items
         yield from (kept.file for kept in (*self.accepted, *self.waiting, *self.quarantine))
 
     @property
     def state_files(self) -> Iterator[str]:
-        yield from (stored.name for stored in self.stored)
+        for stored in self.stored:
+            yield stored.name
         for taken in self.inputs:
-            yield from taken.beside
+            if taken.chosen is not None:
+                yield taken.chosen
+            for piece in taken.matches or ():
+                yield piece.file
         if self.first_registry is not None:
             yield self.first_registry.name
 

@@ -58,8 +58,10 @@ def export(log: Log, files: Files, target: Path) -> int:
         for name in sorted({*manifest.state_files}):
             archive.writestr(f"{FOLDER}{name}", files.read(name))
         archive.comment = f"{FORMAT} {VERSION} {'0' * DIGITS}".encode()
-    said = content.getvalue()[:-DIGITS]
-    write_whole(target, said + sha256(said).hexdigest().encode(), open_private)
+    digest = sha256(content.getbuffer()[:-DIGITS]).hexdigest()
+    content.seek(-DIGITS, io.SEEK_END)
+    content.write(digest.encode())
+    write_whole(target, content.getbuffer(), open_private)
     return len(unread)
 
 

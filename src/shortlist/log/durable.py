@@ -17,7 +17,7 @@ def make_durable(folder: Path) -> None:
 
 
 def write_whole(
-    target: Path, content: bytes, opener: Callable[[str, int], int] | None = None
+    target: Path, content: bytes | memoryview, opener: Callable[[str, int], int] | None = None
 ) -> None:
     """A file that is whole when it is there, in place of what was there before; when this returns,
     its content is durable, and with `make_durable` its name."""
