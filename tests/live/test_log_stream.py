@@ -186,3 +186,37 @@ def test_what_cannot_be_put_out_is_raised_and_nothing_else_committed(log, slow):
         with pytest.raises(OSError, match="no room"):
             stream.stop()
     assert driver.manifest.number == 1
+
+
+def test_the_next_whole_batch_is_read_while_shards_are_at_work(tmp_path, log, monkeypatch):
+    """By then a command of the batch before has changed what is wanted of publications."""
+    may, read = threading.Event(), []
+
+    def run(task, works):
+        assert may.wait(30)
+        return run_here(task, works)
+
+    def unread(stream, after, most):
+        read.append((after, threading.current_thread().name))
+        return original(stream, after, most)
+
+    original = LogStream._unread
+    monkeypatch.setattr(LogStream, "_unread", unread)
+    driver = driving(log, tmp_path, registry_from_documents({}), run)
+    cheap = {"id": "cheap", "where": "rent < 900"}
+    lines = [{"time": "2026-03-01T00:00:00Z", "subscribe": cheap}]
+    lines += [
+        json.loads(publication(second)) | {"data": {"rent": 890 + 2 * second}}
+        for second in range(1, 10)
+    ]
+    with LogStream(log, driver, 4, lambda *_: None) as stream:
+        log.append(INPUT, [json.dumps(line).encode() for line in lines])
+        stream.start()
+        wait_until(lambda: (4, "reading") in read, "the second batch to be read")
+        assert driver.manifest.number == 0
+        may.set()
+        wait_until(lambda: driver.manifest.position == 10, "all lines")
+        stream.stop()
+    # of the last two lines nobody knows whether more come
+    assert [after for after, thread in read if thread == "log stream"][:2] == [0, 8]
+    assert [json.loads(line)["publication"] for line in delivered(log)] == ["p1", "p2", "p3", "p4"]

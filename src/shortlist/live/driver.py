@@ -182,13 +182,15 @@ class Driver:
         commands: Mapping[int, Command] | None = None,
         last: bool = False,
         laps: Laps | None = None,
+        admitted: Callable[[], object] = lambda: None,
         ready: Callable[[], object] = lambda: None,
     ) -> Callable[[], Report]:
         """The same, but for what it returns: that brings where it belongs what came of the batch.
-        `ready` returns when that is done for the batch before, which may go on meanwhile. Commands
-        that are known need not be read."""
+        `ready` returns when that is done for the batch before, which may go on meanwhile. It is
+        told when items are admitted, and only shards are at work: once, and again where some items
+        do harm. Commands that are known need not be read."""
         timed, before = laps or Laps(), self.manifest
-        found, done, following = self._carried_out(items, commands or {}, last, timed)
+        found, done, following = self._carried_out(items, commands or {}, last, timed, admitted)
         found.refusals.sort(key=lambda refusal: refusal.order)
         refusals = table_of(found.refusals, REFUSALS)
         manifest = replace(
@@ -220,7 +222,12 @@ class Driver:
         return put_out
 
     def _carried_out(
-        self, items: Items, commands: Mapping[int, Command], last: bool, laps: Laps
+        self,
+        items: Items,
+        commands: Mapping[int, Command],
+        last: bool,
+        laps: Laps,
+        admitted: Callable[[], object],
     ) -> tuple[Admitted, list[Done], str]:
         """What came of items, those aside that the engine fails on. Everything else is as if these
         had never been there: what was decided about a batch with them does not count."""
@@ -231,6 +238,7 @@ class Driver:
             try:
                 found = self._admission.admit(items, commands, last=last)
                 laps.lap("admission")
+                admitted()
                 batch = self._batch(
                     found=found, manifest=self.manifest, choice=self.choice, since=since, laps=laps
                 )

@@ -1,20 +1,26 @@
 """Entries of a log on their way to a driver, in this process: batches of what there is.
 
-What came of a batch is put out while the next one is carried out, and before that is committed.
+What came of a batch is put out while the next one is carried out, and before that is committed;
+and if the log has another whole batch by then, that is read while shards are at work.
 """
 
 import threading
 from collections.abc import Callable
 from concurrent.futures import Future
 from contextlib import suppress
+from functools import partial
 from itertools import chain
 from queue import SimpleQueue
+from typing import Generic, NamedTuple, TypeVar
 
+from shortlist.engine.stages import Read
 from shortlist.live.driver import Driver, Report
 from shortlist.live.heartbeats import Heartbeats
 from shortlist.live.tasks import Laps
 from shortlist.log.base import INPUT, Chunk, Log
 from shortlist.log.streams import chunks_within_bytes
+from shortlist.model.command import Command
+from shortlist.model.items import Items
 from shortlist.model.joined import Joined
 from shortlist.model.problem import ShortlistError
 
@@ -43,35 +49,37 @@ class StillBusy(ShortlistError):
         )
 
 
-class Behind:
+T = TypeVar("T")
+
+
+class Behind(Generic[T]):
     """One thing at a time, done by a thread while somebody goes on.
 
     It is a thread of one's own, so that what it has open stays open; it does not keep the process.
 
-    >>> behind, done = Behind("output"), []
-    >>> behind.begin(lambda: done.append(1))
-    >>> behind.wait()
-    >>> done
-    [1]
+    >>> behind = Behind("output")
+    >>> behind.begin(lambda: 1)
+    >>> behind.wait(), behind.wait()
+    (1, None)
     >>> behind.close()
     """
 
     def __init__(self, name: str) -> None:
-        self._asked: SimpleQueue[tuple[Callable[[], object], Future[None]] | None] = SimpleQueue()
-        self._under_way: Future[None] | None = None
+        self._asked: SimpleQueue[tuple[Callable[[], T], Future[T]] | None] = SimpleQueue()
+        self._under_way: Future[T] | None = None
         threading.Thread(target=self._run, name=name, daemon=True).start()
 
-    def begin(self, do: Callable[[], object]) -> None:
+    def begin(self, do: Callable[[], T]) -> None:
         """Begins with something once the last one is done."""
         self.wait()
         self._under_way = Future()
         self._asked.put((do, self._under_way))
 
-    def wait(self) -> None:
-        """Until nothing is under way; raises what went wrong, if it did."""
+    def wait(self) -> T | None:
+        """Until nothing is under way: what came of it, which is told once; raises what went wrong,
+        if it did."""
         under_way, self._under_way = self._under_way, None
-        if under_way is not None:
-            under_way.result()
+        return None if under_way is None else under_way.result()
 
     def close(self) -> None:
         """The thread ends when it is done."""
@@ -81,11 +89,21 @@ class Behind:
         while (asked := self._asked.get()) is not None:
             do, done = asked
             try:
-                do()
+                done.set_result(do())
             except BaseException as error:
                 done.set_exception(error)
-            else:
-                done.set_result(None)
+
+
+class ReadBatch(NamedTuple):
+    """A batch that was read."""
+
+    after: int
+    """The offset before its first line."""
+    last: int
+    appended: dict[int, int]
+    """When the log took each position."""
+    items: Items
+    commands: dict[int, Command]
 
 
 class LogStream:
@@ -145,10 +163,10 @@ class LogStream:
             self._thread.join(self._patience)
 
     def _run(self) -> None:
-        output = Behind("output")
+        output, ahead = Behind[None]("output"), Behind[ReadBatch | None]("reading")
         try:
             while not self._stopping.is_set():
-                if not self._take(output.wait, output.begin):
+                if not self._take(output.wait, output.begin, ahead):
                     output.wait()
                     self._idle()
                     self._stopping.wait(POLL_SECONDS)
@@ -158,35 +176,73 @@ class LogStream:
             with suppress(Exception):  # whoever comes next must not meet what is under way
                 output.wait()
         finally:
+            with suppress(Exception):
+                ahead.wait()
+            ahead.close()
             output.close()
-
-    def _unread(self, after: int, most: int) -> list[Chunk]:
-        chunks = self._log.chunks(INPUT, after, after + most)
-        return [*chunks_within_bytes(chunks, self._most_bytes)]
 
     def run_batch(self) -> bool:
         """Takes what there is, as far as a batch may have it; whether there was anything."""
         return self._take(lambda: None, lambda put_out: put_out())
 
     def _take(
-        self, ready: Callable[[], object], begin: Callable[[Callable[[], object]], object]
+        self,
+        ready: Callable[[], object],
+        begin: Callable[[Callable[[], None]], object],
+        ahead: Behind[ReadBatch | None] | None = None,
     ) -> bool:
-        """The same: `ready` returns when the batch before is put out, `begin` begins with this."""
+        """The same: `ready` returns when the batch before is put out, `begin` begins with this,
+        and the next one may be read ahead."""
         driver, laps = self._driver, Laps()
-        base = driver.manifest.base
-        after = driver.manifest.position - base
+        after = driver.manifest.position - driver.manifest.base
+        batch = None if ahead is None else ahead.wait()
+        if batch is None or batch.after != after:
+            batch = self._read(after)
+        if batch is None:
+            return False
+        laps.lap("reading")
+        last, appended = batch.last, batch.appended
+
+        def admitted() -> None:
+            if ahead is not None:
+                ahead.begin(partial(self._read_whole, last, driver.read_task()))
+
+        def tell() -> None:
+            self._told(put_out(), appended)
+
+        put_out = driver.commit_batch(
+            batch.items, commands=batch.commands, laps=laps, admitted=admitted, ready=ready
+        )
+        begin(tell)
+        return True
+
+    def _read(self, after: int) -> ReadBatch | None:
+        """What there is behind an offset, as far as a batch may have it."""
         chunks = self._unread(after, self._at_most)
         if not chunks:
-            return False
-        last = chunks[-1].last
-        if self._beats is not None and self._beats.follow(last, driver.manifest):
-            chunks += self._unread(last, 1)  # so that nothing of this batch waits for the next
+            return None
+        if self._beats is not None and self._beats.follow(chunks[-1].last, self._driver.manifest):
+            # so that nothing of this batch waits for the next
+            chunks += self._unread(chunks[-1].last, 1)
+        return self._read_batch(after, chunks, self._driver.read_task())
+
+    def _read_whole(self, after: int, task: Read) -> ReadBatch | None:
+        """The same where the log has even more: else more may come until it is the next one's
+        turn."""
+        chunks = self._unread(after, self._at_most)
+        if not chunks or chunks[-1].last == self._log.end(INPUT):
+            return None
+        return self._read_batch(after, chunks, task)
+
+    def _unread(self, after: int, most: int) -> list[Chunk]:
+        chunks = self._log.chunks(INPUT, after, after + most)
+        return [*chunks_within_bytes(chunks, self._most_bytes)]
+
+    def _read_batch(self, after: int, chunks: list[Chunk], task: Read) -> ReadBatch:
+        base = self._driver.manifest.base
         positions = range(chunks[0].first + base, chunks[-1].last + 1 + base)
         appended = [*chain.from_iterable(chunk.appended for chunk in chunks)]
         lines = Joined.of_parts([chunk.contents for chunk in chunks])
-        items, commands = driver.read_task().items_and_commands(positions, lines, appended)
-        laps.lap("reading")
-        put_out = driver.commit_batch(items, commands=commands, laps=laps, ready=ready)
-        taken = dict(zip(positions, appended, strict=True))
-        begin(lambda: self._told(put_out(), taken))
-        return True
+        items, commands = task.items_and_commands(positions, lines, appended)
+        times = dict(zip(positions, appended, strict=True))
+        return ReadBatch(after, chunks[-1].last, times, items, commands)
