@@ -236,10 +236,7 @@ def _column_of_raw(
 
 def column_of_numbers(numbers: Floats) -> Column:
     numbers[~np.isfinite(numbers)] = np.nan
-    blank = _blank(numbers.size)
-    return Column(
-        ~np.isnan(numbers), numbers, blank.times, blank.is_time, blank.codes, (), blank.booleans
-    )
+    return replace(_blank(numbers.size), present=~np.isnan(numbers), numbers=numbers)
 
 
 def _column_of_rough_numbers(
@@ -271,15 +268,11 @@ def column_of_coded(
     codes: Ints, words: Sequence[str], lengths: Longs, element_codes: Ints
 ) -> Column:
     """Single texts, and lists of them with these lengths."""
-    blank = _blank(codes.size)
-    return Column(
-        (codes >= 0) | (lengths > 0),
-        blank.numbers,
-        blank.times,
-        blank.is_time,
-        codes,
-        words,
-        blank.booleans,
+    return replace(
+        _blank(codes.size),
+        present=(codes >= 0) | (lengths > 0),
+        codes=codes,
+        words=words,
         element_places=np.repeat(np.arange(codes.size, dtype=np.int32), lengths),
         element_codes=element_codes,
     )
