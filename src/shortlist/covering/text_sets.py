@@ -66,12 +66,13 @@ def _positive(predicate: TextPredicate) -> TextSet:
             return _words(map(str, values))
         case Between(_, low, high):
             return _ordered(str(low), str(high))
-    value, operator = str(predicate.value), predicate.operator
-    if operator in ("=", "!="):
-        found = _words([value])
-    else:
-        found = _ordered(value, None) if operator in (">=", "<") else _ordered(None, value)
-    return outside(found) if operator in ("!=", "<", ">") else found
+        case Comparison(_, "=" | "!=", value):
+            found = _words([str(value)])
+        case Comparison(_, ">=" | "<", value):
+            found = _ordered(str(value), None)
+        case Comparison(_, _, value):
+            found = _ordered(None, str(value))
+    return outside(found) if predicate.operator in ("!=", "<", ">") else found
 
 
 def may_share_a_string(sets: Sequence[TextSet]) -> bool:

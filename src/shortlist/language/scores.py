@@ -63,12 +63,8 @@ ARGUMENT = token(
     sign="(?!)", number=NUMBER, path=PATH, open=r"\(", minus="-", string=STRING, vector=r"\["
 )
 OPERATOR = token(operator=r"[-+*/^]")
-COLON, WEIGHT, MORE_NUMBERS = (
-    token(colon=":"),
-    token(weight=word("weight")),
-    token(more=",", close=r"\]"),
-)
-ALONE = token(alone=r"[,)]")
+COLON, ALONE, WEIGHT = token(colon=":"), token(alone=r"[,)]"), token(weight=word("weight"))
+MORE_NUMBERS = token(more=",", close=r"\]")
 
 AN_OPERAND = "a number, an attribute, a function or '('"
 FOUND = {

@@ -3,7 +3,7 @@
 import json
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from functools import lru_cache
+from functools import lru_cache, partial
 from typing import Any
 
 import numpy as np
@@ -11,12 +11,7 @@ import pyarrow as pa
 
 from shortlist.fuzzy.sets import Graded, Trapezoid
 from shortlist.matching.arrays import Bools, Bytes, Floats, Ints, Longs
-from shortlist.matching.fuzzy_columns import (
-    NO_NUMBERS,
-    NO_TEXTS,
-    FuzzyNumbers,
-    FuzzyTexts,
-)
+from shortlist.matching.fuzzy_columns import NO_NUMBERS, NO_TEXTS, FuzzyNumbers, FuzzyTexts
 from shortlist.matching.values import Many, Reader, Value, Values, Vector
 from shortlist.model.items import ATTRIBUTES, Items
 from shortlist.model.paths import CONTEXT, EVENT_TIME, Path, format_path
@@ -205,13 +200,11 @@ def _column_of_readers(readers: Sequence[Reader], path: Path) -> Column:
     key = path[0]
     found = [read.publication.data.get(key) for read in readers]
     values = readers[0].values
-    return _column_of_raw(found, lambda value: values.typed(path, value), values, path)
+    return _column_of_raw(found, values, path)
 
 
-def _column_of_raw(
-    found: list[Any], typed: Callable[[object], Value | Many | None], values: Values, path: Path
-) -> Column:
-    kinds = set(map(type, found))
+def _column_of_raw(found: list[Any], values: Values, path: Path) -> Column:
+    kinds, typed = set(map(type, found)), partial(values.typed, path)
     if kinds <= NUMBERS:
         try:
             return column_of_numbers(np.array(found, np.float64))
@@ -236,10 +229,7 @@ def _column_of_raw(
 
 def column_of_numbers(numbers: Floats) -> Column:
     numbers[~np.isfinite(numbers)] = np.nan
-    blank = _blank(numbers.size)
-    return Column(
-        ~np.isnan(numbers), numbers, blank.times, blank.is_time, blank.codes, (), blank.booleans
-    )
+    return replace(_blank(numbers.size), present=~np.isnan(numbers), numbers=numbers)
 
 
 def _column_of_rough_numbers(
@@ -271,15 +261,11 @@ def column_of_coded(
     codes: Ints, words: Sequence[str], lengths: Longs, element_codes: Ints
 ) -> Column:
     """Single texts, and lists of them with these lengths."""
-    blank = _blank(codes.size)
-    return Column(
-        (codes >= 0) | (lengths > 0),
-        blank.numbers,
-        blank.times,
-        blank.is_time,
-        codes,
-        words,
-        blank.booleans,
+    return replace(
+        _blank(codes.size),
+        present=(codes >= 0) | (lengths > 0),
+        codes=codes,
+        words=words,
         element_places=np.repeat(np.arange(codes.size, dtype=np.int32), lengths),
         element_codes=element_codes,
     )
@@ -375,7 +361,7 @@ def _column_of_items(items: Items, values: Values, path: Path) -> Column:
         return column_of_words(texts)
     if not has_numbers and _is_many_texts(values, path):
         found = _merged(texts, others)
-        return _column_of_raw(found, lambda value: values.typed(path, value), values, path)
+        return _column_of_raw(found, values, path)
     known: dict[str | None, Value | Many | None] = {None: None}
     for text in texts.unique().drop_null().to_pylist():
         known[text] = values.typed(path, text)

@@ -52,7 +52,16 @@ def asked_where(text: str | None, vocabulary: Vocabulary, limits: Limits) -> Whe
 
 def with_lowered(where: Where, limits: Limits) -> Where:
     """A condition as a matcher asks about it."""
-    return where if limits.degree_bits is None else _with_lowered(where, limits.degree_bits)
+    bits = limits.degree_bits
+    if bits is None:
+        return where
+    if isinstance(where, And | Or):
+        return type(where)(tuple(with_lowered(operand, limits) for operand in where.operands))
+    if not isinstance(where, Is):
+        return where
+    least = where.possibility, where.necessity
+    possibility, necessity = (None if one is None else lowered(one, bits) for one in least)
+    return replace(where, possibility=possibility, necessity=necessity)
 
 
 def asked_at_least(at_least: AtLeast, limits: Limits) -> AtLeast:
@@ -74,15 +83,3 @@ def told(degrees: Degrees, limits: Limits) -> Degrees:
     """The degrees of a match as they are told."""
     bits = limits.degree_bits
     return degrees if bits is None else Degrees(*middles(np.array(degrees), bits).tolist())
-
-
-def _with_lowered(where: Where, bits: Bits) -> Where:
-    if isinstance(where, And | Or):
-        return type(where)(tuple(_with_lowered(operand, bits) for operand in where.operands))
-    if not isinstance(where, Is):
-        return where
-    return replace(
-        where,
-        possibility=None if where.possibility is None else lowered(where.possibility, bits),
-        necessity=None if where.necessity is None else lowered(where.necessity, bits),
-    )

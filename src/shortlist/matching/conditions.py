@@ -4,12 +4,7 @@ from collections.abc import Callable
 
 from shortlist.fuzzy.degrees import FALSE, TRUE, Degrees, conjunction, disjunction
 from shortlist.language.tree import And, Or, Where
-from shortlist.matching.predicates import (
-    FAILS,
-    HOLDS,
-    Judgement,
-    judge,
-)
+from shortlist.matching.predicates import FAILS, HOLDS, Judgement, judge
 from shortlist.matching.values import Read
 from shortlist.model.rounding import rounded
 from shortlist.model.subscription import Norm
@@ -50,14 +45,10 @@ def condition(where: Where | None, vocabulary: Vocabulary, norm: Norm = "min") -
 
 
 def _evaluation(where: Where, vocabulary: Vocabulary, norm: Norm) -> Evaluate:
-    if isinstance(where, And):
-        return _conjunction(
-            [_evaluation(operand, vocabulary, norm) for operand in where.operands], norm
-        )
-    if isinstance(where, Or):
-        return _disjunction(
-            [_evaluation(operand, vocabulary, norm) for operand in where.operands], norm
-        )
+    if isinstance(where, And | Or):
+        operands = [_evaluation(operand, vocabulary, norm) for operand in where.operands]
+        combined = _conjunction if isinstance(where, And) else _disjunction
+        return combined(operands, norm)
     path, judged = where.path, judge(where, vocabulary)
     return lambda read: judged(read(path))
 

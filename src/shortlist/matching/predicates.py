@@ -54,20 +54,12 @@ def number_set(predicate: OrderedPredicate) -> Intervals:
         return normalised(point(_coordinate(value)) for value in predicate.values)
     if isinstance(predicate, Between):
         return normalised((Interval(_coordinate(predicate.low), _coordinate(predicate.high)),))
-    value = _coordinate(predicate.value)
-    match predicate.operator:
-        case "=":
-            return (point(value),)
-        case "!=":
-            return complement((point(value),))
-        case "<":
-            return (Interval(-inf, value, high_open=True),)
-        case "<=":
-            return (Interval(-inf, value),)
-        case ">":
-            return (Interval(value, inf, low_open=True),)
-        case ">=":
-            return (Interval(value, inf),)
+    value, operator = _coordinate(predicate.value), predicate.operator
+    if operator in ("=", "!="):
+        return (point(value),) if operator == "=" else complement((point(value),))
+    if operator in ("<", "<="):
+        return (Interval(-inf, value, high_open=operator == "<"),)
+    return (Interval(value, inf, low_open=operator == ">"),)
 
 
 def holds_on(predicate: OrderedPredicate) -> Intervals:

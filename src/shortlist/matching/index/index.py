@@ -46,11 +46,7 @@ class Index:
     """
 
     def __init__(
-        self,
-        vocabulary: Vocabulary,
-        limits: Limits | None = None,
-        *,
-        few: int = FEW,
+        self, vocabulary: Vocabulary, limits: Limits | None = None, *, few: int = FEW
     ) -> None:
         self.terms = Terms(vocabulary, limits or Limits())
         self.numbering = Numbering()

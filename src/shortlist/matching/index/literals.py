@@ -7,7 +7,7 @@ type without what is negated.
 
 import struct
 import typing
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Iterable
 from dataclasses import dataclass
 from functools import lru_cache
 from typing import NamedTuple
@@ -203,20 +203,6 @@ class Numbered(NamedTuple):
     plus: tuple[int, ...]
     minus: tuple[int, ...]
     grades: tuple[int, ...]
-
-    @classmethod
-    def of(
-        cls,
-        literals: Sequence[Literal],
-        number: Callable[[Slot], int],
-        grade: Callable[[Grade | None], int],
-    ) -> "Numbered":
-        """Given what numbers slots and grades, equal ones equally."""
-        return cls(
-            tuple([number(literal.plus) for literal in literals]),
-            tuple([number(literal.minus) for literal in literals]),
-            tuple([grade(literal.grade) for literal in literals]),
-        )
 
 
 def compiled(predicate: Predicate, vocabulary: Vocabulary) -> Literal:

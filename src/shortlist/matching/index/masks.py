@@ -64,7 +64,7 @@ class AttributeValues:
 
     def __init__(self, attribute: Attribute, block: Block, only_crisp: bool = False) -> None:
         column = block.column(attribute.path)
-        self._words: list[str] = []
+        self.words: list[str] = []
         self._corners = np.empty((0, 4), np.int64)
         """Of fuzzy numbers."""
         self.fuzzy = np.empty(0, np.int32)
@@ -92,11 +92,7 @@ class AttributeValues:
 
     @cached_property
     def texts(self) -> Texts:
-        return Texts.of(self._words)
-
-    @property
-    def words(self) -> list[str]:
-        return self._words
+        return Texts.of(self.words)
 
     @cached_property
     def distinct(self) -> tuple[Longs, Distinct]:
@@ -104,9 +100,9 @@ class AttributeValues:
 
         Fuzzy numbers are left out.
         """
-        if self._words:
+        if self.words:
             numbers = self._keys.astype(np.int32)
-            return self._keys, Distinct.of(numbers, self._places, len(self._words))
+            return self._keys, Distinct.of(numbers, self._places, len(self.words))
         keys, numbers = np.unique(self._keys, return_inverse=True)
         return keys, Distinct.of(numbers.astype(np.int32), self._places, keys.size)
 
@@ -140,7 +136,7 @@ class AttributeValues:
             case "text":
                 places = np.flatnonzero(column.codes >= 0)
                 keys = column.codes[places].astype(np.int64)
-                self._words = list(column.words)
+                self.words = list(column.words)
         return places.astype(np.int32), keys
 
     def _elements(self, kind: Kind, column: Column) -> tuple[list[int], list[int]]:
@@ -148,7 +144,7 @@ class AttributeValues:
         places, keys = [], []
         numbers: dict[Element, int] = {}
         if kind == "text" and column.special:
-            numbers = {word: number for number, word in enumerate(self._words)}
+            numbers = {word: number for number, word in enumerate(self.words)}
         for place, value in column.special.items():
             if not isinstance(value, Many):
                 continue
@@ -161,7 +157,7 @@ class AttributeValues:
                 else:
                     keys.append(key(element))  # type: ignore[arg-type]
         if numbers:
-            self._words = list(numbers)  # type: ignore[arg-type]
+            self.words = list(numbers)  # type: ignore[arg-type]
         return places, keys
 
 
@@ -173,6 +169,7 @@ MOST = WIDTHS[-1] * 64
 """Publications that are matched together at most."""
 SMALL = 2**16
 """So many rows have numbers of sixteen bits."""
+FUZZY = "fuzzy"
 EMPTY, FULL = 0, 1
 """The rows that have no publication, and all."""
 
@@ -236,8 +233,8 @@ class BlockMasks:
         self._shared = 2
         self._values: dict[tuple[Attribute, bool], AttributeValues] = {}
         self._prefixes: dict[tuple[Attribute, int], _Prefixes] = {}
-        self._rows_of: dict[Attribute | Path, int] = {}
-        self._fuzzy_rows: dict[Attribute, int] = {}
+        self._rows_of: dict[object, int] = {}
+        """Of those who have a value of a type, any value at a path, or a fuzzy one."""
 
     def values(self, attribute: Attribute, only_crisp: bool = False) -> AttributeValues:
         key = attribute, only_crisp
@@ -339,16 +336,7 @@ class BlockMasks:
             least = self._order(attribute, texts, level)
             most = self._order(attribute, texts, LEVELS[-1] - level)
             return lambda free, rows: between_rows(
-                lows,
-                highs,
-                first,
-                least.keys,
-                least.row,
-                most.keys,
-                most.row,
-                self.table,
-                free,
-                rows,
+                lows, highs, first, *least, *most, self.table, free, rows
             )
         order = self._text_order(values, texts[attribute]) if attribute in texts else values.order
         fuzzy = 0
@@ -369,11 +357,8 @@ class BlockMasks:
         key = attribute, level if self.values(attribute).fuzzy.size else POSSIBLE
         if key not in self._prefixes:
             values = self._values_at(attribute, level)
-            order = (
-                self._text_order(values, texts[attribute])
-                if attribute in texts
-                else values.corners(level)
-            )
+            is_text = attribute in texts
+            order = self._text_order(values, texts[attribute]) if is_text else values.corners(level)
             self._prefixes[key] = self._prefixes_of(order)
         return self._prefixes[key]
 
@@ -391,29 +376,23 @@ class BlockMasks:
         return _Prefixes(keys, row)
 
     def _fuzzy_row(self, attribute: Attribute) -> int:
-        if attribute not in self._fuzzy_rows:
-            row = self._fuzzy_rows[attribute] = self._share(1)
-            set_bits(self.values(attribute).fuzzy, self.table, row)
-        return self._fuzzy_rows[attribute]
+        return self._shared_row((attribute, FUZZY), lambda: self.values(attribute).fuzzy)
 
     def _typed_row(self, attribute: Attribute) -> int:
-        if attribute not in self._rows_of:
-            row = self._rows_of[attribute] = self._share(1)
-            set_bits(self.values(attribute).places, self.table, row)
-        return self._rows_of[attribute]
+        return self._shared_row(attribute, lambda: self.values(attribute).places)
 
     def _present_row(self, path: Path) -> int:
-        if path not in self._rows_of:
-            row = self._rows_of[path] = self._share(1)
-            here = np.flatnonzero(self.block.column(path).present).astype(np.int32)
-            set_bits(here, self.table, row)
-        return self._rows_of[path]
+        present = self.block.column(path).present
+        return self._shared_row(path, lambda: np.flatnonzero(present).astype(np.int32))
 
-    def _share(self, count: int) -> int:
-        first = self._shared
-        self._reserve(first + count)
-        self._shared += count
-        return first
+    def _shared_row(self, key: object, places: Callable[[], Ints]) -> int:
+        """The row of those at some places."""
+        if key not in self._rows_of:
+            row = self._rows_of[key] = self._shared
+            self._reserve(row + 1)
+            self._shared += 1
+            set_bits(places(), self.table, row)
+        return self._rows_of[key]
 
     def _reserve(self, size: int) -> None:
         if size > self.table.shape[0]:

@@ -14,11 +14,7 @@ from shortlist.matching.index.segments import Conjunctions, Segment
 from shortlist.matching.index.tables import HIGHEST, LOWEST, SlotTable
 from shortlist.matching.kernels.conditions import kernels
 from shortlist.matching.kernels.grades import HUGE
-from shortlist.matching.kernels.judging import (
-    judge_conjunctions,
-    judge_programs,
-    share_out,
-)
+from shortlist.matching.kernels.judging import judge_conjunctions, judge_programs, share_out
 from shortlist.matching.kernels.levels import telling_conjunctions, telling_programs
 from shortlist.matching.kernels.literals import (
     ANY_OF,
@@ -209,14 +205,10 @@ class BlockFacts:
                 degrees.append(column.fuzzy_texts.degrees)
                 texts += column.fuzzy_texts.places.size
         values = np.concatenate(corners)
-        arrays = Facts(
-            np.array(starts, np.int32).reshape(-1, block.size + 1),
-            values,
-            np.concatenate(shapes),
-            np.concatenate(numbers),
-            np.concatenate(degrees),
-            bool((np.isinf(values) | (np.abs(values) <= HUGE)).all()),
-        )
+        every_start = np.array(starts, np.int32).reshape(-1, block.size + 1)
+        texts_of = np.concatenate(numbers), np.concatenate(degrees)
+        is_usual = bool((np.isinf(values) | (np.abs(values) <= HUGE)).all())
+        arrays = Facts(every_start, values, np.concatenate(shapes), *texts_of, is_usual)
         return cls(arrays, rows, BlockMasks(Block.of_words(words)))
 
     def fuzzy(self, segment: Segment) -> Fuzzy:
@@ -266,23 +258,15 @@ class BlockFacts:
         for betweens in slots.betweens:
             here = place(betweens.attribute, betweens.first, betweens.lows.size, RANGE)
             if betweens.attribute.kind == "number":
-                ranges = _ranges(betweens.lows, betweens.highs)
-                lows[here], highs[here], low_open[here], high_open[here] = ranges
+                found = _ranges(betweens.lows, betweens.highs)
+                lows[here], highs[here], low_open[here], high_open[here] = found
         any_of = slice(slots.first_any_of, slots.first_any_of + slots.any_of_offsets.size - 1)
         firsts = slots.any_of_members[slots.any_of_offsets[:-1]]
         rows[any_of] = rows[firsts]
         kinds[any_of] = np.where(kinds[firsts] == TEXT, TEXT, ANY_OF)
-        return Asked(
-            kinds,
-            rows,
-            lows,
-            highs,
-            low_open,
-            high_open,
-            slots.first_any_of,
-            slots.any_of_offsets,
-            slots.any_of_members,
-        )
+        ranges = lows, highs, low_open, high_open
+        members = slots.first_any_of, slots.any_of_offsets, slots.any_of_members
+        return Asked(kinds, rows, *ranges, *members)
 
 
 def _ranges(lows: Longs, highs: Longs) -> tuple[Floats, Floats, Bools, Bools]:
@@ -342,17 +326,11 @@ class FuzzySearch:
     def _tell_conjunctions(
         self, segment: Segment, rows: SlotRows, fuzzy: Fuzzy, lists: Lists
     ) -> None:
-        self._sure.pairs, self._uncertain.pairs, open_ones = telling_conjunctions(
-            self._masks.words
-        )(
-            (self._masks.table[: self._masks.end], *rows, segment.slots.first_mask),
-            tuple([_index(array) for array in segment.crisp]),
-            segment.crisp.longest,
-            lists,
-            self._sure.pairs,
-            self._uncertain.pairs,
-            (self._entries, 0),
-        )
+        tell = telling_conjunctions(self._masks.words)
+        masks = self._masks.table[: self._masks.end], *rows, segment.slots.first_mask
+        crisp = tuple([_index(array) for array in segment.crisp]), segment.crisp.longest
+        found = self._sure.pairs, self._uncertain.pairs, (self._entries, 0)
+        self._sure.pairs, self._uncertain.pairs, open_ones = tell(masks, *crisp, lists, *found)
         self._judge_open(fuzzy, open_ones, None, 0, lists)
 
     def _tell_programs(
@@ -360,26 +338,14 @@ class FuzzySearch:
     ) -> tuple[Ints, Ints]:
         """The answer are pairs that are undecided; the others that match are noted."""
         programs, undecided, first = segment.programs, Pairs(), segment.crisp.size
+        tell = telling_programs(self._masks.words)
+        masks = self._masks.table, *rows, segment.slots.first_mask
         literals = programs.literal_offsets, _index(programs.plus), _index(programs.minus)
-        found = telling_programs(self._masks.words)(
-            (self._masks.table, *rows, segment.slots.first_mask),
-            (
-                *literals,
-                programs.code_offsets,
-                programs.code,
-                programs.norms,
-                programs.least,
-                first,
-            ),
-            programs.depth,
-            wanted,
-            lists,
-            self._sure.pairs,
-            self._uncertain.pairs,
-            undecided.pairs,
-            (self._entries, 0),
-        )
-        self._sure.pairs, self._uncertain.pairs, undecided.pairs, open_ones = found
+        code = programs.code_offsets, programs.code, programs.norms, programs.least, first
+        asked = masks, (*literals, *code), programs.depth, wanted, lists
+        found = self._sure.pairs, self._uncertain.pairs, undecided.pairs, (self._entries, 0)
+        told = tell(*asked, *found)
+        self._sure.pairs, self._uncertain.pairs, undecided.pairs, open_ones = told
         self._judge_open(fuzzy, open_ones, programs.least, first, lists)
         return undecided.arrays
 

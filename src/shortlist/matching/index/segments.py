@@ -236,15 +236,16 @@ class Segment:
         slots = SlotNumbers()
         grades: dict[Grade | None, int] = {None: -1}
 
-        def grade(one: Grade | None) -> int:
-            return grades.setdefault(one, len(grades) - 1)
-
         # conditions are told apart by their numbers, since slots take long to compare
         known: dict[Hashable, int] = {}
         which: list[int] = []
         distinct: list[tuple[Condition, Numbered]] = []
         for each in conditions:
-            numbered = Numbered.of(each.literals, slots.number, grade)
+            numbered = Numbered(
+                tuple([slots.number(one.plus) for one in each.literals]),
+                tuple([slots.number(one.minus) for one in each.literals]),
+                tuple([grades.setdefault(one.grade, len(grades) - 1) for one in each.literals]),
+            )
             which.append(known.setdefault((numbered, each.program), len(known)))
             if len(known) > len(distinct):
                 distinct.append((each, numbered))

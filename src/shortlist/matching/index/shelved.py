@@ -78,25 +78,19 @@ class ShelfMatching:
         for path in paths:
             is_fuzzy[block.column(path).fuzzy] = True
         if not is_fuzzy.any():
-            return self._crisp_matches(block)
+            return self._found(Search(block, self._room))
         fuzzy, crisp = np.flatnonzero(is_fuzzy), np.flatnonzero(~is_fuzzy)
         some = block.taken(fuzzy) if crisp.size else block
-        search = FuzzySearch(some, paths, self._room)
-        for held in self._shelf:
-            search.take(held.segment, (held.heads, self._shelf.sharers.following))
-        found = self._noted(search.matches())
+        found = self._found(FuzzySearch(some, paths, self._room))
         if not crisp.size:
             return found
-        others = self._crisp_matches(block.taken(crisp))
+        others = self._found(Search(block.taken(crisp), self._room))
         return Matches.joined([found.moved(fuzzy), others.moved(crisp)])
 
-    def _crisp_matches(self, block: Block) -> Matches:
-        """The matches of publications without a fuzzy value where a condition looks."""
-        search = Search(block, self._room)
+    def _found(self, search: Search | FuzzySearch) -> Matches:
+        """What a search finds: no value is fuzzy where a condition looks, or any may be."""
         for held in self._shelf:
             search.take(held.segment, (held.heads, self._shelf.sharers.following))
-        return self._noted(search.matches())
-
-    def _noted(self, found: Matches) -> Matches:
+        found = search.matches()
         self._room = 4096 + found.count * 5 // 4  # the next block will need about as much
         return found

@@ -3,7 +3,7 @@
 from bisect import bisect
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
-from itertools import chain, groupby
+from itertools import chain, groupby, starmap
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -318,9 +318,9 @@ class _Layout:
         self._place([NOTHING, ANYTHING])
         betweens: list[Between] = sorted(self._of(Between), key=_attribute_first)
         text_ends = _text_ends(self._of(Below), betweens)
-        ends = (*self._key_ends(), *self._text_ends(text_ends))
+        ends = (*starmap(Ends, self._placed_keys(Below)), *self._text_ends(text_ends))
         first_mask = self._next
-        equals = (*self._key_equals(), *self._text_equals())
+        equals = (*starmap(Equals, self._placed_keys(Equal)), *self._text_equals())
         typed = sorted(self._of(Typed))
         first_typed = self._place(typed)
         present = sorted(self._of(Present))
@@ -366,16 +366,10 @@ class _Layout:
                 self._next += keys.size
                 yield attribute, first, keys
 
-    def _key_ends(self) -> Iterator[Ends]:
-        return (Ends(*placed) for placed in self._placed_keys(Below))
-
-    def _key_equals(self) -> Iterator[Equals]:
-        return (Equals(*placed) for placed in self._placed_keys(Equal))
-
     def _text_ends(self, text_ends: dict[Attribute, TextEnds]) -> Iterator[Ends]:
         belows = _grouped(self._of(Below))
         for attribute, texts in text_ends.items():
-            slots = sorted(belows.get(attribute, []), key=lambda slot: slot.end)
+            slots = belows.get(attribute, [])
             keys = _keys([slot.end for slot in slots], texts)
             yield Ends(attribute, self._place(slots), keys, texts)
 
