@@ -11,7 +11,7 @@ from shortlist.matching.arrays import Ints, Longs
 from shortlist.matching.kernels.compiling import kernel
 from shortlist.selection.bank.offers import NEVER, Offers
 from shortlist.selection.kernels.arena import OWNED, TAKEN, Records, padded, with_room
-from shortlist.selection.kernels.outbox import NOBODY, Outbox, of_others, put_down, put_out
+from shortlist.selection.kernels.outbox import NOBODY, Outbox, put_down, put_out
 from shortlist.selection.kernels.periods import Tables, end_of_period
 from shortlist.selection.kernels.skyband import packed
 from shortlist.selection.kernels.window_rows import in_order, outranks, write_offer
@@ -157,19 +157,19 @@ def release(heads: Records, rows: Records, places: Longs, befores: Longs, outbox
 @kernel
 def cancel(heads: Records, rows: Records, place: int, subscription: int) -> None:
     """What names a subscription waits no more."""
-    head = heads[place]
-    _keep(heads, rows, place, of_others(rows, head.start, head.length, subscription))
+    _keep(heads, rows, place, _rows_of(heads, rows, place)["subscription"] != subscription)
 
 
 @kernel
 def retract(heads: Records, rows: Records, places: Longs, publication: int) -> None:
     """A publication waits no more at some places."""
     for place in places:
-        head = heads[place]
-        stays = np.empty(head.length, np.bool_)
-        for at in range(head.length):
-            stays[at] = rows[head.start + at].publication != publication
-        _keep(heads, rows, place, stays)
+        _keep(heads, rows, place, _rows_of(heads, rows, place)["publication"] != publication)
+
+
+@kernel
+def _rows_of(heads: Records, rows: Records, place: int) -> Records:
+    return rows[heads[place].start : heads[place].start + heads[place].length]
 
 
 @kernel
@@ -188,10 +188,7 @@ def _enter(
     head = heads[place]
     if head.length == head.capacity:
         # whoever has expired makes room first
-        stays = np.empty(head.length, np.bool_)
-        for row in range(head.length):
-            stays[row] = rows[head.start + row].end > now
-        head.length = packed(rows, head.start, stays)
+        head.length = packed(rows, head.start, _rows_of(heads, rows, place)["end"] > now)
     rows = with_room(rows, heads, tail, place, heads[place].length + 1, SPARE)
     head = heads[place]
     rows[head.start + head.length] = fresh[at]

@@ -278,11 +278,8 @@ def hide(
     offers, keys, kept = arrivals.offers, arrivals.keys, arrivals.kept
     place = offers.places[first]
     head = heads[place]
-    now, matches, earlier = (
-        offers.times[stop - 1],
-        head.matches + stop - first,
-        head.matches - first,
-    )
+    now, earlier = offers.times[stop - 1], head.matches - first
+    matches = earlier + stop
     if hidden <= SLACK:
         for at in range(hidden):
             rows, _ = enter(heads, rows, tail, offers, keys, kept[at], earlier)
@@ -295,8 +292,6 @@ def hide(
     length = undominated(merged, 0, merged.size, head.k, head.count > 0, now, matches)
     head.length = 0
     rows = with_room(rows, heads, tail, place, length, SPARE)
-    for at in range(length):
-        rows[head.start + at] = merged[at]
-    head.length = length
-    head.pruned = length
+    rows[head.start : head.start + length] = merged[:length]
+    head.length = head.pruned = length
     return rows
