@@ -2,6 +2,7 @@
 
 from collections.abc import Callable, Sequence
 from dataclasses import replace
+from functools import partial
 from typing import Any
 
 from shortlist.model.policy import Chain, Everything, SinglePolicy
@@ -102,7 +103,7 @@ class ChainSelector(Selector):
     def listen(self, remark: Remark) -> None:
         self._remark = remark
         for number, policy in enumerate(self._policies, start=1):
-            policy.listen(_of_policy(number, remark))
+            policy.listen(partial(_remark_of, number, remark))
 
     def state(self) -> Any:
         return [policy.state() for policy in self._policies]
@@ -126,13 +127,9 @@ class ChainSelector(Selector):
         return outcome.placements
 
 
-def _of_policy(number: int, remark: Remark) -> Remark:
+def _remark_of(number: int, remark: Remark, time: int, candidate: Candidate, why: str) -> None:
     """Says which policy a remark is about."""
-
-    def told(time: int, candidate: Candidate, why: str) -> None:
-        remark(time, candidate, f"policy {number}: {why}")
-
-    return told
+    remark(time, candidate, f"policy {number}: {why}")
 
 
 def _come(policy: Selector, coming: Placement) -> Outcome:
