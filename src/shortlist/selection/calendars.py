@@ -4,6 +4,7 @@ A period that ends at an instant does not hold it; the next one may begin there.
 in one stretch of time are computed at once and kept, for everybody who goes by it.
 """
 
+from bisect import bisect_left
 from datetime import UTC, datetime
 from functools import lru_cache
 from typing import NamedTuple
@@ -168,13 +169,8 @@ def _offsets(zone: str, stretch: int) -> tuple[Longs, Longs]:
 
 def _first_with_another(zone: str, second: int, later: int, offset: int) -> int:
     """The first second behind one with an offset that has another one; a later one has."""
-    while later - second > 1:
-        middle = (second + later) // 2
-        if _offset(zone, middle) == offset:
-            second = middle
-        else:
-            later = middle
-    return later
+    behind = range(second + 1, later)
+    return behind.start + bisect_left(behind, True, key=lambda one: _offset(zone, one) != offset)
 
 
 def _offset(zone: str, second: int) -> int:

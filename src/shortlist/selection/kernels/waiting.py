@@ -38,9 +38,7 @@ class Inbox(NamedTuple):
 
 
 @kernel
-def admit(
-    heads: Records, offers: Offers, calendars: Ints, tables: Tables, inbox: Inbox, outbox: Outbox
-) -> Longs:
+def admit(heads: Records, offers: Offers, tables: Tables, inbox: Inbox, outbox: Outbox) -> Longs:
     """Lets offers wait in the inbox or pass; the answer is which are left, since something else at
     their place is due before."""
     left, found, behind = np.empty(offers.places.size, np.int64), 0, NOBODY
@@ -50,7 +48,7 @@ def admit(
         if place == behind or head.next_due <= now:
             left[found] = offer
             found, behind = found + 1, place
-        elif _has_to_wait(head, now, calendars[place], tables):
+        elif _has_to_wait(head, now, place, tables):
             new = inbox.made[0]
             inbox.since[0] = min(now, inbox.since[0]) if new > 0 else now
             inbox.made[0] += 1
@@ -117,7 +115,6 @@ def arrive(
     tail: Longs,
     offers: Offers,
     which: Longs,
-    calendars: Ints,
     tables: Tables,
     outbox: Outbox,
 ) -> Records:
@@ -127,7 +124,7 @@ def arrive(
         place, now = offers.places[offer], offers.times[offer]
         if heads[place].next_due <= now:
             _release(heads, rows, place, heads[place].next_due, outbox)
-        if _has_to_wait(heads[place], now, calendars[place], tables):
+        if _has_to_wait(heads[place], now, place, tables):
             write_offer(fresh, 0, offers, offer, offers.scores[offer], NEVER)
             rows = _enter(heads, rows, tail, place, now, fresh, 0)
         else:
@@ -136,10 +133,10 @@ def arrive(
 
 
 @kernel
-def _has_to_wait(head: Any, now: int, calendar: int, tables: Tables) -> bool:
+def _has_to_wait(head: Any, now: int, place: int, tables: Tables) -> bool:
     """Whether what comes to a place has to wait; the first one says until when."""
     if head.next_due == NEVER:
-        end = end_of_period(tables, calendar, now)
+        end = end_of_period(tables, place, now)
         if end <= now:
             return False
         head.next_due = end
