@@ -142,13 +142,8 @@ def _instants(zone: str, stretch: int, walls: Longs) -> Longs:
     starts, stops = np.append(-NEVER, changes), np.append(changes, NEVER)
     instants = np.full(walls.size, NEVER)
     for start, stop, offset in zip(starts, stops, offsets, strict=True):
-        shown = walls - offset
-        is_shown = (start <= shown) & (shown < stop)
-        instants = np.where(is_shown, np.minimum(instants, shown), instants)
-    is_skipped = instants == NEVER
-    for change, before, after in zip(changes, offsets[:-1], offsets[1:], strict=True):
-        is_jumped_over = is_skipped & (change + before <= walls) & (walls < change + after)
-        instants = np.where(is_jumped_over, np.minimum(instants, change), instants)
+        reached = np.maximum(walls - offset, start)
+        instants = np.minimum(instants, np.where(reached < stop, reached, NEVER))
     return instants
 
 
