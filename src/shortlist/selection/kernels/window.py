@@ -9,7 +9,6 @@ from shortlist.matching.kernels.compiling import kernel
 from shortlist.selection.bank.offers import NEVER
 from shortlist.selection.kernels.arena import Records
 from shortlist.selection.kernels.chances import judge_until
-from shortlist.selection.kernels.largest import first_not_under
 from shortlist.selection.kernels.outbox import NOBODY, Outbox, put_out
 from shortlist.selection.kernels.skyband import packed, undominated
 from shortlist.selection.kernels.window_rows import (
@@ -59,10 +58,9 @@ def fill(
 def _crosses(reports: Reports, place: int, old: float, new: float) -> bool:
     if place + 1 >= reports.offsets.size:
         return False
-    first, stop = reports.offsets[place], reports.offsets[place + 1]
-    breakpoints, low, high = reports.breakpoints, min(old, new), max(old, new)
-    crossed = first_not_under(breakpoints, first, stop, low)
-    return bool(crossed < stop and breakpoints[crossed] < high)
+    breakpoints = reports.breakpoints[reports.offsets[place] : reports.offsets[place + 1]]
+    crossed = np.searchsorted(breakpoints, min(old, new))
+    return bool(crossed < breakpoints.size and breakpoints[crossed] < max(old, new))
 
 
 @kernel
