@@ -8,6 +8,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from shortlist.matching.arrays import Ints, Longs
+from shortlist.matching.kernels.borrowing import borrowed
 from shortlist.matching.kernels.compiling import kernel
 from shortlist.selection.bank.offers import NEVER, Offers
 from shortlist.selection.kernels.arena import OWNED, TAKEN, Records, padded, with_room
@@ -41,6 +42,7 @@ class Inbox(NamedTuple):
 def admit(heads: Records, offers: Offers, tables: Tables, inbox: Inbox, outbox: Outbox) -> Longs:
     """Lets offers wait in the inbox or pass; the answer is which are left, since something else at
     their place is due before."""
+    tables = borrowed(tables)
     left, found, behind = np.empty(offers.places.size, np.int64), 0, NOBODY
     for offer in range(offers.places.size):
         place, now = offers.places[offer], offers.times[offer]
