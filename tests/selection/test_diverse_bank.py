@@ -104,7 +104,8 @@ class Traveller:
     def _restore(self):
         """As a snapshot does: by serial number, and with places of its own."""
         before, known = self.bank.arenas[0], self.publications
-        held = np.unique(before.held("publication"))
+        rows = before.rows_of_all(np.flatnonzero(before.heads["length"]))
+        held = np.unique(before.rows["publication"][rows])
         self.publications = Publications()
         self.bank = DiverseBank(self.publications)
         places = {told: self.bank.open("", self._policies[told]) for told in [*self._places][::-1]}

@@ -1,7 +1,5 @@
 """Policies beside each other, on the same registry and publications."""
 
-from __future__ import annotations
-
 from collections import defaultdict
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace

@@ -1,7 +1,5 @@
 """The page of all figures: what each paper says, what was found, and whether they agree."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 
 from shortlist.experiments.claims import Claim, Verdict, shown

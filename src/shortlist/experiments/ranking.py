@@ -1,7 +1,5 @@
 """The system, asked for what it delivers: the job that `shortlist run` runs."""
 
-from __future__ import annotations
-
 import json
 import tempfile
 from collections.abc import Mapping

@@ -1,7 +1,5 @@
 """Runs experiments, one after the other, and says whether the papers' claims hold."""
 
-from __future__ import annotations
-
 import json
 import time
 from collections.abc import Iterator, Mapping

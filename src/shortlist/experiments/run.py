@@ -1,7 +1,5 @@
 """What an experiment may ask for: its size, its draws, data, and the system itself."""
 
-from __future__ import annotations
-
 import json
 import tempfile
 from collections.abc import Callable, Iterable, Mapping, Sequence

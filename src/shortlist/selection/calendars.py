@@ -4,6 +4,7 @@ A period that ends at an instant does not hold it; the next one may begin there.
 in one stretch of time are computed at once and kept, for everybody who goes by it.
 """
 
+from bisect import bisect_left
 from datetime import UTC, datetime
 from functools import lru_cache
 from typing import NamedTuple
@@ -141,13 +142,8 @@ def _instants(zone: str, stretch: int, walls: Longs) -> Longs:
     starts, stops = np.append(-NEVER, changes), np.append(changes, NEVER)
     instants = np.full(walls.size, NEVER)
     for start, stop, offset in zip(starts, stops, offsets, strict=True):
-        shown = walls - offset
-        is_shown = (start <= shown) & (shown < stop)
-        instants = np.where(is_shown, np.minimum(instants, shown), instants)
-    is_skipped = instants == NEVER
-    for change, before, after in zip(changes, offsets[:-1], offsets[1:], strict=True):
-        is_jumped_over = is_skipped & (change + before <= walls) & (walls < change + after)
-        instants = np.where(is_jumped_over, np.minimum(instants, change), instants)
+        reached = np.maximum(walls - offset, start)
+        instants = np.minimum(instants, np.where(reached < stop, reached, NEVER))
     return instants
 
 
@@ -168,13 +164,8 @@ def _offsets(zone: str, stretch: int) -> tuple[Longs, Longs]:
 
 def _first_with_another(zone: str, second: int, later: int, offset: int) -> int:
     """The first second behind one with an offset that has another one; a later one has."""
-    while later - second > 1:
-        middle = (second + later) // 2
-        if _offset(zone, middle) == offset:
-            second = middle
-        else:
-            later = middle
-    return later
+    behind = range(second + 1, later)
+    return behind.start + bisect_left(behind, True, key=lambda one: _offset(zone, one) != offset)
 
 
 def _offset(zone: str, second: int) -> int:

@@ -2,6 +2,7 @@
 
 from collections.abc import Callable, Sequence
 from dataclasses import replace
+from functools import partial
 from typing import Any
 
 from shortlist.model.policy import Chain, Everything, SinglePolicy
@@ -25,20 +26,13 @@ class ChainSelector(Selector):
         self._policies = selectors
         self._reached: tuple[Selector, Candidate] | None = None
         self._remark: Remark = nobody_listens
-        choosing = [
-            (policy, selecting)
-            for policy, selecting in zip(policies, selectors, strict=True)
-            if not isinstance(policy, Everything)
-        ]
         self._showing: list[Selector] = []
         """Those that say what is shown: the last one that chooses, and whom it looks through."""
-        self._last = selectors[0]
-        """The one whose own content is shown."""
-        for policy, selecting in reversed(choosing):
-            self._last = selecting
-            self._showing.insert(0, selecting)
-            if not policy.looks_through:
-                break
+        for policy, selecting in reversed([*zip(policies, selectors, strict=True)]):
+            if not isinstance(policy, Everything):
+                self._showing.insert(0, selecting)
+                if not policy.looks_through:
+                    break
 
     def arrive(self, candidate: Candidate, now: int) -> Outcome:
         placements, refusal = self.advance(now), None
@@ -94,7 +88,7 @@ class ChainSelector(Selector):
         return min((due for due in dues if due is not None), default=None)
 
     def matches(self) -> int:
-        return self._last.matches()
+        return self._showing[0].matches() if self._showing else 0
 
     def shown(self, now: int) -> list[Shown]:
         return [one for policy in self._showing for one in policy.shown(now)]
@@ -102,7 +96,7 @@ class ChainSelector(Selector):
     def listen(self, remark: Remark) -> None:
         self._remark = remark
         for number, policy in enumerate(self._policies, start=1):
-            policy.listen(_of_policy(number, remark))
+            policy.listen(partial(_remark_of, number, remark))
 
     def state(self) -> Any:
         return [policy.state() for policy in self._policies]
@@ -126,13 +120,9 @@ class ChainSelector(Selector):
         return outcome.placements
 
 
-def _of_policy(number: int, remark: Remark) -> Remark:
+def _remark_of(number: int, remark: Remark, time: int, candidate: Candidate, why: str) -> None:
     """Says which policy a remark is about."""
-
-    def told(time: int, candidate: Candidate, why: str) -> None:
-        remark(time, candidate, f"policy {number}: {why}")
-
-    return told
+    remark(time, candidate, f"policy {number}: {why}")
 
 
 def _come(policy: Selector, coming: Placement) -> Outcome:

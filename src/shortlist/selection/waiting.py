@@ -102,13 +102,9 @@ class WaitingSelector(Selector):
         if self._due <= now:
             return []
         return [
-            Shown(
-                publication=held.publication,
-                subscription=held.candidate.named.subscription,
-                score=held.candidate.score,
-                possibility=held.candidate.named.possibility,
-                necessity=held.candidate.named.necessity,
-                rank=rank,
+            held.shown(
+                rank,
+                held.candidate.score,
                 until=self._due if held.expiry is None else min(self._due, held.expiry),
                 waiting=True,
             )
@@ -136,14 +132,9 @@ class WaitingSelector(Selector):
             self._drop(held, now, self._outdone(self._policy.k))
         self._waiting, self._most = [], FEW
         return [
-            Placement(
-                now,
-                held.candidate,
-                held.candidate.score,
-                held.candidate.named,
-                rank,
+            placed_at_once(held.candidate, now, rank)._replace(
                 # only other hours can release something at the instant at which it came
-                "arrival" if held.came == now else "promotion",
+                cause="arrival" if held.came == now else "promotion"
             )
             for rank, held in enumerate(ranked[: self._policy.k], start=1)
         ]
@@ -151,7 +142,7 @@ class WaitingSelector(Selector):
     def _ranked(self, now: int) -> list[Held]:
         """Those that are still valid, the best first."""
         valid = [held for held in self._waiting if held.expiry is None or held.expiry > now]
-        return sorted(valid, key=_best_first)
+        return sorted(valid, key=lambda held: held.best_first)
 
     def _drop_expired(self, now: int) -> None:
         for held in [*self._waiting]:
@@ -165,8 +156,3 @@ class WaitingSelector(Selector):
     def _outdone(self, k: int | None) -> str:
         where = "in the digest" if isinstance(self._policy, Digest) else "waited"
         return f"a better one {where}" if k == 1 else f"{k} better ones {where}"
-
-
-def _best_first(held: Held) -> tuple[float, int, int]:
-    publication = held.publication
-    return -held.candidate.score, -publication.time, -publication.position

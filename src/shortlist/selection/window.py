@@ -44,6 +44,16 @@ class Held:
     def publication(self) -> Publication:
         return self.candidate.publication
 
+    @property
+    def best_first(self) -> tuple[float, int, int]:
+        return -self.candidate.score, -self.publication.time, -self.publication.position
+
+    def shown(self, rank: int, score: float, until: int | None, **others: Any) -> Shown:
+        """As a shortlist shows it."""
+        named = self.candidate.named
+        whose = named.subscription, score, named.possibility, named.necessity
+        return Shown(self.publication, *whose, rank, until, **others)
+
     def take_back(self, time: int) -> None:
         """Lets it expire at an instant, unless it does so before."""
         self.expiry = time if self.expiry is None else min(time, self.expiry)
@@ -137,16 +147,12 @@ class WindowSelector(Selector):
         return []
 
     def above(self, candidate: Candidate) -> list[Standing]:
-        chosen = [held.candidate for held in self._chosen()]
+        chosen, now = [held.candidate for held in self._chosen()], self._last_arrival
         if candidate in chosen:
             del chosen[chosen.index(candidate) :]
         return [
-            Standing(
-                better.publication.source,
-                better.publication.id,
-                self._worth(better, self._last_arrival),
-            )
-            for better in chosen
+            Standing(one.publication.source, one.publication.id, self._worth(one, now))
+            for one in chosen
         ]
 
     def next_due(self) -> int | None:
@@ -192,18 +198,9 @@ class WindowSelector(Selector):
             self._enter(held)
 
     def _shown(self, held: Held, rank: int, now: int) -> Shown:
-        named = held.candidate.named
-        return Shown(
-            publication=held.publication,
-            subscription=named.subscription,
-            score=self._worth(held.candidate, now),
-            possibility=named.possibility,
-            necessity=named.necessity,
-            rank=rank,
-            until=self._end(held),
-            in_window=True,
-            push=None if self._count is None else held.turn + self._count,
-        )
+        push = None if self._count is None else held.turn + self._count
+        worth = self._worth(held.candidate, now)
+        return held.shown(rank, worth, self._end(held), in_window=True, push=push)
 
     def _enter(self, held: Held) -> None:
         self._matches += 1
@@ -272,8 +269,7 @@ class WindowSelector(Selector):
         return candidate.score
 
     def _best_first(self, held: Held) -> tuple[float, int, int]:
-        publication = held.candidate.publication
-        return -held.candidate.score, -publication.time, -publication.position
+        return held.best_first
 
     def _chosen(self) -> Sequence[Held]:
         chosen: Sequence[Held] = self._ranked[: self._k]

@@ -140,12 +140,6 @@ class Arena:
         is_held = found - self.heads["start"][nearest] < self.heads["length"][nearest]
         return np.unique(nearest[is_held])
 
-    def held(self, name: str) -> Longs:
-        """The numbers in a field of all rows, but for -1."""
-        places = np.flatnonzero(self.heads["length"])
-        numbers: Longs = self.rows[name][self.rows_of_all(places)]
-        return numbers[numbers >= 0]
-
     def renumber(self, name: str, numbers: Longs) -> None:
         """Puts numbers[n] for every number n in a field of all rows."""
         renumber(*self._field(name), numbers)
@@ -177,7 +171,7 @@ def sweep(arenas: Iterable[Arena], name: str, count: int) -> Longs:
 
     >>> arena = Arena(head=[], row=[("publication", "i4")])
     >>> arena.put(arena.open(), np.array([(4,), (9,)], arena.rows.dtype))
-    >>> sweep([arena], "publication", count=10), arena.held("publication")
+    >>> sweep([arena], "publication", count=10), arena.rows_of(0)["publication"]
     (array([4, 9]), array([0, 1], dtype=int32))
     """
     holding = [arena for arena in arenas if arena.holds(name)]

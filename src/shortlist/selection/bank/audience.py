@@ -8,8 +8,7 @@ from math import nan
 import numpy as np
 
 from shortlist.language.tree import Arithmetic, Call, Negate, OfSubscription, Score
-from shortlist.matching.arrays import with_length
-from shortlist.matching.blocks import Bools, Floats, Ints, Longs
+from shortlist.matching.blocks import Floats, Ints, Longs
 from shortlist.matching.values import Read
 from shortlist.model.subscription import Subscription
 from shortlist.model.vocabulary import Vocabulary
@@ -19,19 +18,8 @@ from shortlist.scoring.kernels.programs import change, combine
 from shortlist.scoring.numbers import Numbers
 from shortlist.scoring.templates import ARITHMETIC, FUNCTIONS
 from shortlist.selection.audience import Advertisements, Inducement
+from shortlist.selection.bank.tables import Table
 from shortlist.selection.kernels.audience import round_all, with_smallest_ids
-
-
-class _Column:
-    """One trait, by the number of a subscription."""
-
-    def __init__(self) -> None:
-        self.values: Floats = np.zeros(8)
-        self.is_known: Bools = np.zeros(8, np.bool_)
-
-    def reserve(self, count: int) -> None:
-        self.values = with_length(self.values, count)
-        self.is_known = with_length(self.is_known, count)
 
 
 class Traits:
@@ -47,21 +35,24 @@ class Traits:
     def __init__(self, scoring: Scoring, subscription: Callable[[int], Subscription]) -> None:
         self._scoring = scoring
         self._subscription = subscription
-        self._columns: defaultdict[OfSubscription, _Column] = defaultdict(_Column)
+        self._known: defaultdict[OfSubscription, Table] = defaultdict(
+            lambda: Table([("value", "f8"), ("is_known", "?")])
+        )
 
     def of(self, trait: OfSubscription, numbers: Ints) -> Floats:
         """The trait of each of these subscriptions; NaN where a profile does not have it."""
-        column = self._columns[trait]
-        column.reserve(int(numbers.max(initial=0)) + 1)
-        new = np.unique(numbers[~column.is_known[numbers]])
+        known = self._known[trait]
+        known.put_all(numbers)
+        new = np.unique(numbers[~known["is_known"][numbers]])
         if new.size:
-            column.values[new] = [self._looked_up(trait, number) for number in new.tolist()]
-            column.is_known[new] = True
-        return column.values[numbers]
+            values = [self._looked_up(trait, number) for number in new.tolist()]
+            known.put_all(new, value=values, is_known=True)
+        found: Floats = known["value"][numbers]
+        return found
 
     def forget(self, number: int) -> None:
-        for column in self._columns.values():
-            column.is_known[number : number + 1] = False
+        for known in self._known.values():
+            known["is_known"][number : number + 1] = False
 
     def _looked_up(self, trait: OfSubscription, number: int) -> float:
         subscription = self._subscription(number)

@@ -10,7 +10,6 @@ from shortlist.scoring.match_sets import MatchSets
 from shortlist.selection.bank.arena import Arena
 from shortlist.selection.bank.base import Bank
 from shortlist.selection.bank.offers import NEVER, NO_PLACEMENTS, Offers, Placements
-from shortlist.selection.bank.tables import Table
 from shortlist.selection.bank.timetables import Timetables
 from shortlist.selection.calendars import calendar_of
 from shortlist.selection.kernels.cap import HEAD, passing
@@ -21,22 +20,19 @@ class CapBank(Bank):
 
     def __init__(self) -> None:
         self._arena = Arena(HEAD, [])
-        self._calendars = Table([("calendar", "i4")])
         self._timetables = Timetables()
 
     def open_all(self, shortlists: Sequence[str], policy: Cap) -> Longs:
         most = min(policy.most, NEVER)
         places = self._arena.open_all(len(shortlists), most=most, end=-NEVER)
-        self._calendars.put_all(places, calendar=self._timetables.number(calendar_of(policy)))
+        self._timetables.put(places, calendar_of(policy))
         return places
 
     def arrive(self, offers: Offers, sets: MatchSets) -> Placements:
         if not offers.places.size:
             return NO_PLACEMENTS
         tables = self._timetables.covering(int(offers.times.min()), int(offers.times.max()))
-        passes = passing(
-            self._arena.heads, offers.places, offers.times, self._calendars["calendar"], tables
-        )
+        passes = passing(self._arena.heads, offers.places, offers.times, tables)
         return offers.placed(np.flatnonzero(passes))
 
     def change(self, places: Longs, policy: Cap, times: Longs) -> Placements:

@@ -13,7 +13,7 @@ from shortlist.model.durations import Span
 from shortlist.model.policy import Diverse
 from shortlist.scoring.match_sets import MatchSets
 from shortlist.selection.bank.arena import Fields
-from shortlist.selection.bank.offers import NEVER, NO_OFFERS, Offers, Placements
+from shortlist.selection.bank.offers import NEVER, Offers, Placements
 from shortlist.selection.bank.publications import Publications
 from shortlist.selection.bank.sliding import SlidingBank
 from shortlist.selection.bank.tables import Table
@@ -123,11 +123,7 @@ class DiverseBank(SlidingBank):
     def arrive(self, offers: Offers, sets: MatchSets) -> Placements:
         arena, outbox = self._arena, self._outbox(np.unique(offers.places), offers.places.size)
         for table, which in self._by_space(offers.places):
-            # all whole numbers alike, so that kernels are compiled once
-            here = Offers._make(
-                np.ascontiguousarray(column[which], np.result_type(like, np.int64))
-                for column, like in zip(offers, NO_OFFERS, strict=True)
-            )
+            here = offers.kept(which).aligned()
             points = table.points(here.publications)
             arena.rows = kernels.arrive(arena.heads, arena.rows, arena.tail, here, points, outbox)
         return outbox.placements()

@@ -4,7 +4,7 @@ from collections.abc import Iterable, Sequence
 
 import numpy as np
 
-from shortlist.matching.blocks import Ints
+from shortlist.matching.blocks import Floats, Ints
 from shortlist.scoring.match_sets import NO_SETS, MatchSets
 from shortlist.selection.bank.arena import Arena, sweep
 
@@ -42,9 +42,11 @@ class KeptSets:
 
     def keep(self, numbers: Ints, sets: MatchSets) -> Ints:
         """The numbers, here, of sets that have these numbers there."""
-        kept = np.empty_like(numbers)
+        kept = numbers.copy()
         for place, number in enumerate(numbers.tolist()):
-            kept[place] = number if number < 0 else self._number(sets, number)
+            if number >= 0:
+                which = slice(*sets.offsets[number:][:2])
+                kept[place] = self._number(column[which] for column in sets[1:])
         return kept
 
     def without(self, subscription: int, numbers: Ints) -> Ints:
@@ -52,15 +54,9 @@ class KeptSets:
         known, places = np.unique(numbers, return_inverse=True)
         for place, number in enumerate(known.tolist()):
             if number >= 0:
-                members, high, low = self._sets[number]
-                others = np.frombuffer(members, np.int32) != subscription
-                known[place] = self._numbered(
-                    (
-                        np.frombuffer(members, np.int32)[others].tobytes(),
-                        np.frombuffer(high)[others].tobytes(),
-                        np.frombuffer(low)[others].tobytes(),
-                    )
-                )
+                _, *columns = self.subset(known[place : place + 1])
+                others = columns[0] != subscription
+                known[place] = self._number(column[others] for column in columns)
         changed: Ints = known[places]
         return changed
 
@@ -69,17 +65,9 @@ class KeptSets:
         some = [self._sets[number] for number in numbers.tolist()]
         return _joined(some)
 
-    def _number(self, sets: MatchSets, number: int) -> int:
-        first, end = sets.offsets[number], sets.offsets[number + 1]
-        return self._numbered(
-            (
-                sets.subscriptions[first:end].tobytes(),
-                sets.possibilities[first:end].tobytes(),
-                sets.necessities[first:end].tobytes(),
-            )
-        )
-
-    def _numbered(self, key: tuple[bytes, bytes, bytes]) -> int:
+    def _number(self, columns: Iterable[Ints | Floats]) -> int:
+        members, high, low = (column.tobytes() for column in columns)
+        key = members, high, low
         if key not in self._numbers:
             self._numbers[key] = len(self._sets)
             self._sets.append(key)

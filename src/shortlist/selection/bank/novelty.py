@@ -2,7 +2,6 @@
 
 from collections.abc import Iterator, Mapping, Sequence
 from decimal import Decimal
-from typing import NamedTuple
 
 import numpy as np
 
@@ -145,32 +144,23 @@ def _take_out(arena: Arena, place: int, at: int) -> None:
     arena.heads["length"][place] -= 1
 
 
-class Rates(NamedTuple):
-    """From the least rate that lets every subscription have something to the largest that lets the
-    rarest one keep up."""
-
-    least: float
-    largest: float
-
-
-def equal_share_rates(matches: int, delivered: int, matches_of_each: list[int]) -> Rates:
-    """Of a shortlist with so many matches, deliveries, and matches of each subscription.
-
-    >>> equal_share_rates(1000, 200, [700, 250, 50])
-    Rates(least=0.015, largest=0.15)
-    """
-    members = len(matches_of_each)
-    return Rates(members / max(delivered, 1), members * min(matches_of_each) / max(matches, 1))
-
-
 def rate_warnings(
     rate: float, matches: int, delivered: int, matches_of: Mapping[str, int]
 ) -> Iterator[str]:
-    """What is wrong with the rate of a shortlist, if anything is."""
-    least, largest = equal_share_rates(matches, delivered, [*matches_of.values()])
-    shares = f"equal shares of its {len(matches_of)} subscriptions"
+    """What is wrong with the rate of a shortlist with so many matches, deliveries, and matches of
+    each subscription, if anything is.
+
+    A rate lets every subscription have something, and the rarest one keep up.
+
+    >>> for warning in rate_warnings(0.2, 1000, 200, {"a": 700, "b": 250, "c": 50}):
+    ...     print(warning.partition(": ")[2])
+    expected at most 0.15, since 'c' has 50 of 1,000 matches
+    """
+    members, rarest = len(matches_of), min(matches_of, key=lambda name: (matches_of[name], name))
+    least = members / max(delivered, 1)
+    largest = members * matches_of[rarest] / max(matches, 1)
+    shares = f"equal shares of its {members} subscriptions"
     if rate > largest:
-        rarest = min(matches_of, key=lambda name: (matches_of[name], name))
         yield (
             f"rate {rate:g} is too high for {shares}: expected at most {largest:.3g}, "
             f"since {rarest!r} has {matches_of[rarest]:,} of {matches:,} matches"

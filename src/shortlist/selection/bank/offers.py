@@ -46,19 +46,10 @@ class Offers(NamedTuple):
 
     def placed(self, which: Bools | Longs, ranks: Ints | None = None) -> "Placements":
         """Some of them, as they come; without ranks, they have none."""
-        places = self.places[which]
-        return Placements(
-            places=places,
-            times=self.times[which],
-            publications=self.publications[which],
-            scores=self.scores[which],
-            named=self.named[which],
-            possibilities=self.possibilities[which],
-            necessities=self.necessities[which],
-            ranks=np.zeros(places.size, np.int32) if ranks is None else ranks,
-            promoted=np.zeros(places.size, np.bool_),
-            matched=self.matched[which],
-        )
+        shared = {name: getattr(self, name)[which] for name in SHARED}
+        size = shared["places"].size
+        ranks = np.zeros(size, np.int32) if ranks is None else ranks
+        return Placements(**shared, ranks=ranks, promoted=np.zeros(size, np.bool_))
 
 
 class Placements(NamedTuple):
@@ -86,6 +77,9 @@ class Placements(NamedTuple):
         if len(full) <= 1:  # most commands place nothing
             return full[0] if full else some[0]
         return cls._make(np.concatenate(columns) for columns in zip(*full, strict=True))
+
+
+SHARED = [name for name in Placements._fields if name in Offers._fields]
 
 
 def _empty(kinds: str) -> list[Any]:

@@ -96,30 +96,30 @@ class PlainBank(Bank):
     def advance(self, before: int) -> Placements:
         heads = self._held.heads
         due = np.flatnonzero((heads["is_open"] == 1) & (heads["next_due"] < before))
-        return self._told(due, lambda selector: selector.advance(before))
+        return self._told(due, due, lambda selector, _: selector.advance(before))
 
     def settle(self, places: Longs, times: Longs) -> Placements:
-        return self._each_told(places, times, lambda selector, time: selector.settle(time))
+        return self._told(places, times, lambda selector, time: selector.settle(time))
 
     def retract(self, publication: int, time: int) -> Placements:
         known = self._world.publications[publication]
         heads = self.arenas[0].heads
         is_concerned = (heads["is_open"] == 1) & (heads["next_due"] <= time)
         is_concerned[self._held.holders("publication", publication)] = True
-        return self._told(
-            np.flatnonzero(is_concerned),
-            lambda selector: selector.retract(known.source, known.id, time),
-        )
+        places = np.flatnonzero(is_concerned)
+        who = known.source, known.id
+        return self._told(places, places, lambda selector, _: selector.retract(*who, time))
 
     def change(self, places: Longs, policy: SinglePolicy, times: Longs) -> Placements:
         for place in places.tolist():
             shortlist, _ = self._settings[place]
             self._settings[place] = shortlist, policy
-        return self._each_told(places, times, lambda selector, time: selector.change(policy, time))
+        return self._told(places, times, lambda selector, time: selector.change(policy, time))
 
     def cancel(self, place: int, subscription: int, time: int) -> Placements:
         name = self._world.subscriptions.name(subscription)
-        return self._told(np.array([place]), lambda selector: selector.cancel(name, time))
+        here = np.array([place])
+        return self._told(here, here, lambda selector, _: selector.cancel(name, time))
 
     def close(self, places: Longs, times: Longs) -> Placements:
         placements = self.settle(places, times)
@@ -140,14 +140,10 @@ class PlainBank(Bank):
         """What the selector of a place holds."""
         return self._seat(place).selector.state()
 
-    def _told(self, places: Longs, tell: Callable[[Selector], list[Placement]]) -> Placements:
-        """What shortlists place when their selectors are told something."""
-        return self._each_told(places, places, lambda selector, _: tell(selector))
-
-    def _each_told(
+    def _told(
         self, places: Longs, times: Longs, tell: Callable[[Selector, int], list[Placement]]
     ) -> Placements:
-        """The same, each with an instant of its own."""
+        """What shortlists place when their selectors are told something, each with an instant."""
         rows: list[_Row] = []
         for place, time in zip(places.tolist(), times.tolist(), strict=True):
             seat = self._seat(place)

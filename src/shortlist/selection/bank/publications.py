@@ -133,10 +133,7 @@ class Publications:
     def restore(self, saved: pa.RecordBatch, following: int) -> None:
         """Takes publications back in that were saved, later than all that are known."""
         facts = {
-            "time": np.asarray(saved.column("time")),
-            "expiry": np.asarray(saved.column("expiry").fill_null(NEVER)),
-            "position": np.asarray(saved.column("position")),
-            "serial": np.asarray(saved.column("serial")),
+            name: np.asarray(saved.column(name).fill_null(NEVER)) for name in FACTS.names or ()
         }
         self._add(saved, facts)
         self._serials = following

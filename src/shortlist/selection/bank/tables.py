@@ -5,7 +5,7 @@ from typing import Any
 
 import numpy as np
 
-from shortlist.matching.arrays import Longs, with_length
+from shortlist.matching.arrays import Ints, Longs, with_length
 from shortlist.selection.kernels.arena import Records
 
 
@@ -13,7 +13,7 @@ class Table:
     """Grows as it is asked to; a new record is all zeros.
 
     >>> table = Table([("weight", "f8")])
-    >>> table.put(11, weight=0.5)
+    >>> table.put_all(np.array([11]), weight=0.5)
     >>> table["weight"][11]
     np.float64(0.5)
     """
@@ -24,11 +24,7 @@ class Table:
     def __getitem__(self, field: str) -> Records:
         return self.records[field]
 
-    def put(self, number: int, **values: Any) -> None:
-        """Sets fields of one record."""
-        self.put_all(np.array([number]), **values)
-
-    def put_all(self, numbers: Longs, **values: Any) -> None:
+    def put_all(self, numbers: Longs | Ints, **values: Any) -> None:
         """Sets fields of many records, each to one value or to a column."""
         self.records = with_length(self.records, int(numbers.max(initial=-1)) + 1)
         for name, value in values.items():

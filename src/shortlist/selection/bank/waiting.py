@@ -16,7 +16,6 @@ from shortlist.selection.bank.offers import (
     Placements,
 )
 from shortlist.selection.bank.shown import Contents, waiting_rows
-from shortlist.selection.bank.tables import Table
 from shortlist.selection.bank.timetables import Timetables
 from shortlist.selection.calendars import calendar_of, period_at
 from shortlist.selection.kernels import waiting as kernels
@@ -37,7 +36,6 @@ class WaitingBank(Bank):
 
     def __init__(self) -> None:
         self._arena = Arena(kernels.HEAD, WINDOW_ROW)
-        self._calendars = Table([("calendar", "i4")])
         self._timetables = Timetables()
         self._inbox = self._empty_inbox(0)
 
@@ -47,7 +45,7 @@ class WaitingBank(Bank):
 
     def open_all(self, shortlists: Sequence[str], policy: Digest | Quiet) -> Longs:
         places = self._arena.open_all(len(shortlists), k=_k(policy), next_due=NEVER)
-        self._calendars.put_all(places, calendar=self._timetables.number(calendar_of(policy)))
+        self._timetables.put(places, calendar_of(policy))
         return places
 
     def arrive(self, offers: Offers, sets: MatchSets) -> Placements:
@@ -55,14 +53,14 @@ class WaitingBank(Bank):
             return NO_PLACEMENTS
         offers, arena = offers.aligned(), self._arena
         tables = self._timetables.covering(int(offers.times.min()), int(offers.times.max()))
-        calendars, inbox = self._calendars["calendar"], self._inbox_for(offers.places.size)
+        inbox = self._inbox_for(offers.places.size)
         # room that nobody writes to takes no memory
         outbox = Outbox.with_room(offers.places.size + int(inbox.made[0] + arena.tail[OWNED]))
-        left = kernels.admit(arena.heads, offers, calendars, tables, inbox, outbox)
+        left = kernels.admit(arena.heads, offers, tables, inbox, outbox)
         if left.size:
             arena = self._entered()
             arena.rows = kernels.arrive(
-                arena.heads, arena.rows, arena.tail, offers, left, calendars, tables, outbox
+                arena.heads, arena.rows, arena.tail, offers, left, tables, outbox
             )
         return outbox.placements()
 
@@ -85,7 +83,7 @@ class WaitingBank(Bank):
         """What waits goes by the new hours; at once, if they are not quiet now."""
         heads, calendar = self._entered().heads, calendar_of(policy)
         heads["k"][places] = _k(policy)
-        self._calendars.put_all(places, calendar=self._timetables.number(calendar))
+        self._timetables.put(places, calendar)
         is_waiting = heads["next_due"][places] != NEVER
         places, times = places[is_waiting], times[is_waiting]
         for place, time in zip(places.tolist(), times.tolist(), strict=True):

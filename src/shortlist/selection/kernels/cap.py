@@ -16,16 +16,14 @@ HEAD = [
 
 
 @kernel
-def passing(
-    heads: Records, places: Ints, times: Longs, calendars: Ints, tables: Tables
-) -> npt.NDArray[np.bool_]:
-    """Which offers pass; the calendars are those of all places."""
+def passing(heads: Records, places: Ints, times: Longs, tables: Tables) -> npt.NDArray[np.bool_]:
+    """Which offers pass."""
     passes = np.zeros(places.size, np.bool_)
     for offer in range(places.size):
         place, now = places[offer], times[offer]
         head = heads[place]
         if now >= head.end:
-            head.end = end_of_period(tables, calendars[place], now)
+            head.end = end_of_period(tables, place, now)
             head.passed = 0
         if head.passed < head.most:
             head.passed += 1

@@ -9,7 +9,7 @@ from shortlist.selection.kernels.arena import Records
 from shortlist.selection.kernels.diverse_choice import NO_STEP, choose_from, step_won
 from shortlist.selection.kernels.diverse_pruning import prune, prune_if_grown
 from shortlist.selection.kernels.diverse_rows import enter, put_in_order
-from shortlist.selection.kernels.outbox import NOBODY, Outbox, of_others, put_out
+from shortlist.selection.kernels.outbox import NOBODY, Outbox, put_out
 from shortlist.selection.kernels.points import Points
 from shortlist.selection.kernels.skyband import packed
 from shortlist.selection.kernels.window_rows import DELIVERED, is_there
@@ -65,40 +65,27 @@ def cancel(
     points: Points,
     outbox: Outbox,
 ) -> None:
-    """What names a subscription leaves some places, each at an instant of its own.
+    """What names a subscription leaves some places, each at an instant, after what is due at or
+    before that.
 
     So does what is chosen beyond a k that was larger.
     """
     for place, time in zip(places, times):  # noqa: B905 (numba's zip is never strict)
-        _cancel(heads, rows, place, time, subscription, points, outbox)
-
-
-@kernel
-def _cancel(
-    heads: Records,
-    rows: Records,
-    place: int,
-    time: int,
-    subscription: int,
-    points: Points,
-    outbox: Outbox,
-) -> None:
-    """After what is due at or before the instant."""
-    advance_place(heads, rows, place, time + 1, points, outbox)
-    head = heads[place]
-    put_in_order(heads, rows, place, head.chosen)
-    stays = of_others(rows, head.start, head.length, subscription)
-    step = 0
-    while step < head.chosen and stays[step]:
-        step += 1
-    step = min(step, head.k)
-    is_chosen_one_gone = step < head.chosen
-    head.chosen = np.sum(stays[: head.chosen])
-    kept = packed(rows, head.start, stays)
-    if kept < head.length:
-        head.length = head.ranked = kept
-    if is_chosen_one_gone:
-        _choose_and_fill(heads, rows, place, step, time, NOBODY, points, outbox)
+        advance_place(heads, rows, place, time + 1, points, outbox)
+        head = heads[place]
+        put_in_order(heads, rows, place, head.chosen)
+        stays = rows[head.start : head.start + head.length]["subscription"] != subscription
+        step = 0
+        while step < head.chosen and stays[step]:
+            step += 1
+        step = min(step, head.k)
+        is_chosen_one_gone = step < head.chosen
+        head.chosen = np.sum(stays[: head.chosen])
+        kept = packed(rows, head.start, stays)
+        if kept < head.length:
+            head.length = head.ranked = kept
+        if is_chosen_one_gone:
+            _choose_and_fill(heads, rows, place, step, time, NOBODY, points, outbox)
 
 
 @kernel

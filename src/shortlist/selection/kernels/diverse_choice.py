@@ -51,8 +51,7 @@ def choose_from(
     first, options = head.start + step, head.length - step
     nearest, compared = np.ones(options), np.zeros(options, np.int32)
     chosen = np.empty(min(head.k, head.length), np.int64)
-    for at in range(step):
-        chosen[at] = rows[head.start + at].publication
+    chosen[:step] = rows[head.start : head.start + step]["publication"]
     picked, picks = np.empty(chosen.size - step, np.int64), 0
     while picks < picked.size:
         best = _best(heads, rows, place, now, chosen[: step + picks], nearest, compared, points)

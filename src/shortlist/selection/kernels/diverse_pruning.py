@@ -16,7 +16,6 @@ from shortlist.selection.kernels.arena import Records
 from shortlist.selection.kernels.diverse_rows import put_in_order
 from shortlist.selection.kernels.points import Points, distance
 from shortlist.selection.kernels.skyband import packed
-from shortlist.selection.kernels.window_rows import is_there
 
 LEAST = 16
 """So few rows are not worth looking into, and so few are always looked at."""
@@ -42,10 +41,8 @@ def prune(
     """
     head = heads[place]
     put_in_order(heads, rows, place, head.chosen)
-    stays = np.zeros(head.length, np.bool_)
-    for at in range(head.length):
-        stays[at] = is_there(rows, head.start + at, now, head.matches)
     rivals, weight = rows[head.start : head.start + head.length], head.weight
+    stays = (rivals["end"] > now) & (rivals["push"] > head.matches)
     _drop_those_with_better_alike(rivals, head.chosen, weight, points, stays)
     if head.k < head.length:
         most = head.chosen + compared

@@ -76,21 +76,16 @@ def put_in_order(heads: Records, rows: Records, place: int, step: int) -> None:
 @kernel
 def bring_forward(heads: Records, rows: Records, place: int, picked: Longs) -> None:
     """Makes some of the ranked the next of the chosen, in this order."""
+    if picked.size == 0:
+        return
     head = heads[place]
-    first = head.start + head.chosen
-    held = np.empty(picked.size, rows.dtype)
-    last = first - 1
-    for pick in range(picked.size):
-        held[pick] = rows[picked[pick]]
-        last = max(last, picked[pick])
+    first, held, last = head.start + head.chosen, rows[picked], picked.max()
     is_picked = np.zeros(last + 1 - first, np.bool_)
-    for pick in range(picked.size):
-        is_picked[picked[pick] - first] = True
+    is_picked[picked - first] = True
     to = last
     for row in range(last, first - 1, -1):
         if not is_picked[row - first]:
             rows[to] = rows[row]
             to -= 1
-    for pick in range(picked.size):
-        rows[first + pick] = held[pick]
+    rows[first : first + picked.size] = held
     head.chosen += picked.size

@@ -1,4 +1,4 @@
-"""The largest few of many numbers, and the first that is large enough."""
+"""The largest few of many numbers."""
 
 from typing import Any
 
@@ -37,20 +37,3 @@ def keep_largest(heap: Any, size: int, number: Any) -> int:
             place, child = child, 2 * child + 1
         heap[place] = number
     return size
-
-
-@kernel
-def first_not_under(ascending: Any, start: int, stop: int, number: Any) -> int:
-    """Where the numbers of a stretch begin that are at least so large.
-
-    >>> import numpy as np
-    >>> first_not_under(np.array([1, 3, 3, 5]), 0, 4, 3), first_not_under(np.array([1]), 0, 1, 2)
-    (1, 1)
-    """
-    while start < stop:
-        middle = (start + stop) // 2
-        if ascending[middle] < number:
-            start = middle + 1
-        else:
-            stop = middle
-    return start

@@ -111,8 +111,7 @@ def _with_pairs(rows: Records, pairs: Held, place: int, more: int) -> Records:
         wanted = head.back + more
         # some more, so that as many may come before the rows are moved again
         rows = _with_rows(rows, pairs, place, wanted + wanted // 8)
-        for row in range(head.start + head.back, head.start + head.length):
-            rows[row].subscription = -1
+        rows["subscription"][head.start + head.back : head.start + head.length] = -1
     return rows
 
 

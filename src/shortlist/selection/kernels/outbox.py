@@ -1,9 +1,8 @@
-"""What windows of all kinds do alike: rows become placements, and go with their subscription."""
+"""What windows of all kinds do alike: rows become placements."""
 
 from typing import Any, NamedTuple
 
 import numpy as np
-import numpy.typing as npt
 
 from shortlist.matching.arrays import Longs
 from shortlist.matching.kernels.compiling import kernel
@@ -90,12 +89,3 @@ def put_out(
         held.publication != arrival,
         held.matched,
     )
-
-
-@kernel
-def of_others(rows: Records, start: int, length: int, subscription: int) -> npt.NDArray[np.bool_]:
-    """Which of some rows do not name a subscription."""
-    stays = np.empty(length, np.bool_)
-    for at in range(length):
-        stays[at] = rows[start + at].subscription != subscription
-    return stays

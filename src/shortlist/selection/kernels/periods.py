@@ -2,13 +2,15 @@
 
 from typing import NamedTuple
 
-from shortlist.matching.arrays import Longs
+from shortlist.matching.arrays import Ints, Longs
 from shortlist.matching.kernels.compiling import kernel
 
 
 class Tables(NamedTuple):
     """Calendars by number: periods of one length, or those that are listed."""
 
+    of_places: Ints
+    """The number of the calendar that each place goes by."""
     spans: Longs
     """The length of periods since the epoch; 0 where they are listed."""
     firsts: Longs
@@ -18,8 +20,9 @@ class Tables(NamedTuple):
 
 
 @kernel
-def end_of_period(tables: Tables, number: int, time: int) -> int:
+def end_of_period(tables: Tables, place: int, time: int) -> int:
     """When the period ends that an instant falls into; no later than that if there is none."""
+    number = tables.of_places[place]
     span = tables.spans[number]
     if span > 0:
         return int((time // span + 1) * span)

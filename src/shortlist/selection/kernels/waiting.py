@@ -8,10 +8,11 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from shortlist.matching.arrays import Ints, Longs
+from shortlist.matching.kernels.borrowing import borrowed
 from shortlist.matching.kernels.compiling import kernel
 from shortlist.selection.bank.offers import NEVER, Offers
 from shortlist.selection.kernels.arena import OWNED, TAKEN, Records, padded, with_room
-from shortlist.selection.kernels.outbox import NOBODY, Outbox, of_others, put_down, put_out
+from shortlist.selection.kernels.outbox import NOBODY, Outbox, put_down, put_out
 from shortlist.selection.kernels.periods import Tables, end_of_period
 from shortlist.selection.kernels.skyband import packed
 from shortlist.selection.kernels.window_rows import in_order, outranks, write_offer
@@ -38,11 +39,10 @@ class Inbox(NamedTuple):
 
 
 @kernel
-def admit(
-    heads: Records, offers: Offers, calendars: Ints, tables: Tables, inbox: Inbox, outbox: Outbox
-) -> Longs:
+def admit(heads: Records, offers: Offers, tables: Tables, inbox: Inbox, outbox: Outbox) -> Longs:
     """Lets offers wait in the inbox or pass; the answer is which are left, since something else at
     their place is due before."""
+    tables = borrowed(tables)
     left, found, behind = np.empty(offers.places.size, np.int64), 0, NOBODY
     for offer in range(offers.places.size):
         place, now = offers.places[offer], offers.times[offer]
@@ -50,7 +50,7 @@ def admit(
         if place == behind or head.next_due <= now:
             left[found] = offer
             found, behind = found + 1, place
-        elif _has_to_wait(head, now, calendars[place], tables):
+        elif _has_to_wait(head, now, place, tables):
             new = inbox.made[0]
             inbox.since[0] = min(now, inbox.since[0]) if new > 0 else now
             inbox.made[0] += 1
@@ -117,7 +117,6 @@ def arrive(
     tail: Longs,
     offers: Offers,
     which: Longs,
-    calendars: Ints,
     tables: Tables,
     outbox: Outbox,
 ) -> Records:
@@ -127,7 +126,7 @@ def arrive(
         place, now = offers.places[offer], offers.times[offer]
         if heads[place].next_due <= now:
             _release(heads, rows, place, heads[place].next_due, outbox)
-        if _has_to_wait(heads[place], now, calendars[place], tables):
+        if _has_to_wait(heads[place], now, place, tables):
             write_offer(fresh, 0, offers, offer, offers.scores[offer], NEVER)
             rows = _enter(heads, rows, tail, place, now, fresh, 0)
         else:
@@ -136,10 +135,10 @@ def arrive(
 
 
 @kernel
-def _has_to_wait(head: Any, now: int, calendar: int, tables: Tables) -> bool:
+def _has_to_wait(head: Any, now: int, place: int, tables: Tables) -> bool:
     """Whether what comes to a place has to wait; the first one says until when."""
     if head.next_due == NEVER:
-        end = end_of_period(tables, calendar, now)
+        end = end_of_period(tables, place, now)
         if end <= now:
             return False
         head.next_due = end
@@ -157,19 +156,19 @@ def release(heads: Records, rows: Records, places: Longs, befores: Longs, outbox
 @kernel
 def cancel(heads: Records, rows: Records, place: int, subscription: int) -> None:
     """What names a subscription waits no more."""
-    head = heads[place]
-    _keep(heads, rows, place, of_others(rows, head.start, head.length, subscription))
+    _keep(heads, rows, place, _rows_of(heads, rows, place)["subscription"] != subscription)
 
 
 @kernel
 def retract(heads: Records, rows: Records, places: Longs, publication: int) -> None:
     """A publication waits no more at some places."""
     for place in places:
-        head = heads[place]
-        stays = np.empty(head.length, np.bool_)
-        for at in range(head.length):
-            stays[at] = rows[head.start + at].publication != publication
-        _keep(heads, rows, place, stays)
+        _keep(heads, rows, place, _rows_of(heads, rows, place)["publication"] != publication)
+
+
+@kernel
+def _rows_of(heads: Records, rows: Records, place: int) -> Records:
+    return rows[heads[place].start : heads[place].start + heads[place].length]
 
 
 @kernel
@@ -188,10 +187,7 @@ def _enter(
     head = heads[place]
     if head.length == head.capacity:
         # whoever has expired makes room first
-        stays = np.empty(head.length, np.bool_)
-        for row in range(head.length):
-            stays[row] = rows[head.start + row].end > now
-        head.length = packed(rows, head.start, stays)
+        head.length = packed(rows, head.start, _rows_of(heads, rows, place)["end"] > now)
     rows = with_room(rows, heads, tail, place, heads[place].length + 1, SPARE)
     head = heads[place]
     rows[head.start + head.length] = fresh[at]

@@ -9,8 +9,7 @@ from shortlist.matching.kernels.compiling import kernel
 from shortlist.selection.bank.offers import NEVER
 from shortlist.selection.kernels.arena import Records
 from shortlist.selection.kernels.chances import judge_until
-from shortlist.selection.kernels.largest import first_not_under
-from shortlist.selection.kernels.outbox import NOBODY, Outbox, of_others, put_out
+from shortlist.selection.kernels.outbox import NOBODY, Outbox, put_out
 from shortlist.selection.kernels.skyband import packed, undominated
 from shortlist.selection.kernels.window_rows import (
     DELIVERED,
@@ -59,10 +58,9 @@ def fill(
 def _crosses(reports: Reports, place: int, old: float, new: float) -> bool:
     if place + 1 >= reports.offsets.size:
         return False
-    first, stop = reports.offsets[place], reports.offsets[place + 1]
-    breakpoints, low, high = reports.breakpoints, min(old, new), max(old, new)
-    crossed = first_not_under(breakpoints, first, stop, low)
-    return bool(crossed < stop and breakpoints[crossed] < high)
+    breakpoints = reports.breakpoints[reports.offsets[place] : reports.offsets[place + 1]]
+    crossed = np.searchsorted(breakpoints, min(old, new))
+    return bool(crossed < breakpoints.size and breakpoints[crossed] < max(old, new))
 
 
 @kernel
@@ -93,25 +91,19 @@ def cancel(
     times: Longs,
     reports: Reports,
 ) -> None:
-    """What names a subscription leaves some places, each at an instant of its own."""
+    """What names a subscription leaves some places, each at an instant, after what is due at or
+    before that."""
     for place, time in zip(places, times):  # noqa: B905 (numba's zip is never strict)
-        _cancel(heads, rows, place, subscription, time, reports)
-
-
-@kernel
-def _cancel(
-    heads: Records, rows: Records, place: int, subscription: int, time: int, reports: Reports
-) -> None:
-    """After what is due at or before the instant."""
-    advance_place(heads, rows, place, time + 1, reports)
-    judge_until(heads, rows, place, time)
-    head = heads[place]
-    kept = packed(rows, head.start, of_others(rows, head.start, head.length, subscription))
-    head.length = min(head.length, kept)
-    head.bar = -np.inf  # it counted on what is gone
-    # what has left unseen may be among the first now
-    leave(heads, rows, place, time, head.matches)
-    fill(heads, rows, place, time, NOBODY, reports)
+        advance_place(heads, rows, place, time + 1, reports)
+        judge_until(heads, rows, place, time)
+        head = heads[place]
+        its_rows = rows[head.start : head.start + head.length]
+        kept = packed(rows, head.start, its_rows["subscription"] != subscription)
+        head.length = min(head.length, kept)
+        head.bar = -np.inf  # it counted on what is gone
+        # what has left unseen may be among the first now
+        leave(heads, rows, place, time, head.matches)
+        fill(heads, rows, place, time, NOBODY, reports)
 
 
 @kernel

@@ -14,7 +14,6 @@ from shortlist.matching.kernels.compiling import kernel
 from shortlist.selection.bank.offers import Offers
 from shortlist.selection.kernels.arena import Records, padded, with_room
 from shortlist.selection.kernels.chances import judge, judge_until, stride_of
-from shortlist.selection.kernels.largest import first_not_under
 from shortlist.selection.kernels.outbox import NOBODY
 from shortlist.selection.kernels.parting import run_end
 from shortlist.selection.kernels.skyband import Sweep, sweep_for, swept, undominated
@@ -138,7 +137,7 @@ def _until_judgement(heads: Records, place: int, times: Longs, first: int, stop:
     if head.count > 0:
         stride = stride_of(heads, place)
         return int(first + stride - head.matches % stride)
-    return first_not_under(times, first, stop, head.next_judgement)
+    return int(first + np.searchsorted(times[first:stop], head.next_judgement))
 
 
 @kernel
@@ -243,7 +242,7 @@ def _matches_at(heads: Records, place: int, times: Longs, first: int, stop: int,
     """
     if heads[place].count == 0:
         return 0
-    offer = first_not_under(times, first, stop, now)
+    offer = first + np.searchsorted(times[first:stop], now)
     if offer < stop and times[offer] == now:
         offer += 1
     return int(heads[place].matches + offer - first)
@@ -278,11 +277,8 @@ def hide(
     offers, keys, kept = arrivals.offers, arrivals.keys, arrivals.kept
     place = offers.places[first]
     head = heads[place]
-    now, matches, earlier = (
-        offers.times[stop - 1],
-        head.matches + stop - first,
-        head.matches - first,
-    )
+    now, earlier = offers.times[stop - 1], head.matches - first
+    matches = earlier + stop
     if hidden <= SLACK:
         for at in range(hidden):
             rows, _ = enter(heads, rows, tail, offers, keys, kept[at], earlier)
@@ -295,8 +291,6 @@ def hide(
     length = undominated(merged, 0, merged.size, head.k, head.count > 0, now, matches)
     head.length = 0
     rows = with_room(rows, heads, tail, place, length, SPARE)
-    for at in range(length):
-        rows[head.start + at] = merged[at]
-    head.length = length
-    head.pruned = length
+    rows[head.start : head.start + length] = merged[:length]
+    head.length = head.pruned = length
     return rows
