@@ -5,11 +5,13 @@ from dataclasses import replace
 from random import Random
 from typing import Any
 
+from shortlist.intake.reading import items_of
 from shortlist.matching.blocks import Block
 from shortlist.matching.index.index import Index
 from shortlist.matching.index.matches import Matches
 from shortlist.matching.scan import Scan
 from shortlist.matching.values import Values
+from shortlist.model.items import Items, Wanted
 from shortlist.model.publication import Publication
 from shortlist.model.subscription import Subscription
 
@@ -47,16 +49,23 @@ def _rough(name: str, number: float, random: Random) -> dict[str, Any]:
     return {"trapezoid": corners, "shape": random.choice(SHAPES)}
 
 
-def published(index: Index, publications: Sequence[Publication]) -> Iterator[Matches]:
-    """The matches of one block after the other, from publications as they are read."""
+def arrived(publications: Sequence[Publication]) -> list[Items]:
+    """Publications as they come to a shard, block by block."""
+    paths = frozenset((name,) for one in publications for name in one.data)
+    return [
+        items_of(publications[first : first + BLOCK], Wanted(paths))[0]
+        for first in range(0, len(publications), BLOCK)
+    ]
+
+
+def matches(index: Index, blocks: Sequence[Items]) -> Iterator[Matches]:
+    """Those of one block after the other, from items as they came."""
     values = Values(VOCABULARY)
-    for first in range(0, len(publications), BLOCK):
-        some = publications[first : first + BLOCK]
-        yield index.match_block(Block.of_readers([values.of(one) for one in some]))
+    return (index.match_block(Block.of_items(items, values)) for items in blocks)
 
 
-def count_published(compiled: Compiled, publications: Sequence[Publication]) -> int:
-    return sum(found.count for found in published(compiled.index, publications))
+def count_matches(compiled: Compiled, blocks: Sequence[Items]) -> int:
+    return sum(found.count for found in matches(compiled.index, blocks))
 
 
 def blurred_agree_with_plain(
@@ -77,7 +86,7 @@ def blurred_agree_with_plain(
         for place, publication in enumerate(publications)
         for match in scan.match(values.of(publication))
     }
-    (found,) = published(Compiled.of(subscriptions).index, publications)
+    (found,) = matches(Compiled.of(subscriptions).index, arrived(publications))
     columns = found.publications, found.subscriptions, found.possibility, found.necessity
     rows = zip(*(column.tolist() for column in columns), strict=True)
     return expected == {

@@ -15,7 +15,7 @@ from .churn import churn
 from .compiled import BLOCK, Compiled, subscriptions_of
 from .conditions import All, supports
 from .duckdb_join import DuckDbJoin
-from .fuzzy_facts import blurred, blurred_agree_with_plain, count_published
+from .fuzzy_facts import arrived, blurred, blurred_agree_with_plain, count_matches
 from .mixes import draw_conditions
 from .movies import Movies
 from .numpy_scan import NumpyScan
@@ -200,19 +200,19 @@ class Measuring:
 
     def _fuzzy_facts(self, mix: str, size: int, compiled: Compiled) -> None:
         """The same subscriptions, films and form of input, with half of the numbers fuzzy."""
-        crisp = self.movies.first(FUZZY_FILMS).publications()
-        fuzzy = blurred(crisp)
+        films = self.movies.first(FUZZY_FILMS).publications()
+        crisp, fuzzy = arrived(films), arrived(blurred(films))
         with self.steps.step(f"{mix}, {size:,} subscriptions: fuzzy films"):
             for some in (crisp, fuzzy):
-                count_published(compiled, some[:BLOCK])
-            crisp_run = best_of(partial(count_published, compiled, crisp), self.patience)
-            fuzzy_run = best_of(partial(count_published, compiled, fuzzy), self.patience)
+                count_matches(compiled, some[:1])
+            crisp_run = best_of(partial(count_matches, compiled, crisp), self.patience)
+            fuzzy_run = best_of(partial(count_matches, compiled, fuzzy), self.patience)
         self.report.add(
             "fuzzy facts",
             mix=mix,
             subscriptions=size,
             **speed(self.movies.first(FUZZY_FILMS), size, *fuzzy_run),
-            crisp_matches_per_publication=crisp_run[0] / len(crisp),
+            crisp_matches_per_publication=crisp_run[0] / len(films),
             crisp_core_seconds=crisp_run[1],
             slowdown=fuzzy_run[1] / crisp_run[1],
         )

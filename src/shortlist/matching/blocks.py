@@ -224,7 +224,9 @@ def _column_of_raw(found: list[Any], values: Values, path: Path) -> Column:
             codes, words = _coded([*singles, *elements])
             lengths = np.array([*map(len, lists)])
             return column_of_coded(codes[: len(found)], words, lengths, codes[len(found) :])
-    return _column([typed(value) for value in found])
+    texts = {value for value in found if type(value) is str}
+    known = {text: typed(text) for text in texts}
+    return _column([known[value] if type(value) is str else typed(value) for value in found])
 
 
 def column_of_numbers(numbers: Floats) -> Column:
@@ -359,19 +361,7 @@ def _column_of_items(items: Items, values: Values, path: Path) -> Column:
         return column_of_numbers(np.array(numbers.fill_null(np.nan)))
     if not has_others and not has_numbers and not is_time:
         return column_of_words(texts)
-    if not has_numbers and _is_many_texts(values, path):
-        found = _merged(texts, others)
-        return _column_of_raw(found, values, path)
-    known: dict[str | None, Value | Many | None] = {None: None}
-    for text in texts.unique().drop_null().to_pylist():
-        known[text] = values.typed(path, text)
-    read: list[Value | Many | None] = [known[text] for text in texts.to_pylist()]
-    for place in np.flatnonzero(np.array(numbers.is_valid())).tolist():
-        read[place] = numbers[place].as_py()
-    for place, value in enumerate(_parsed(others)):
-        if value is not None:
-            read[place] = values.typed(path, value)
-    return _column(read)
+    return _column_of_raw(_merged(numbers, texts, others), values, path)
 
 
 def column_of_words(texts: pa.StringArray) -> Column:
@@ -381,12 +371,16 @@ def column_of_words(texts: pa.StringArray) -> Column:
     return column_of_coded(codes, words, np.zeros(codes.size, np.int64), NO_PLACES)
 
 
-def _merged(texts: pa.StringArray, others: pa.StringArray) -> list[Any]:
-    """JSON values, of which each is a text or something else."""
-    return [
-        text if value is None else value
-        for text, value in zip(texts.to_pylist(), _parsed(others), strict=True)
-    ]
+def _merged(numbers: pa.DoubleArray, texts: pa.StringArray, others: pa.StringArray) -> list[Any]:
+    """JSON values, of which each is a number, a text or something else."""
+    found: list[Any] = numbers.to_pylist()
+    for column in (texts.to_pylist(), _parsed(others)):
+        if column.count(None) < len(column):
+            found = [
+                value if other is None else other
+                for value, other in zip(found, column, strict=True)
+            ]
+    return found
 
 
 def _parsed(others: pa.StringArray) -> list[Any]:
