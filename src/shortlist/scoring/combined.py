@@ -159,11 +159,13 @@ class BlockCombining:
         self._catch_up()
         publication_bits = (size - 1).bit_length()
         rank_bits = (self._most_members - 1).bit_length()
-        pairs = ordered(self._members, *found, publication_bits, rank_bits)
+        pairs = ordered(self._members, found, publication_bits, rank_bits)
         crowds, room = survey(self._demands, pairs)
         leaves_out = self._left_out(pairs, crowds.tolist())
-        named, matched, sets = combine_groups(self._members, self._demands, pairs, leaves_out, room)
-        return Combined(*named, matched), sets
+        matched, groups, sets = combine_groups(
+            self._members, self._demands, pairs, leaves_out, room
+        )
+        return Combined(*pairs, matched).kept(slice(groups)), room.first(sets)
 
     def _left_out(self, pairs: Ordered, crowds: list[int]) -> Bools:
         """Which pairs of crowds, each from one place to another, are not the most specific ones."""

@@ -28,6 +28,8 @@ from shortlist.scoring.templates import (
     templated,
 )
 
+BY_NUMBER = ("templates", "starts", "least")
+"""What is known of each subscription."""
 NUMBERED = ("numbers", "texts", "vectors")
 """Attributes that scores ask for, by the type that they ask of them."""
 
@@ -81,10 +83,8 @@ class StoredScores:
         row = [self.terms.take(item) if isinstance(item, Term) else item for item in parameters]
         self.postings.expect(len(self.terms))
         start = self._rows.take(len(row))
-        if number >= self.arrays.templates.size:
-            self._make_room(templates=number + 1, starts=number + 1, least=number + 1)
-        if self._rows.end > self.arrays.parameters.size:
-            self._make_room(parameters=self._rows.end)
+        if number >= self.arrays.templates.size or self._rows.end > self.arrays.parameters.size:
+            self.reserve(number + 1, self._rows.end)
         least = subscription.at_least.score
         self.arrays.templates[number] = self._template(template)
         self.arrays.starts[number] = start
@@ -96,17 +96,11 @@ class StoredScores:
 
     def reserve(self, subscriptions: int, parameters: int) -> None:
         """Makes room for so many."""
-        self._make_room(
-            templates=subscriptions,
-            starts=subscriptions,
-            least=subscriptions,
-            parameters=parameters,
-        )
+        self._make_room(**dict.fromkeys(BY_NUMBER, subscriptions), parameters=parameters)
 
     def reorder(self, order: Longs, places: Longs) -> None:
         """Gives all subscriptions other numbers: who had each before, and the new one of each."""
-        by_number = ("templates", "starts", "least")
-        arrays = {name: getattr(self.arrays, name)[order] for name in by_number}
+        arrays = {name: getattr(self.arrays, name)[order] for name in BY_NUMBER}
         self.arrays = self.arrays._replace(**arrays)
         self.postings.renumber(places)
 
@@ -117,7 +111,7 @@ class StoredScores:
             [self._template(*each) for each in zip(rows.templates, uses, strict=True)], np.int32
         )
         block, end = self._rows.take(rows.parameters.size), first + rows.template_of.size
-        self._make_room(templates=end, starts=end, least=end, parameters=self._rows.end)
+        self.reserve(end, self._rows.end)
         starts = block + rows.offsets[:-1]
         self.arrays.templates[first:end] = numbers[rows.template_of]
         self.arrays.starts[first:end] = starts

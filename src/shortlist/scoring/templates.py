@@ -213,8 +213,7 @@ def _offset(axis: Axis) -> Step:
     return Instruction(Operation.OFFSET, axis.path), (axis.value, axis.weight)
 
 
-@dataclass(frozen=True, slots=True)
-class ScoreRows:
+class ScoreRows(NamedTuple):
     """Scores of subscriptions in order, as `StoredScores` takes them: shapes, and parameters.
 
     >>> rows = ScoreRows.of(["5 - rent", "7 - rent", 0.5], np.array([0, 1, 0]), np.zeros(3),
@@ -260,14 +259,9 @@ class ScoreRows:
         return cls([*templates], template_of, offsets, flat[members], [*terms], least)
 
     def saved(self) -> Parts:
-        return {
-            "templates": [template.described() for template in self.templates],
-            "template_of": self.template_of,
-            "offsets": self.offsets,
-            "parameters": self.parameters,
-            "terms": [[list(term.path), term.word] for term in self.terms],
-            "least": self.least,
-        }
+        templates = [template.described() for template in self.templates]
+        terms = [[list(term.path), term.word] for term in self.terms]
+        return {**self._asdict(), "templates": templates, "terms": terms}
 
     @classmethod
     def of_saved(cls, saved: Parts) -> "ScoreRows":

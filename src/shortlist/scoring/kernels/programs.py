@@ -130,16 +130,7 @@ def put_relevances(
     for at in range(count):
         publication, start = piece.publications[at], piece.parameters[at]
         length = published.text_lengths[text, publication]
-        dot = term_product(
-            published.terms,
-            published.term_weights,
-            published.text_starts[text, publication],
-            published.text_ends[text, publication],
-            parameters,
-            start + 1,
-            terms,
-            products,
-        )
+        dot = term_product(published, text, publication, parameters, start + 1, products)
         piece.stack[place, at] = cosine_of(dot, length * parameters[start])
         piece.lacks[at] |= np.isnan(length)
         piece.parameters[at] += 1 + 2 * terms
@@ -160,14 +151,7 @@ def put_cosines(
         publication, start = piece.publications[at], piece.parameters[at]
         if published.vector_sizes[vector, publication] == size:
             length = published.vector_lengths[vector, publication]
-            dot = vector_product(
-                published.coordinates,
-                published.vector_starts[vector, publication],
-                parameters,
-                start + 1,
-                size,
-                products,
-            )
+            dot = vector_product(published, vector, publication, parameters, start + 1, products)
             piece.stack[place, at] = cosine_of(dot, length * parameters[start])
         else:
             piece.lacks[at] = True
