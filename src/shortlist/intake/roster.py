@@ -118,10 +118,6 @@ class Roster:
 
     def apply(self, command: Command) -> None:
         """Carries out a command that was not refused."""
-        self._apply(command)
-        self._update = None
-
-    def _apply(self, command: Command) -> None:
         match command:
             case Open(shortlist=shortlist):
                 self._open(shortlist)
@@ -156,6 +152,7 @@ class Roster:
                 del self.advertisements[name]
             case Define(attribute=path):
                 self.vocabulary.declare(path, defined(self.vocabulary.of(path), command))
+        self._update = None
 
     def members(self, shortlist: str) -> list[str]:
         """The live subscriptions of a live shortlist, in order of arrival."""

@@ -11,6 +11,7 @@ from shortlist.intake.attributes import value_columns
 from shortlist.intake.kernels.simple_lines import (
     EXPIRY,
     ID,
+    NEVER,
     NUMBER,
     SOURCE,
     TEXT,
@@ -23,9 +24,8 @@ from shortlist.intake.kernels.simple_lines import (
     read_simple,
     room_for,
 )
-from shortlist.intake.kernels.times import NEVER
 from shortlist.model.items import ATTRIBUTES, PUBLICATION, Items, Wanted
-from shortlist.model.joined import Joined, JoinedTexts
+from shortlist.model.joined import Joined
 from shortlist.model.paths import format_path
 from shortlist.model.settings import Limits
 
@@ -119,7 +119,7 @@ def _attributes(
 
 
 def _names(keys: Sequence[str]) -> Names:
-    joined = JoinedTexts.of(keys).joined
+    joined = Joined.of([key.encode() for key in keys])
     return Names(np.frombuffer(joined.content, np.uint8), np.asarray(joined.stops, np.int64))
 
 
