@@ -30,8 +30,8 @@ from shortlist.scoring.templates import (
 
 BY_NUMBER = ("templates", "starts", "least")
 """What is known of each subscription."""
-NUMBERED = ("numbers", "texts", "vectors")
-"""Attributes that scores ask for, by the type that they ask of them."""
+NUMBERED = ("numbers", "texts", "vectors", "terms")
+"""Attributes that scores ask for, by the type that they ask of them, and words of queries."""
 
 
 class Postings:
@@ -233,9 +233,8 @@ class StoredScores:
     def saved(self) -> Parts:
         return {
             "arrays": self.arrays._asdict(),
-            "templates": self.templates.saved(Template.described),
-            **{name: getattr(self, name).saved(list) for name in NUMBERED},
-            "terms": self.terms.saved(lambda term: [list(term.path), term.word]),
+            "templates": self.templates.saved(),
+            **{name: getattr(self, name).saved() for name in NUMBERED},
             "postings": self.postings.saved(),
             "depth": self.depth,
             "rows": self._rows.saved(),
@@ -245,10 +244,9 @@ class StoredScores:
     def load(self, saved: Parts) -> None:
         """Takes the place of what is there."""
         self.arrays = Stored(**saved["arrays"])
-        self.templates.load(saved["templates"], Template.of_description)
+        self.templates.load(saved["templates"], Template.restored)
         for name in NUMBERED:
-            getattr(self, name).load(saved[name], tuple)
-        self.terms.load(saved["terms"], lambda each: Term(*each))
+            getattr(self, name).load(saved[name])
         self.postings.load(saved["postings"])
         self.depth = saved["depth"]
         self._rows.load(saved["rows"])
