@@ -84,12 +84,7 @@ def simple_lines(
         "appended": known,
         ATTRIBUTES: _attributes(wanted, keys, found, rows, texts_where),
     }
-    schema = wanted.schema
-    arrays = [
-        pa.nulls(rows.size, field.type) if columns.get(field.name) is None else columns[field.name]
-        for field in schema
-    ]
-    return found.is_simple, Items(pa.record_batch(arrays, schema=schema))
+    return found.is_simple, Items.of_columns(rows.size, columns, wanted)
 
 
 def _instants(times: Longs) -> pa.Array | None:

@@ -10,9 +10,8 @@ import pyarrow.compute as pc
 
 from shortlist.intake.attributes import value_columns
 from shortlist.intake.reading import LineReader
-from shortlist.intake.tables import CONTEXT_COLUMNS as CONTEXT_NAMES
-from shortlist.intake.tables import POSITION, known_instants, row_lines
-from shortlist.model.items import CONTEXT_COLUMNS, PUBLICATION, Items, Wanted
+from shortlist.intake.tables import CONTEXT_COLUMNS, POSITION, known_instants, row_lines
+from shortlist.model.items import ATTRIBUTES, PUBLICATION, Items, Wanted
 from shortlist.model.paths import Path, format_path
 from shortlist.model.settings import Limits
 from shortlist.model.times import parse_times
@@ -67,7 +66,7 @@ class TableReader:
             or not columns.keys() >= {*REQUIRED}
         ):
             return nobody
-        data = [name for name in columns if name not in CONTEXT_NAMES and name != POSITION]
+        data = [name for name in columns if name not in CONTEXT_COLUMNS and name != POSITION]
         if not all(_is_simple(columns[name].type) for name in data):
             return nobody
         is_long = self._longest(columns) > self._limits.payload_bytes
@@ -79,7 +78,7 @@ class TableReader:
             if not pa.types.is_string(columns[name].type):
                 return nobody
             is_usual &= np.asarray(pc.binary_length(columns[name]).fill_null(0)) > 0
-        for name in CONTEXT_NAMES.intersection(columns) - {*REQUIRED}:
+        for name in CONTEXT_COLUMNS.intersection(columns) - {*REQUIRED}:
             is_usual &= np.asarray(columns[name].is_null())
         return is_usual, times
 
@@ -96,29 +95,24 @@ class TableReader:
 
     def _in_columns(self, batch: pa.RecordBatch, times: Array) -> Items:
         size = batch.num_rows
-        given = {
-            "position": batch.column(POSITION).cast(pa.int64()),
-            "kind": pa.array(np.full(size, PUBLICATION, np.int8)),
-            "time": pa.array(times),
-            "event_time": pa.array(times),
-            "source": batch.column("source"),
-            "id": batch.column("id"),
-        }
-        columns = [
-            given[field.name] if field.name in given else pa.nulls(size, field.type)
-            for field in CONTEXT_COLUMNS
-        ]
         paths = sorted(self._wanted.paths, key=format_path)
         values = {format_path(path): self._value(batch, path) for path in paths}
-        attributes = value_columns(values, size)
-        schema = self._wanted.schema
-        return Items(pa.RecordBatch.from_arrays([*columns, attributes], schema=schema))
+        columns = {
+            "position": batch.column(POSITION).cast(pa.int64()),
+            "kind": np.full(size, PUBLICATION, np.int8),
+            "time": times,
+            "event_time": times,
+            "source": batch.column("source"),
+            "id": batch.column("id"),
+            ATTRIBUTES: value_columns(values, size),
+        }
+        return Items.of_columns(size, columns, self._wanted)
 
     @staticmethod
     def _value(batch: pa.RecordBatch, path: Path) -> dict[str, pa.Array]:
         """The columns of one attribute that are not empty."""
         name = path[0]
-        if len(path) > 1 or name not in batch.schema.names or name in (POSITION, *CONTEXT_NAMES):
+        if len(path) > 1 or name not in batch.schema.names or name in (POSITION, *CONTEXT_COLUMNS):
             return {}
         column = batch.column(name)
         kind = column.type

@@ -6,7 +6,7 @@ the attribute is absent.
 """
 
 import json
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import fields
 from functools import cached_property
 from typing import Any, NamedTuple
@@ -93,6 +93,17 @@ class Items:
     @classmethod
     def empty(cls, wanted: Wanted | None = None) -> "Items":
         return cls.of_table((wanted or Wanted()).schema.empty_table())
+
+    @classmethod
+    def of_columns(cls, size: int, columns: Mapping[str, Any], wanted: Wanted) -> "Items":
+        """So many with some columns; what is not given, or is None, is null."""
+        given = {name: column for name, column in columns.items() if column is not None}
+        schema = wanted.schema
+        arrays = [
+            given[field.name] if field.name in given else pa.nulls(size, field.type)
+            for field in schema
+        ]
+        return cls(pa.record_batch(arrays, schema=schema))
 
     @classmethod
     def of_table(cls, table: pa.Table) -> "Items":
