@@ -97,12 +97,9 @@ class Items:
     @classmethod
     def of_columns(cls, size: int, columns: Mapping[str, Any], wanted: Wanted) -> "Items":
         """So many with some columns; what is not given, or is None, is null."""
-        given = {name: column for name, column in columns.items() if column is not None}
         schema = wanted.schema
-        arrays = [
-            given[field.name] if field.name in given else pa.nulls(size, field.type)
-            for field in schema
-        ]
+        known = [(field.type, columns.get(field.name)) for field in schema]
+        arrays = [pa.nulls(size, kind) if column is None else column for kind, column in known]
         return cls(pa.record_batch(arrays, schema=schema))
 
     @classmethod
