@@ -220,13 +220,9 @@ def _has_usual_context(document: Document) -> bool:
         document.keys().isdisjoint(FURTHER)
         and document.get("specversion") in USUAL_VERSIONS
         and (kind is None or (type(kind) is str and kind != ""))
-        and not _has_nested_extension(document)
+        # nothing unknown is nested, perhaps deeper than all rules allow
+        and not any(type(value) in NESTED for name, value in document.items() if name not in USUAL)
     )
-
-
-def _has_nested_extension(document: Document) -> bool:
-    """Something unknown is nested, perhaps deeper than all rules allow."""
-    return any(type(value) in NESTED for name, value in document.items() if name not in USUAL)
 
 
 def _kind(item: Item) -> int:

@@ -20,6 +20,8 @@ from shortlist.model.vocabulary import Vocabulary
 Array = npt.NDArray[Any]
 REQUIRED = ("id", "source", "time")
 TEXT = "text"
+ODD_NUMBERS = {"nan": "NaN", "inf": "Infinity", "-inf": "-Infinity"}
+"""As JSON texts have them, that knows no such numbers."""
 
 
 class TableReader:
@@ -128,7 +130,7 @@ class TableReader:
         if pc.all(is_finite).as_py() in (True, None):
             return {"number": numbers}
         odd = pc.if_else(is_finite, None, numbers.cast(pa.string()))
-        words = pa.array([_odd_number(each) for each in odd.to_pylist()], pa.string())
+        words = pa.array(map(ODD_NUMBERS.get, odd.to_pylist()), pa.string())
         return {"number": pc.if_else(is_finite, numbers, None), TEXT: words}
 
     def _one_by_one(self, batch: pa.RecordBatch) -> Items:
@@ -146,12 +148,6 @@ def _is_simple(kind: pa.DataType) -> bool:
         or types.is_float32(kind)
         or types.is_null(kind)
     )
-
-
-def _odd_number(text: str | None) -> str | None:
-    """As JSON texts have it, that knows no such numbers."""
-    names = {"nan": "NaN", "inf": "Infinity", "-inf": "-Infinity"}
-    return None if text is None else names[text]
 
 
 def _times(column: pa.Array) -> tuple[Array, Array]:

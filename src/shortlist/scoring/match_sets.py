@@ -25,7 +25,7 @@ class MatchSets(NamedTuple):
         """So many of them."""
         offsets, *columns = self
         end = int(offsets[count])
-        return MatchSets(offsets[: count + 1], *(column[:end] for column in columns))
+        return MatchSets._make([offsets[: count + 1], *(column[:end] for column in columns)])
 
 
 NO_SETS = MatchSets(
