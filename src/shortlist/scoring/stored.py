@@ -285,12 +285,8 @@ class StoredScores:
 
     def _attributes(self, instruction: Instruction) -> Numbering[Path]:
         """Where the attribute of an instruction has its number: each type has its own."""
-        match instruction.operation:
-            case Operation.RELEVANCE:
-                return self.texts
-            case Operation.COSINE:
-                return self.vectors
-        return self.numbers
+        typed = {Operation.RELEVANCE: self.texts, Operation.COSINE: self.vectors}
+        return typed.get(instruction.operation, self.numbers)
 
     def _code_of(self, instruction: Instruction) -> tuple[int, int, int]:
         operation, path, size = instruction

@@ -47,6 +47,7 @@ FUNCTIONS = {
 }
 DEGREES = {"possibility": Operation.POSSIBILITY, "necessity": Operation.NECESSITY}
 NEAREST = {"distance": Kind.NEAREST, "max_distance": Kind.NEAREST_AT_WORST}
+WHOLE = {Relevance: Kind.RELEVANCE, Cosine: Kind.COSINE}
 
 
 class Instruction(NamedTuple):
@@ -135,11 +136,7 @@ def templated(score: Score, vocabulary: Vocabulary) -> tuple[Template, tuple[Par
     match score:
         case Negate(Distance(kind, axes)):
             return _joined(NEAREST[kind], map(_offset, axes))
-        case Relevance():
-            return _joined(Kind.RELEVANCE, _steps(score, vocabulary))
-        case Cosine():
-            return _joined(Kind.COSINE, _steps(score, vocabulary))
-    return _joined(Kind.GENERAL, _steps(score, vocabulary))
+    return _joined(WHOLE.get(type(score), Kind.GENERAL), _steps(score, vocabulary))
 
 
 def _joined(kind: Kind, steps: Iterator[Step]) -> tuple[Template, tuple[Parameter, ...]]:
