@@ -106,7 +106,10 @@ class BlockCombining:
 
     def add(self, number: int, subscription: Subscription) -> None:
         """A subscription that `Scoring` knows before the next block."""
-        self._reserve(number)
+        if number >= self.refreshes.size:
+            self.refreshes = with_length(self.refreshes, number + 1)
+            self._is_near = with_length(self._is_near, number + 1)
+            self._members = Members._make(with_length(each, number + 1) for each in self._members)
         refresh = subscription.refresh
         self.refreshes[number] = UNSET if refresh is None else min(refresh, LONGEST)
         self._members.weights[number] = subscription.weight
@@ -214,10 +217,3 @@ class BlockCombining:
             number, level = self._number_of(member), self._scoring.level(member, known)
             shortlists[number], ranks[number], levels[number] = shortlist, rank, level or 0
             self._is_near[number] = is_alone and level is None and self._wants_nearest(number)
-
-    def _reserve(self, number: int) -> None:
-        if number < self.refreshes.size:
-            return
-        self.refreshes = with_length(self.refreshes, number + 1)
-        self._is_near = with_length(self._is_near, number + 1)
-        self._members = Members._make(with_length(array, number + 1) for array in self._members)
