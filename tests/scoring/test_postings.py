@@ -5,7 +5,7 @@ from random import Random
 
 import numpy as np
 
-from shortlist.scoring.postings import Postings
+from shortlist.scoring.stored import Postings
 
 
 def held(postings, term):

@@ -64,7 +64,7 @@ class PieceCompiler:
             "refreshes": np.array([_refresh(form) for form in forms], np.int64)[form_of],
             "weights": np.array([form.weight for form in forms], np.float64)[form_of],
             "has_condition": entries.conditions.condition_of[rows] != ABSENT,
-            "scores": ScoreRows.of(*scores, vocabulary, limits).saved(),
+            "scores": ScoreRows.of(*scores, vocabulary, limits)._asdict(),
             "census": self._census(entries, rows),
             **self._index(entries, rows),
         }

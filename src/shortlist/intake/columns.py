@@ -111,14 +111,6 @@ class ColumnMapping(MutableMapping[str, V]):
     def values(self) -> ValuesView[V]:
         return _Values(self)
 
-    def entries(self) -> Iterator[tuple[str, V]]:
-        """In order; nobody is looked up."""
-        for number, name in enumerate(self._ids.names):
-            if name not in self._gone:
-                is_changed = name in self._changed
-                yield name, self._changed[name] if is_changed else self._value(number)
-        yield from self._later.items()
-
     def texts(self) -> Iterator[tuple[str, str | None]]:
         """By id, the text of a value that is as it was; None where it is another."""
         for name, text in zip(self._ids.names, self._texts or (), strict=True):
@@ -135,14 +127,20 @@ class _Items(ItemsView[str, V]):
     _mapping: ColumnMapping[V]
 
     def __iter__(self) -> Iterator[tuple[str, V]]:
-        return self._mapping.entries()
+        """In order; nobody is looked up."""
+        known = self._mapping
+        for number, name in enumerate(known._ids.names):
+            if name not in known._gone:
+                is_changed = name in known._changed
+                yield name, known._changed[name] if is_changed else known._value(number)
+        yield from known._later.items()
 
 
 class _Values(ValuesView[V]):
     _mapping: ColumnMapping[V]
 
     def __iter__(self) -> Iterator[V]:
-        return (value for _, value in self._mapping.entries())
+        return (value for _, value in self._mapping.items())
 
 
 class RegistryColumns:
@@ -296,12 +294,7 @@ def _without_nouns(roster: Roster) -> Registry:
 
 def _opened_texts(roster: Roster) -> Iterator[str]:
     """Of all shortlists, empty for those that subscriptions own."""
-
-    def is_owned(name: str) -> bool:
-        owner = roster.subscriptions.get(name)
-        return owner is not None and owner.shortlist is None
-
-    return _texts(roster.shortlists, is_owned)
+    return _texts(roster.shortlists, roster.is_owned)
 
 
 def live_documents(nouns: Mapping[str, Subscription]) -> Iterator[dict[str, Any]]:

@@ -62,6 +62,7 @@ class Expressions:
     """Reads what nouns say in the language, each condition of one shape and each score once."""
 
     def __init__(self, vocabulary: Vocabulary, limits: Limits) -> None:
+        self.vocabulary = vocabulary
         self._templates = Templates(vocabulary, limits)
         self._score = Remembered(partial(parse_any_score, limits=limits))
         self._audience_score = partial(parse_audience_score, limits=limits)
@@ -212,21 +213,13 @@ class Documents:
     """
 
     def __init__(self, vocabulary: Vocabulary | None = None, limits: Limits | None = None) -> None:
-        self._vocabulary = vocabulary or Vocabulary()
+        self.vocabulary = vocabulary or Vocabulary()
+        """What documents are read under."""
         self._expressions: Expressions | None = None
         self.limits = limits or Limits()
         self.problems: list[Problem] = []
         self._policies: dict[str, Any] = {}
         """Those that were read last, by their text."""
-
-    @property
-    def vocabulary(self) -> Vocabulary:
-        """What documents are read under."""
-        return self._vocabulary
-
-    @vocabulary.setter
-    def vocabulary(self, vocabulary: Vocabulary) -> None:
-        self._vocabulary, self._expressions = vocabulary, None
 
     def declare(self, document: object) -> None:
         """Takes a vocabulary."""
@@ -320,7 +313,7 @@ class Documents:
         return _benefit_of_doubt(declared) if attribute is None else attribute
 
     def _check(self, noun: object) -> Iterable[Problem]:
-        if self._expressions is None:
+        if self._expressions is None or self._expressions.vocabulary is not self.vocabulary:
             self._expressions = Expressions(self.vocabulary, self.limits)
         return self._expressions.check(noun)
 

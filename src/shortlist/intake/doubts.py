@@ -77,14 +77,12 @@ class Cutter(RegistryBuilder):
         return self.registry()
 
     def _conflicts(self) -> Iterator[Problem]:
-        doubts = _Doubts(self._named, {*self._ids("shortlists")})
+        shortlists = {entry.id for entry in self._entries["shortlists"] if entry.id is not None}
+        doubts = _Doubts(self._named, shortlists)
         yield from repeated(self._entries["shortlists"])
         yield from repeated(doubts.entries(doubts.repeated()))
         yield from repeated(self._entries["advertisements"])
         yield from self._home_conflicts(doubts.entries(doubts.homes()), doubts.few_owners())
-
-    def _ids(self, kind: str) -> Iterator[str]:
-        return (entry.id for entry in self._entries[kind] if entry.id is not None)
 
 
 class _Doubts:

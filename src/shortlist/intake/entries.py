@@ -6,7 +6,7 @@ which has the rules and the words.
 
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, field, replace
-from typing import Any
+from typing import Any, TypeVar
 
 import numpy as np
 import pyarrow as pa
@@ -25,6 +25,7 @@ from shortlist.matching.index.texts import Texts
 from shortlist.model.problem import Problem
 from shortlist.model.subscription import Subscription
 
+T = TypeVar("T")
 Place = Callable[[int], tuple[str, int | None]]
 """Where the document of a row stands: a file, or a line of it, and a number in its list."""
 
@@ -213,7 +214,7 @@ quotes, true, false or time '…') after '<', found the end of the text
         shapes, firsts, counts = np.unique(parted.shape_of, return_index=True, return_counts=True)
         for shape, first in zip(shapes[counts > 1].tolist(), firsts[counts > 1], strict=True):
             if shape >= 0:
-                templates[shape] = self._template(texts[first])
+                templates[shape] = _or_none(self._templates.template, texts[first])
         is_known = np.array([*(each is not None for each in templates), False], np.bool_)
         is_single = ~is_known[parted.shape_of] | parted.is_longer(self._longest)
         condition_of = np.full(len(wheres), ABSENT, np.int32)
@@ -221,23 +222,12 @@ quotes, true, false or time '…') after '<', found the end of the text
         known: dict[str, int] = {}
         for at in np.flatnonzero(is_single).tolist():
             condition_of[rows[at]] = len(templates) + known.setdefault(texts[at], len(known))
-        return Conditions(rows, parted, templates, condition_of, [*map(self._single, known)])
-
-    def _single(self, text: str) -> Where | None:
-        try:
-            return self._templates.parse(text)
-        except LanguageError:
-            return None
+        singles = [_or_none(self._templates.parse, text) for text in known]
+        return Conditions(rows, parted, templates, condition_of, singles)
 
     @property
     def _longest(self) -> int:
         return self._documents.limits.expression_length
-
-    def _template(self, text: str) -> Template | None:
-        try:
-            return self._templates.template(text)
-        except LanguageError:
-            return None
 
     def _read(self, document: object) -> Subscription | None:
         """What a document says if nothing is wrong with it."""
@@ -264,6 +254,13 @@ quotes, true, false or time '…') after '<', found the end of the text
         starts = np.flatnonzero(np.diff(kinds[order], prepend=ABSENT))
         for rows in np.split(order, starts[1:]) if order.size else ():
             yield int(rows[0]), rows
+
+
+def _or_none(read: Callable[[str], T], text: str) -> T | None:
+    try:
+        return read(text)
+    except LanguageError:
+        return None
 
 
 def _form(noun: Subscription) -> Subscription:

@@ -191,13 +191,6 @@ def _unknown(name: str, known: set[str]) -> str:
     return f"expected the id of a shortlist, found {shown(name)}{hint}"
 
 
-__all__ = [
-    "RegistryBuilder",
-    "read_registry",
-    "registry_from_documents",
-    "registry_read_again",
-]
-
 VOCABULARIES = ("vocabulary.yaml", "vocabulary.yml", "vocabulary.json")
 LISTS = tuple(f"{kind}{suffix}" for kind in KINDS for suffix in (".jsonl", ".parquet"))
 

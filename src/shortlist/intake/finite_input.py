@@ -37,11 +37,6 @@ def lines_of(file: Path) -> list[bytes]:
     return content.removesuffix(b"\n").split(b"\n") if content else []
 
 
-def _length(file: Path) -> int:
-    """Of the lines of a file, about."""
-    return file.stat().st_size * (10 if file.suffix in UNPACKED else 1)
-
-
 @dataclass(frozen=True)
 class FiniteInput:
     """Files in order of name, whose lines or rows are numbered through all of them, from 1."""
@@ -68,7 +63,8 @@ class FiniteInput:
             return bool(sum(group.total_byte_size for group in groups) <= most)
         if any(file.suffix in LEFT_TO_SPARK for file in self.files):
             return False
-        return sum(_length(file) for file in self.files) <= most
+        sizes = ((10 if file.suffix in UNPACKED else 1, file.stat().st_size) for file in self.files)
+        return sum(times * size for times, size in sizes) <= most
 
     @cached_property
     def places(self) -> Places:

@@ -220,13 +220,9 @@ def _has_usual_context(document: Document) -> bool:
         document.keys().isdisjoint(FURTHER)
         and document.get("specversion") in USUAL_VERSIONS
         and (kind is None or (type(kind) is str and kind != ""))
-        and not _has_nested_extension(document)
+        # nothing unknown is nested, perhaps deeper than all rules allow
+        and not any(type(value) in NESTED for name, value in document.items() if name not in USUAL)
     )
-
-
-def _has_nested_extension(document: Document) -> bool:
-    """Something unknown is nested, perhaps deeper than all rules allow."""
-    return any(type(value) in NESTED for name, value in document.items() if name not in USUAL)
 
 
 def _kind(item: Item) -> int:
@@ -281,19 +277,12 @@ class _Columns:
             self._data[at] = item.data
 
     def items(self, appended: Sequence[int | None] | None) -> Items:
-        columns = [
-            pa.array(values, CONTEXT_COLUMNS.field(name).type)
-            for name, values in self._columns.items()
-        ]
-        size = len(self._data)
-        data = pa.nulls(size, pa.string())
+        columns: dict[str, Any] = {**self._columns, "appended": appended}
         if self._wanted.data:
             is_publication = [kind == PUBLICATION for kind in self._columns["kind"]]
-            data = self._exact(data_column(self._data, is_publication))
-        known = pa.nulls(size, pa.int64()) if appended is None else pa.array(appended, pa.int64())
-        attributes = attribute_columns(self._data, self._wanted.paths)
-        columns += [data, known, attributes]
-        return Items(pa.RecordBatch.from_arrays(columns, schema=self._wanted.schema))
+            columns["data"] = self._exact(data_column(self._data, is_publication))
+        columns[ATTRIBUTES] = attribute_columns(self._data, self._wanted.paths)
+        return Items.of_columns(len(self._data), columns, self._wanted)
 
     def _exact(self, data: pa.StringArray) -> pa.StringArray:
         """The same with integers of any length, which what reads in bulk takes for floats."""

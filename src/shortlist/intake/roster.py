@@ -118,10 +118,6 @@ class Roster:
 
     def apply(self, command: Command) -> None:
         """Carries out a command that was not refused."""
-        self._apply(command)
-        self._update = None
-
-    def _apply(self, command: Command) -> None:
         match command:
             case Open(shortlist=shortlist):
                 self._open(shortlist)
@@ -156,10 +152,16 @@ class Roster:
                 del self.advertisements[name]
             case Define(attribute=path):
                 self.vocabulary.declare(path, defined(self.vocabulary.of(path), command))
+        self._update = None
 
     def members(self, shortlist: str) -> list[str]:
         """The live subscriptions of a live shortlist, in order of arrival."""
         return list(self._members[shortlist])
+
+    def is_owned(self, shortlist: str) -> bool:
+        """Whether a live subscription owns the live shortlist of this id."""
+        owner = self.subscriptions.get(shortlist)
+        return owner is not None and owner.shortlist is None
 
     def shortlist_of(self, command: Command) -> str | None:
         """The one shortlist that a command touches; None where it touches none in particular."""
@@ -204,14 +206,10 @@ class Roster:
 
     def registry(self) -> Registry:
         """What is live now, as a registry to start from."""
-        own = {
-            name
-            for name, subscription in self.subscriptions.items()
-            if subscription.shortlist is None
-        }
+        shortlists = self.shortlists.items()
         return Registry(
             vocabulary=self.vocabulary.now(),
-            shortlists=tuple(made for name, made in self.shortlists.items() if name not in own),
+            shortlists=tuple(made for name, made in shortlists if not self.is_owned(name)),
             subscriptions=tuple(self.subscriptions.values()),
             advertisements=tuple(self.advertisements.values()),
         )
@@ -259,10 +257,8 @@ class Roster:
 
     def _noun(self, command: Update) -> Subscription | Shortlist | None:
         """What an update changes: of a shortlist that is owned, the subscription that owns it."""
-        subscription = self.subscriptions.get(command.id)
-        is_owner = subscription is not None and subscription.shortlist is None
-        if command.kind == "subscription" or is_owner:
-            return subscription
+        if command.kind == "subscription" or self.is_owned(command.id):
+            return self.subscriptions.get(command.id)
         return self.shortlists.get(command.id)
 
     def _open(self, shortlist: Shortlist) -> None:

@@ -11,6 +11,7 @@ from shortlist.intake.attributes import value_columns
 from shortlist.intake.kernels.simple_lines import (
     EXPIRY,
     ID,
+    NEVER,
     NUMBER,
     SOURCE,
     TEXT,
@@ -23,9 +24,8 @@ from shortlist.intake.kernels.simple_lines import (
     read_simple,
     room_for,
 )
-from shortlist.intake.kernels.times import NEVER
 from shortlist.model.items import ATTRIBUTES, PUBLICATION, Items, Wanted
-from shortlist.model.joined import Joined, JoinedTexts
+from shortlist.model.joined import Joined
 from shortlist.model.paths import format_path
 from shortlist.model.settings import Limits
 
@@ -84,12 +84,7 @@ def simple_lines(
         "appended": known,
         ATTRIBUTES: _attributes(wanted, keys, found, rows, texts_where),
     }
-    schema = wanted.schema
-    arrays = [
-        pa.nulls(rows.size, field.type) if columns.get(field.name) is None else columns[field.name]
-        for field in schema
-    ]
-    return found.is_simple, Items(pa.record_batch(arrays, schema=schema))
+    return found.is_simple, Items.of_columns(rows.size, columns, wanted)
 
 
 def _instants(times: Longs) -> pa.Array | None:
@@ -119,7 +114,7 @@ def _attributes(
 
 
 def _names(keys: Sequence[str]) -> Names:
-    joined = JoinedTexts.of(keys).joined
+    joined = Joined.of([key.encode() for key in keys])
     return Names(np.frombuffer(joined.content, np.uint8), np.asarray(joined.stops, np.int64))
 
 

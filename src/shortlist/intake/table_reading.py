@@ -10,9 +10,8 @@ import pyarrow.compute as pc
 
 from shortlist.intake.attributes import value_columns
 from shortlist.intake.reading import LineReader
-from shortlist.intake.tables import CONTEXT_COLUMNS as CONTEXT_NAMES
-from shortlist.intake.tables import POSITION, known_instants, row_lines
-from shortlist.model.items import CONTEXT_COLUMNS, PUBLICATION, Items, Wanted
+from shortlist.intake.tables import CONTEXT_COLUMNS, POSITION, known_instants, row_lines
+from shortlist.model.items import ATTRIBUTES, PUBLICATION, Items, Wanted
 from shortlist.model.paths import Path, format_path
 from shortlist.model.settings import Limits
 from shortlist.model.times import parse_times
@@ -21,6 +20,8 @@ from shortlist.model.vocabulary import Vocabulary
 Array = npt.NDArray[Any]
 REQUIRED = ("id", "source", "time")
 TEXT = "text"
+ODD_NUMBERS = {"nan": "NaN", "inf": "Infinity", "-inf": "-Infinity"}
+"""As JSON texts have them, that knows no such numbers."""
 
 
 class TableReader:
@@ -67,7 +68,7 @@ class TableReader:
             or not columns.keys() >= {*REQUIRED}
         ):
             return nobody
-        data = [name for name in columns if name not in CONTEXT_NAMES and name != POSITION]
+        data = [name for name in columns if name not in CONTEXT_COLUMNS and name != POSITION]
         if not all(_is_simple(columns[name].type) for name in data):
             return nobody
         is_long = self._longest(columns) > self._limits.payload_bytes
@@ -79,7 +80,7 @@ class TableReader:
             if not pa.types.is_string(columns[name].type):
                 return nobody
             is_usual &= np.asarray(pc.binary_length(columns[name]).fill_null(0)) > 0
-        for name in CONTEXT_NAMES.intersection(columns) - {*REQUIRED}:
+        for name in CONTEXT_COLUMNS.intersection(columns) - {*REQUIRED}:
             is_usual &= np.asarray(columns[name].is_null())
         return is_usual, times
 
@@ -96,29 +97,24 @@ class TableReader:
 
     def _in_columns(self, batch: pa.RecordBatch, times: Array) -> Items:
         size = batch.num_rows
-        given = {
-            "position": batch.column(POSITION).cast(pa.int64()),
-            "kind": pa.array(np.full(size, PUBLICATION, np.int8)),
-            "time": pa.array(times),
-            "event_time": pa.array(times),
-            "source": batch.column("source"),
-            "id": batch.column("id"),
-        }
-        columns = [
-            given[field.name] if field.name in given else pa.nulls(size, field.type)
-            for field in CONTEXT_COLUMNS
-        ]
         paths = sorted(self._wanted.paths, key=format_path)
         values = {format_path(path): self._value(batch, path) for path in paths}
-        attributes = value_columns(values, size)
-        schema = self._wanted.schema
-        return Items(pa.RecordBatch.from_arrays([*columns, attributes], schema=schema))
+        columns = {
+            "position": batch.column(POSITION).cast(pa.int64()),
+            "kind": np.full(size, PUBLICATION, np.int8),
+            "time": times,
+            "event_time": times,
+            "source": batch.column("source"),
+            "id": batch.column("id"),
+            ATTRIBUTES: value_columns(values, size),
+        }
+        return Items.of_columns(size, columns, self._wanted)
 
     @staticmethod
     def _value(batch: pa.RecordBatch, path: Path) -> dict[str, pa.Array]:
         """The columns of one attribute that are not empty."""
         name = path[0]
-        if len(path) > 1 or name not in batch.schema.names or name in (POSITION, *CONTEXT_NAMES):
+        if len(path) > 1 or name not in batch.schema.names or name in (POSITION, *CONTEXT_COLUMNS):
             return {}
         column = batch.column(name)
         kind = column.type
@@ -134,7 +130,7 @@ class TableReader:
         if pc.all(is_finite).as_py() in (True, None):
             return {"number": numbers}
         odd = pc.if_else(is_finite, None, numbers.cast(pa.string()))
-        words = pa.array([_odd_number(each) for each in odd.to_pylist()], pa.string())
+        words = pa.array(map(ODD_NUMBERS.get, odd.to_pylist()), pa.string())
         return {"number": pc.if_else(is_finite, numbers, None), TEXT: words}
 
     def _one_by_one(self, batch: pa.RecordBatch) -> Items:
@@ -152,12 +148,6 @@ def _is_simple(kind: pa.DataType) -> bool:
         or types.is_float32(kind)
         or types.is_null(kind)
     )
-
-
-def _odd_number(text: str | None) -> str | None:
-    """As JSON texts have it, that knows no such numbers."""
-    names = {"nan": "NaN", "inf": "Infinity", "-inf": "-Infinity"}
-    return None if text is None else names[text]
 
 
 def _times(column: pa.Array) -> tuple[Array, Array]:

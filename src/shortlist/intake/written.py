@@ -4,14 +4,7 @@ from typing import Any
 
 from shortlist.intake.documents import brief, dump
 from shortlist.intake.lines import MAKING, OF_NOUNS
-from shortlist.model.command import (
-    Define,
-    Drop,
-    Item,
-    Retract,
-    Retry,
-    Update,
-)
+from shortlist.model.command import Define, Drop, Item, Retract, Retry, Update
 from shortlist.model.paths import format_path
 from shortlist.model.publication import Publication
 from shortlist.model.registry import Registry
@@ -53,15 +46,14 @@ def publication_document(publication: Publication) -> dict[str, Any]:
         "time": None if said is None else format_time(said),
         "data": publication.data,
     }
-    if publication.type is not None:
-        document["type"] = publication.type
-    if publication.expiry is not None:
-        document["expirytime"] = format_time(publication.expiry)
-    if publication.audience is not None:
-        document["audience"] = publication.audience
-    if publication.replaces is not None:
-        document["replaces"] = publication.replaces
-    return document
+    expiry = publication.expiry
+    further = {
+        "type": publication.type,
+        "expirytime": None if expiry is None else format_time(expiry),
+        "audience": publication.audience,
+        "replaces": publication.replaces,
+    }
+    return document | {name: value for name, value in further.items() if value is not None}
 
 
 def _verb(item: Item) -> dict[str, Any]:

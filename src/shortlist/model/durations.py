@@ -3,10 +3,14 @@
 import re
 from dataclasses import dataclass
 from decimal import Decimal
+from typing import TypeVar
 
 from shortlist.model.wording import shown
 
 UNITS = {"ms": 1_000, "s": 1_000_000, "m": 60_000_000, "h": 3_600_000_000, "d": 86_400_000_000}
+ISO_UNITS = UNITS | {"w": 7 * UNITS["d"]}
+
+T = TypeVar("T")
 
 MOST_DAYS = 10**15
 """Longer than all time, and few enough digits that texts are exact."""
@@ -35,14 +39,8 @@ def parse_duration(text: str) -> int:
     if short := SHORT.fullmatch(text):
         micros = Decimal(short[1]) * UNITS[short[2]]
     elif iso := ISO_8601.fullmatch(text):
-        parts = {unit: Decimal(value) for unit, value in iso.groupdict("0").items()}
-        micros = sum(
-            (
-                value * (7 * UNITS["d"] if unit == "w" else UNITS[unit])
-                for unit, value in parts.items()
-            ),
-            Decimal(0),
-        )
+        parts = iso.groupdict("0").items()
+        micros = sum((Decimal(value) * ISO_UNITS[unit] for unit, value in parts), Decimal(0))
     else:
         raise ValueError(
             f"{shown(text)} is not a duration such as 500ms, 30s, 40m, 12h, 7d or PT40M"
@@ -64,3 +62,8 @@ def format_duration(micros: int) -> str:
         if micros % UNITS[unit] == 0:
             return f"{micros // UNITS[unit]}{unit}"
     return f"PT{Decimal(micros) / UNITS['s']:f}S"
+
+
+def span_text(value: Span | T) -> str | T:
+    """A field that may hold a length of time, as documents have it."""
+    return format_duration(value.micros) if isinstance(value, Span) else value

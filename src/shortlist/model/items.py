@@ -6,7 +6,8 @@ the attribute is absent.
 """
 
 import json
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import fields
 from functools import cached_property
 from typing import Any, NamedTuple
 
@@ -48,17 +49,7 @@ may have to show it. `event_time` is what a publication says itself: `time`, unl
 instant at which a log took it; null where it says nothing. `data` is null unless it was asked for,
 and `reason` says what a reject lacks. `appended` is when a log took the item, in microseconds."""
 
-FACTS = (
-    "id",
-    "source",
-    "time",
-    "event_time",
-    "position",
-    "type",
-    "expiry",
-    "audience",
-    "replaces",
-)
+FACTS = tuple(each.name for each in fields(Publication) if each.name != "data")
 """The columns that a publication has as an object, too."""
 
 ATTRIBUTES = "attributes"
@@ -101,18 +92,20 @@ class Items:
 
     @classmethod
     def empty(cls, wanted: Wanted | None = None) -> "Items":
-        schema = (wanted or Wanted()).schema
-        return cls(
-            pa.RecordBatch.from_arrays([pa.array([], f.type) for f in schema], schema=schema)
-        )
+        return cls.of_table((wanted or Wanted()).schema.empty_table())
+
+    @classmethod
+    def of_columns(cls, size: int, columns: Mapping[str, Any], wanted: Wanted) -> "Items":
+        """So many with some columns; what is not given, or is None, is null."""
+        schema = wanted.schema
+        known = [(field.type, columns.get(field.name)) for field in schema]
+        arrays = [pa.nulls(size, kind) if column is None else column for kind, column in known]
+        return cls(pa.record_batch(arrays, schema=schema))
 
     @classmethod
     def of_table(cls, table: pa.Table) -> "Items":
         batches = table.combine_chunks().to_batches()
-        if batches:
-            return cls(batches[0])
-        columns = [pa.array([], field.type) for field in table.schema]
-        return cls(pa.RecordBatch.from_arrays(columns, schema=table.schema))
+        return cls(batches[0] if batches else pa.RecordBatch.from_pylist([], schema=table.schema))
 
     @classmethod
     def joined(cls, some: Sequence["Items"]) -> "Items":
@@ -188,11 +181,8 @@ class Items:
 
     def publication(self, place: int) -> Publication:
         """One publication as an object; without its data, where that did not travel."""
-        row = {name: self.batch.column(name)[place].as_py() for name in CONTEXT_COLUMNS.names}
-        data = row["data"]
-        return Publication(
-            **{name: row[name] for name in FACTS}, data={} if data is None else json.loads(data)
-        )
+        row = {name: self.batch.column(name)[place].as_py() for name in ("data", *FACTS)}
+        return Publication(**{**row, "data": json.loads(row["data"] or "{}")})
 
     def numbers(self, column: str, missing: int) -> npt.NDArray[Any]:
         """A column of whole numbers, with a number for those that are null."""

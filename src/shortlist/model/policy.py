@@ -15,7 +15,7 @@ from pydantic import (
 from pydantic_core import CoreSchema, core_schema
 
 from shortlist.model.aspects import Aspects
-from shortlist.model.durations import Span, format_duration, parse_duration
+from shortlist.model.durations import Span, parse_duration, span_text
 from shortlist.model.fields import Duration, Noun, Positive, Share, Whole, expecting, unexpected
 from shortlist.model.wall_clock import (
     MIDNIGHT,
@@ -42,14 +42,10 @@ def _window(value: object) -> Span | int | None:
     raise ValueError("neither a duration nor a count")
 
 
-def _window_text(value: Span | int | None) -> str | int | None:
-    return format_duration(value.micros) if isinstance(value, Span) else value
-
-
 WindowSize = Annotated[
     Any,
     BeforeValidator(_window),
-    PlainSerializer(_window_text),
+    PlainSerializer(span_text),
     expecting("a duration above zero such as 40m, a count of at least 1, or null for everything"),
 ]
 PartialShare = Annotated[

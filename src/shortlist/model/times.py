@@ -119,7 +119,4 @@ def said_time(document: Mapping[str, Any]) -> int | None:
     (1000000, None, None)
     """
     text = document.get("time")
-    try:
-        return parse_time(text) if isinstance(text, str) else None
-    except ValueError:
-        return None
+    return _time_or_none(text) if isinstance(text, str) else None

@@ -5,7 +5,7 @@ from typing import Annotated, Any, Literal, get_args
 
 from pydantic import AfterValidator, BeforeValidator, Field, PlainSerializer, ValidationInfo
 
-from shortlist.model.durations import Span, format_duration, parse_duration
+from shortlist.model.durations import Span, parse_duration, span_text
 from shortlist.model.fields import expecting, unexpected
 from shortlist.model.wording import shown
 from shortlist.model.zones import zone_of
@@ -43,10 +43,6 @@ def _every(value: object) -> Span | str:
     if isinstance(value, str):
         return value if value in ("day", "week") else Span(parse_duration(value))
     raise ValueError("neither a day, nor a week, nor a duration")
-
-
-def _every_text(value: Span | str) -> str:
-    return format_duration(value.micros) if isinstance(value, Span) else value
 
 
 def _days(value: object) -> object:
@@ -96,7 +92,7 @@ Zone = Annotated[
 Every = Annotated[
     Any,
     BeforeValidator(_every),
-    PlainSerializer(_every_text),
+    PlainSerializer(span_text),
     expecting("'day', 'week' or a duration above zero such as 12h"),
 ]
 Days = Annotated[

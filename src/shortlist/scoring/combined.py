@@ -1,6 +1,6 @@
 """The scored matches of a block in, a row for each publication and shortlist out, as arrays."""
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from typing import NamedTuple, get_args
 
 import numpy as np
@@ -106,7 +106,10 @@ class BlockCombining:
 
     def add(self, number: int, subscription: Subscription) -> None:
         """A subscription that `Scoring` knows before the next block."""
-        self._reserve(number)
+        if number >= self.refreshes.size:
+            self.refreshes = with_length(self.refreshes, number + 1)
+            self._is_near = with_length(self._is_near, number + 1)
+            self._members = Members._make(with_length(each, number + 1) for each in self._members)
         refresh = subscription.refresh
         self.refreshes[number] = UNSET if refresh is None else min(refresh, LONGEST)
         self._members.weights[number] = subscription.weight
@@ -159,11 +162,13 @@ class BlockCombining:
         self._catch_up()
         publication_bits = (size - 1).bit_length()
         rank_bits = (self._most_members - 1).bit_length()
-        pairs = ordered(self._members, *found, publication_bits, rank_bits)
+        pairs = ordered(self._members, found, publication_bits, rank_bits)
         crowds, room = survey(self._demands, pairs)
         leaves_out = self._left_out(pairs, crowds.tolist())
-        named, matched, sets = combine_groups(self._members, self._demands, pairs, leaves_out, room)
-        return Combined(*named, matched), sets
+        matched, groups, sets = combine_groups(
+            self._members, self._demands, pairs, leaves_out, room
+        )
+        return Combined(*pairs, matched).kept(slice(groups)), room.first(sets)
 
     def _left_out(self, pairs: Ordered, crowds: list[int]) -> Bools:
         """Which pairs of crowds, each from one place to another, are not the most specific ones."""
@@ -190,46 +195,25 @@ class BlockCombining:
 
     def _catch_up(self) -> None:
         """Writes down the members of shortlists that have changed."""
-        if not self._changed:
-            return
-        demands: list[tuple[int, int, bool]] = []
-        rows: list[tuple[int, int, int, int, bool]] = []
         asks = Remembered(asks_for_sets)
         for name in self._changed:
-            if self._scoring.members.get(name):
+            members = self._scoring.members.get(name)
+            if members:
                 known, shortlist = self._scoring.shortlists[name], self._shortlists.number(name)
-                demands.append((shortlist, HOWS[known.combine], asks(known.policy)))
-                rows += self._member_rows(known, shortlist)
+                demands = Demands._make(with_length(each, shortlist + 1) for each in self._demands)
+                demands.hows[shortlist] = HOWS[known.combine]
+                demands.sets[shortlist] = asks(known.policy)
+                self._demands = demands
+                self._write_members(known, shortlist, sorted(members))
                 self._general.pop(shortlist, None)
         self._changed.clear()
-        if demands:
-            shortlists, *columns = map(np.array, zip(*demands, strict=True))
-            room = int(shortlists.max()) + 1
-            self._demands = Demands._make(with_length(array, room) for array in self._demands)
-            for array, column in zip(self._demands, columns, strict=True):
-                array[shortlists] = column
-            numbers, homes, ranks, levels, is_near = map(np.array, zip(*rows, strict=True))
-            self._members.shortlists[numbers] = homes
-            self._members.ranks[numbers] = ranks
-            self._members.levels[numbers] = levels
-            self._is_near[numbers] = is_near
 
-    def _member_rows(
-        self, known: Shortlist, shortlist: int
-    ) -> Iterator[tuple[int, int, int, int, bool]]:
-        """By subscription of a shortlist: number, the shortlist's, rank, level, is near."""
-        members = sorted(self._scoring.members[known.id])
+    def _write_members(self, known: Shortlist, shortlist: int, members: list[str]) -> None:
+        """In order of id."""
         self._most_members = max(self._most_members, len(members))
         is_alone = len(members) == 1 and known.combine not in ("mean", "sum")
+        shortlists, ranks, _, levels = self._members
         for rank, member in enumerate(members):
-            number = self._number_of(member)
-            level = self._scoring.level(member, known)
-            is_near = is_alone and level is None and self._wants_nearest(number)
-            yield number, shortlist, rank, level or 0, is_near
-
-    def _reserve(self, number: int) -> None:
-        if number < self.refreshes.size:
-            return
-        self.refreshes = with_length(self.refreshes, number + 1)
-        self._is_near = with_length(self._is_near, number + 1)
-        self._members = Members._make(with_length(array, number + 1) for array in self._members)
+            number, level = self._number_of(member), self._scoring.level(member, known)
+            shortlists[number], ranks[number], levels[number] = shortlist, rank, level or 0
+            self._is_near[number] = is_alone and level is None and self._wants_nearest(number)

@@ -21,6 +21,12 @@ class MatchSets(NamedTuple):
     possibilities: Floats
     necessities: Floats
 
+    def first(self, count: int) -> "MatchSets":
+        """So many of them."""
+        offsets, *columns = self
+        end = int(offsets[count])
+        return MatchSets._make([offsets[: count + 1], *(column[:end] for column in columns)])
+
 
 NO_SETS = MatchSets(
     np.zeros(1, np.int64), np.empty(0, np.int32), np.empty(0, np.float64), np.empty(0, np.float64)

@@ -67,17 +67,17 @@ class Numbering(Generic[Thing]):
         self._free.append(number)
         return True
 
-    def saved(self, described: Callable[[Thing], Any]) -> Parts:
-        """All there is, with what a file can say of things."""
+    def saved(self) -> Parts:
+        """All there is; things are tuples, or a file cannot say them."""
         return {
-            "things": [thing and described(thing) for thing in self.things],
+            "things": [*self.things],
             "uses": np.array(self._uses, np.int64),
             "free": np.array(self._free, np.int64),
             "introduced": self.introduced,
         }
 
-    def load(self, saved: Parts, thing_of: Callable[[Any], Thing]) -> None:
-        """Takes the place of what is there."""
+    def load(self, saved: Parts, thing_of: Callable[[Any], Thing] = lambda each: each) -> None:
+        """Takes the place of what is there; given how a thing is made of a tuple, if it must be."""
         self.things = [each and thing_of(each) for each in saved["things"]]
         self._numbers = {thing: n for n, thing in enumerate(self.things) if thing is not None}
         self._uses, self._free = saved["uses"].tolist(), saved["free"].tolist()

@@ -16,9 +16,9 @@ from shortlist.model.remembering import Remembered
 from shortlist.model.settings import Limits
 from shortlist.model.subscription import Subscription
 from shortlist.model.vocabulary import Vocabulary
+from shortlist.scoring.kernels.cosines import Posted
 from shortlist.scoring.kernels.layout import Kind, Operation, Stored
 from shortlist.scoring.numbers import Numbering, Spans
-from shortlist.scoring.postings import Postings
 from shortlist.scoring.templates import (
     Instruction,
     Parameter,
@@ -28,8 +28,87 @@ from shortlist.scoring.templates import (
     templated,
 )
 
-NUMBERED = ("numbers", "texts", "vectors")
-"""Attributes that scores ask for, by the type that they ask of them."""
+BY_NUMBER = ("templates", "starts", "least")
+"""What is known of each subscription."""
+NUMBERED = ("numbers", "texts", "vectors", "terms")
+"""Attributes that scores ask for, by the type that they ask of them, and words of queries."""
+
+
+class Postings:
+    """For each term, known by a small number, the subscriptions that have it in their query.
+
+    >>> postings = Postings()
+    >>> postings.expect(1)
+    >>> for subscription in (5, 3, 8):
+    ...     postings.add(0, subscription, 1.0)
+    >>> postings.remove(0, 5)
+    >>> postings.arrays.subscriptions[postings.arrays.starts[0]:][:postings.arrays.counts[0]]
+    array([8, 3], dtype=int32)
+    """
+
+    def __init__(self) -> None:
+        self.arrays = Posted(
+            np.zeros(1, np.int64), np.zeros(1, np.int32), np.zeros(1, np.int32), np.zeros(1)
+        )
+        self._rooms = np.zeros(1, np.int32)
+        self._spans = Spans()
+
+    def expect(self, terms: int) -> None:
+        """Numbers of terms are under this one, whether any subscription is listed there or not."""
+        if terms <= self._rooms.size:
+            return
+        self._rooms = with_length(self._rooms, terms)
+        self.arrays = self.arrays._replace(
+            starts=with_length(self.arrays.starts, terms),
+            counts=with_length(self.arrays.counts, terms),
+        )
+
+    def add(self, term: int, subscription: int, weight: float) -> None:
+        if self.arrays.counts[term] == self._rooms[term]:
+            self._move(term)
+        starts, counts, subscriptions, weights = self.arrays
+        place = starts[term] + counts[term]
+        subscriptions[place], weights[place] = subscription, weight
+        counts[term] += 1
+
+    def remove(self, term: int, subscription: int) -> None:
+        """The last one takes its place."""
+        starts, counts, subscriptions, weights = self.arrays
+        start, last = starts[term], starts[term] + counts[term] - 1
+        place = start + np.argmax(subscriptions[start : last + 1] == subscription)
+        subscriptions[place], weights[place] = subscriptions[last], weights[last]
+        counts[term] -= 1
+        if not counts[term]:
+            self._spans.give_back(int(start), int(self._rooms[term]))
+            self._rooms[term] = 0
+
+    def renumber(self, places: Longs) -> None:
+        """Gives subscriptions other numbers."""
+        self.arrays.subscriptions[:] = places[self.arrays.subscriptions]
+
+    def saved(self) -> Parts:
+        spans = self._spans.saved()
+        return {"arrays": self.arrays._asdict(), "rooms": self._rooms, "spans": spans}
+
+    def load(self, saved: Parts) -> None:
+        self.arrays, self._rooms = Posted(**saved["arrays"]), saved["rooms"]
+        self._spans.load(saved["spans"])
+
+    def _move(self, term: int) -> None:
+        """To a place with twice the room, so that moving costs little in the long run."""
+        start, count = int(self.arrays.starts[term]), int(self.arrays.counts[term])
+        room = max(1, 2 * count)
+        place = self._spans.take(room)
+        self.arrays = self.arrays._replace(
+            subscriptions=with_length(self.arrays.subscriptions, self._spans.end),
+            weights=with_length(self.arrays.weights, self._spans.end),
+        )
+        for array in (self.arrays.subscriptions, self.arrays.weights):
+            array[place : place + count] = array[start : start + count]
+        self.arrays.starts[term] = place
+        if count:
+            self._spans.give_back(start, count)
+        self._rooms[term] = room
 
 
 class StoredScores:
@@ -81,10 +160,8 @@ class StoredScores:
         row = [self.terms.take(item) if isinstance(item, Term) else item for item in parameters]
         self.postings.expect(len(self.terms))
         start = self._rows.take(len(row))
-        if number >= self.arrays.templates.size:
-            self._make_room(templates=number + 1, starts=number + 1, least=number + 1)
-        if self._rows.end > self.arrays.parameters.size:
-            self._make_room(parameters=self._rows.end)
+        if number >= self.arrays.templates.size or self._rows.end > self.arrays.parameters.size:
+            self.reserve(number + 1, self._rows.end)
         least = subscription.at_least.score
         self.arrays.templates[number] = self._template(template)
         self.arrays.starts[number] = start
@@ -96,17 +173,11 @@ class StoredScores:
 
     def reserve(self, subscriptions: int, parameters: int) -> None:
         """Makes room for so many."""
-        self._make_room(
-            templates=subscriptions,
-            starts=subscriptions,
-            least=subscriptions,
-            parameters=parameters,
-        )
+        self._make_room(**dict.fromkeys(BY_NUMBER, subscriptions), parameters=parameters)
 
     def reorder(self, order: Longs, places: Longs) -> None:
         """Gives all subscriptions other numbers: who had each before, and the new one of each."""
-        by_number = ("templates", "starts", "least")
-        arrays = {name: getattr(self.arrays, name)[order] for name in by_number}
+        arrays = {name: getattr(self.arrays, name)[order] for name in BY_NUMBER}
         self.arrays = self.arrays._replace(**arrays)
         self.postings.renumber(places)
 
@@ -117,7 +188,7 @@ class StoredScores:
             [self._template(*each) for each in zip(rows.templates, uses, strict=True)], np.int32
         )
         block, end = self._rows.take(rows.parameters.size), first + rows.template_of.size
-        self._make_room(templates=end, starts=end, least=end, parameters=self._rows.end)
+        self.reserve(end, self._rows.end)
         starts = block + rows.offsets[:-1]
         self.arrays.templates[first:end] = numbers[rows.template_of]
         self.arrays.starts[first:end] = starts
@@ -162,9 +233,8 @@ class StoredScores:
     def saved(self) -> Parts:
         return {
             "arrays": self.arrays._asdict(),
-            "templates": self.templates.saved(Template.described),
-            **{name: getattr(self, name).saved(list) for name in NUMBERED},
-            "terms": self.terms.saved(lambda term: [list(term.path), term.word]),
+            "templates": self.templates.saved(),
+            **{name: getattr(self, name).saved() for name in NUMBERED},
             "postings": self.postings.saved(),
             "depth": self.depth,
             "rows": self._rows.saved(),
@@ -174,10 +244,9 @@ class StoredScores:
     def load(self, saved: Parts) -> None:
         """Takes the place of what is there."""
         self.arrays = Stored(**saved["arrays"])
-        self.templates.load(saved["templates"], Template.of_description)
+        self.templates.load(saved["templates"], Template.restored)
         for name in NUMBERED:
-            getattr(self, name).load(saved[name], tuple)
-        self.terms.load(saved["terms"], lambda each: Term(*each))
+            getattr(self, name).load(saved[name])
         self.postings.load(saved["postings"])
         self.depth = saved["depth"]
         self._rows.load(saved["rows"])
@@ -216,12 +285,8 @@ class StoredScores:
 
     def _attributes(self, instruction: Instruction) -> Numbering[Path]:
         """Where the attribute of an instruction has its number: each type has its own."""
-        match instruction.operation:
-            case Operation.RELEVANCE:
-                return self.texts
-            case Operation.COSINE:
-                return self.vectors
-        return self.numbers
+        typed = {Operation.RELEVANCE: self.texts, Operation.COSINE: self.vectors}
+        return typed.get(instruction.operation, self.numbers)
 
     def _code_of(self, instruction: Instruction) -> tuple[int, int, int]:
         operation, path, size = instruction

@@ -2,8 +2,6 @@
 
 import math
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
-from functools import cached_property
 from itertools import chain
 from typing import Any, NamedTuple
 
@@ -49,6 +47,7 @@ FUNCTIONS = {
 }
 DEGREES = {"possibility": Operation.POSSIBILITY, "necessity": Operation.NECESSITY}
 NEAREST = {"distance": Kind.NEAREST, "max_distance": Kind.NEAREST_AT_WORST}
+WHOLE = {Relevance: Kind.RELEVANCE, Cosine: Kind.COSINE}
 
 
 class Instruction(NamedTuple):
@@ -84,35 +83,26 @@ Parameter = float | Term
 Step = tuple[Instruction, tuple[Parameter, ...]]
 
 
-@dataclass(frozen=True)
-class Template:
+class Template(NamedTuple):
     kind: Kind
     instructions: tuple[Instruction, ...]
 
     @classmethod
-    def of_description(cls, description: Any) -> "Template":
-        """The one that `described` describes."""
-        kind, instructions = description
-        steps = (
-            Instruction(Operation(operation), tuple(path), size)
-            for operation, path, size in instructions
-        )
-        return cls(Kind(kind), tuple(steps))
+    def restored(cls, saved: Any) -> "Template":
+        """The one that was saved, which is a tuple of tuples by now.
 
-    def described(self) -> Any:
-        """What JSON can say.
-
-        >>> Template(Kind.GENERAL, (Instruction(Operation.ATTRIBUTE, ("rent",)),)).described()
-        [0, [[1, ['rent'], 0]]]
+        >>> one = Template(Kind.GENERAL, (Instruction(Operation.ATTRIBUTE, ("rent",)),))
+        >>> Template.restored((0, ((1, ("rent",), 0),))) == one
+        True
         """
-        steps = [[int(each.operation), list(each.path), each.size] for each in self.instructions]
-        return [int(self.kind), steps]
+        kind, steps = saved
+        return cls(Kind(kind), tuple(Instruction(Operation(step[0]), *step[1:]) for step in steps))
 
-    @cached_property
+    @property
     def width(self) -> int:
         return sum(instruction.width for instruction in self.instructions)
 
-    @cached_property
+    @property
     def term_places(self) -> tuple[int, ...]:
         """Which parameters are the numbers of terms."""
         places: list[int] = []
@@ -146,11 +136,7 @@ def templated(score: Score, vocabulary: Vocabulary) -> tuple[Template, tuple[Par
     match score:
         case Negate(Distance(kind, axes)):
             return _joined(NEAREST[kind], map(_offset, axes))
-        case Relevance():
-            return _joined(Kind.RELEVANCE, _steps(score, vocabulary))
-        case Cosine():
-            return _joined(Kind.COSINE, _steps(score, vocabulary))
-    return _joined(Kind.GENERAL, _steps(score, vocabulary))
+    return _joined(WHOLE.get(type(score), Kind.GENERAL), _steps(score, vocabulary))
 
 
 def _joined(kind: Kind, steps: Iterator[Step]) -> tuple[Template, tuple[Parameter, ...]]:
@@ -213,8 +199,7 @@ def _offset(axis: Axis) -> Step:
     return Instruction(Operation.OFFSET, axis.path), (axis.value, axis.weight)
 
 
-@dataclass(frozen=True, slots=True)
-class ScoreRows:
+class ScoreRows(NamedTuple):
     """Scores of subscriptions in order, as `StoredScores` takes them: shapes, and parameters.
 
     >>> rows = ScoreRows.of(["5 - rent", "7 - rent", 0.5], np.array([0, 1, 0]), np.zeros(3),
@@ -259,18 +244,6 @@ class ScoreRows:
         template_of = np.array(shapes, np.int32)[score_of]
         return cls([*templates], template_of, offsets, flat[members], [*terms], least)
 
-    def saved(self) -> Parts:
-        return {
-            "templates": [template.described() for template in self.templates],
-            "template_of": self.template_of,
-            "offsets": self.offsets,
-            "parameters": self.parameters,
-            "terms": [[list(term.path), term.word] for term in self.terms],
-            "least": self.least,
-        }
-
     @classmethod
     def of_saved(cls, saved: Parts) -> "ScoreRows":
-        templates = [*map(Template.of_description, saved["templates"])]
-        terms = [Term(tuple(path), word) for path, word in saved["terms"]]
-        return cls(**{**saved, "templates": templates, "terms": terms})
+        return cls(**{**saved, "templates": [*map(Template.restored, saved["templates"])]})

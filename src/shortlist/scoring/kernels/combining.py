@@ -9,6 +9,7 @@ from shortlist.matching.arrays import Bools, Floats, Ints, Longs
 from shortlist.matching.kernels.compiling import kernel
 from shortlist.matching.kernels.rounding import round9
 from shortlist.matching.kernels.sorting import in_order
+from shortlist.scoring.blocks import Arrivals
 from shortlist.scoring.match_sets import ALONE, MatchSets
 
 
@@ -53,22 +54,14 @@ class Ordered(NamedTuple):
 
 
 @kernel
-def ordered(
-    members: Members,
-    publications: Ints,
-    subscriptions: Ints,
-    scores: Floats,
-    possibilities: Floats,
-    necessities: Floats,
-    publication_bits: int,
-    rank_bits: int,
-) -> Ordered:
+def ordered(members: Members, found: Arrivals, publication_bits: int, rank_bits: int) -> Ordered:
     """The pairs in order; so many bits hold any of their publications, and any rank."""
-    count = subscriptions.size
+    count = found.subscriptions.size
     keys = np.empty(count, np.int64)
     for at in range(count):
-        subscription = subscriptions[at]
-        group = np.int64(members.shortlists[subscription]) << publication_bits | publications[at]
+        subscription = found.subscriptions[at]
+        shortlist = np.int64(members.shortlists[subscription])
+        group = shortlist << publication_bits | found.publications[at]
         keys[at] = group << rank_bits | members.ranks[subscription]
     keys, places = in_order(keys)
     pairs = Ordered(
@@ -81,14 +74,14 @@ def ordered(
     )
     for at in range(count):
         group, place = keys[at] >> rank_bits, places[at]
-        subscription = subscriptions[place]
+        subscription = found.subscriptions[place]
         level = members.levels[subscription]
         pairs.publications[at] = group & ((1 << publication_bits) - 1)
         pairs.shortlists[at] = group >> publication_bits
         pairs.subscriptions[at] = subscription
-        pairs.scores[at] = -float(level) if level else scores[place]
-        pairs.possibilities[at] = possibilities[place]
-        pairs.necessities[at] = necessities[place]
+        pairs.scores[at] = -float(level) if level else found.scores[place]
+        pairs.possibilities[at] = found.possibilities[place]
+        pairs.necessities[at] = found.necessities[place]
     return pairs
 
 
@@ -117,11 +110,11 @@ def survey(demands: Demands, pairs: Ordered) -> tuple[Longs, MatchSets]:
 @kernel
 def combine_groups(
     members: Members, demands: Demands, pairs: Ordered, leaves_out: Bools, room: MatchSets
-) -> tuple[Ordered, Ints, MatchSets]:
-    """The pair that is named of each group, with the combined score; the number of its set; sets.
+) -> tuple[Ints, int, int]:
+    """Puts the pair that is named of each group, with the combined score, in the place of the first
+    pairs, and sets into the room for them; the numbers of their sets, how many groups and sets.
 
-    `leaves_out` tells which pairs do not count; it is empty where all do. The pairs are
-    overwritten.
+    `leaves_out` tells which pairs do not count; it is empty where all do.
     """
     matched = np.empty(pairs.scores.size, np.int32)
     groups, used, first = 0, 0, 0
@@ -150,24 +143,7 @@ def combine_groups(
         pairs.possibilities[groups] = pairs.possibilities[named]
         pairs.necessities[groups] = pairs.necessities[named]
         groups += 1
-    told = room.offsets[used]
-    return (
-        Ordered(
-            pairs.publications[:groups],
-            pairs.shortlists[:groups],
-            pairs.subscriptions[:groups],
-            pairs.scores[:groups],
-            pairs.possibilities[:groups],
-            pairs.necessities[:groups],
-        ),
-        matched[:groups],
-        MatchSets(
-            room.offsets[: used + 1],
-            room.subscriptions[:told],
-            room.possibilities[:told],
-            room.necessities[:told],
-        ),
-    )
+    return matched, groups, used
 
 
 @kernel

@@ -111,18 +111,12 @@ def is_unsure(cosine: float, lengths: float, additions: int) -> bool:
 
 @kernel
 def term_product(
-    terms: Ints,
-    weights: Floats,
-    first: int,
-    end: int,
-    query: Floats,
-    start: int,
-    count: int,
-    products: Floats,
+    published: Published, text: int, publication: int, query: Floats, start: int, products: Floats
 ) -> float:
-    """Of a text, from `first` to `end`, and a query of `count` terms, exactly."""
-    shared = 0
-    for at in range(start, start + 2 * count, 2):
+    """Of a text and a query with room for the product of each of its terms, exactly."""
+    shared, terms = 0, published.terms
+    first, end = published.text_starts[text, publication], published.text_ends[text, publication]
+    for at in range(start, start + 2 * products.size, 2):
         low, high = first, end
         while low < high:
             middle = (low + high) // 2
@@ -131,18 +125,19 @@ def term_product(
             else:
                 high = middle
         if low < end and terms[low] == query[at]:
-            products[shared] = weights[low] * query[at + 1]
+            products[shared] = published.term_weights[low] * query[at + 1]
             shared += 1
     return exact_sum(products[:shared])
 
 
 @kernel
 def vector_product(
-    left: Floats, left_start: int, right: Floats, right_start: int, count: int, products: Floats
+    published: Published, vector: int, publication: int, query: Floats, start: int, products: Floats
 ) -> float:
-    """Of two vectors of `count` coordinates, exactly."""
-    for at in range(count):
-        products[at] = left[left_start + at] * right[right_start + at]
+    """Of a vector and one of a query, with room for the product of each coordinate, exactly."""
+    first = published.vector_starts[vector, publication]
+    for at in range(products.size):
+        products[at] = published.coordinates[first + at] * query[start + at]
     return exact_sum(products)
 
 
@@ -192,15 +187,9 @@ def relevant_in_block(
             cosine = cosine_of(dot, lengths)
             if is_unsure(cosine, lengths, terms):
                 # products were added in any order, which could show
+                products = np.empty(terms)
                 dot = term_product(
-                    published.terms,
-                    published.term_weights,
-                    published.text_starts[text, publication],
-                    published.text_ends[text, publication],
-                    stored.parameters,
-                    start + 1,
-                    terms,
-                    np.empty(terms),
+                    published, text, publication, stored.parameters, start + 1, products
                 )
                 cosine = cosine_of(dot, lengths)
             score = settled(cosine, stored.least[subscription])
@@ -273,12 +262,7 @@ def settle_products(
             cosine = cosine_of(dot, both_lengths)
             if is_unsure(cosine, both_lengths, size):
                 dot = vector_product(
-                    published.coordinates,
-                    published.vector_starts[vector, publication],
-                    stored.parameters,
-                    start + 1,
-                    size,
-                    exactly,
+                    published, vector, publication, stored.parameters, start + 1, exactly
                 )
                 cosine = cosine_of(dot, both_lengths)
             add(pile, publication, subscription, settled(cosine, limit))

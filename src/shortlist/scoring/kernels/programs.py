@@ -84,91 +84,30 @@ class Piece(NamedTuple):
 
 
 @kernel
-def put_constants(parameters: Floats, piece: Piece, place: int, count: int) -> None:
-    for at in range(count):
-        piece.stack[place, at] = parameters[piece.parameters[at]]
-        piece.parameters[at] += 1
-
-
-@kernel
-def put_degrees(degrees: Floats, first: int, piece: Piece, place: int, count: int) -> None:
-    for at in range(count):
-        piece.stack[place, at] = degrees[first + at]
-
-
-@kernel
-def put_numbers(published: Published, attribute: int, piece: Piece, place: int, count: int) -> None:
-    for at in range(count):
-        number = published.numbers[attribute, piece.publications[at]]
-        piece.stack[place, at] = number
-        piece.lacks[at] |= np.isnan(number)
-
-
-@kernel
-def put_offsets(
-    published: Published, attribute: int, parameters: Floats, piece: Piece, place: int, count: int
-) -> None:
-    for at in range(count):
-        number = published.numbers[attribute, piece.publications[at]]
-        start = piece.parameters[at]
-        piece.stack[place, at] = parameters[start + 1] * abs(number - parameters[start])
-        piece.lacks[at] |= np.isnan(number)
-        piece.parameters[at] += 2
-
-
-@kernel
 def put_relevances(
-    published: Published,
-    text: int,
-    parameters: Floats,
-    terms: int,
-    piece: Piece,
-    place: int,
-    count: int,
+    published: Published, text: int, parameters: Floats, terms: int, piece: Piece, values: Floats
 ) -> None:
     products = np.empty(terms)
-    for at in range(count):
+    for at in range(values.size):
         publication, start = piece.publications[at], piece.parameters[at]
         length = published.text_lengths[text, publication]
-        dot = term_product(
-            published.terms,
-            published.term_weights,
-            published.text_starts[text, publication],
-            published.text_ends[text, publication],
-            parameters,
-            start + 1,
-            terms,
-            products,
-        )
-        piece.stack[place, at] = cosine_of(dot, length * parameters[start])
+        dot = term_product(published, text, publication, parameters, start + 1, products)
+        values[at] = cosine_of(dot, length * parameters[start])
         piece.lacks[at] |= np.isnan(length)
         piece.parameters[at] += 1 + 2 * terms
 
 
 @kernel
 def put_cosines(
-    published: Published,
-    vector: int,
-    parameters: Floats,
-    size: int,
-    piece: Piece,
-    place: int,
-    count: int,
+    published: Published, vector: int, parameters: Floats, size: int, piece: Piece, values: Floats
 ) -> None:
     products = np.empty(size)
-    for at in range(count):
+    for at in range(values.size):
         publication, start = piece.publications[at], piece.parameters[at]
         if published.vector_sizes[vector, publication] == size:
             length = published.vector_lengths[vector, publication]
-            dot = vector_product(
-                published.coordinates,
-                published.vector_starts[vector, publication],
-                parameters,
-                start + 1,
-                size,
-                products,
-            )
-            piece.stack[place, at] = cosine_of(dot, length * parameters[start])
+            dot = vector_product(published, vector, publication, parameters, start + 1, products)
+            values[at] = cosine_of(dot, length * parameters[start])
         else:
             piece.lacks[at] = True
         piece.parameters[at] += 1 + size
@@ -308,17 +247,27 @@ def _put(
 ) -> None:
     parameters, count = stored.parameters, end - first
     operation, attribute, size, place = stored.code[step]
+    values = piece.stack[place]
     if operation == Operation.CONSTANT:
-        put_constants(parameters, piece, place, count)
+        for at in range(count):
+            values[at] = parameters[piece.parameters[at]]
+            piece.parameters[at] += 1
     elif operation == Operation.ATTRIBUTE:
-        put_numbers(published, attribute, piece, place, count)
+        for at in range(count):
+            values[at] = published.numbers[attribute, piece.publications[at]]
+            piece.lacks[at] |= np.isnan(values[at])
     elif operation == Operation.POSSIBILITY:
-        put_degrees(pairs.possibility, first, piece, place, count)
+        values[:count] = pairs.possibility[first:end]
     elif operation == Operation.NECESSITY:
-        put_degrees(pairs.necessity, first, piece, place, count)
+        values[:count] = pairs.necessity[first:end]
     elif operation == Operation.OFFSET:
-        put_offsets(published, attribute, parameters, piece, place, count)
+        for at in range(count):
+            number = published.numbers[attribute, piece.publications[at]]
+            start = piece.parameters[at]
+            values[at] = parameters[start + 1] * abs(number - parameters[start])
+            piece.lacks[at] |= np.isnan(number)
+            piece.parameters[at] += 2
     elif operation == Operation.RELEVANCE:
-        put_relevances(published, attribute, parameters, size, piece, place, count)
+        put_relevances(published, attribute, parameters, size, piece, values[:count])
     else:
-        put_cosines(published, attribute, parameters, size, piece, place, count)
+        put_cosines(published, attribute, parameters, size, piece, values[:count])
