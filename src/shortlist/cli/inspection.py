@@ -14,8 +14,17 @@ from rich.console import Console
 from rich.table import Table
 
 from shortlist.cli import options
-from shortlist.cli.app import LIVE, app, errors, fail, say, warn
-from shortlist.cli.deployment import no_shortlist, only_with_log, reached
+from shortlist.cli.app import (
+    LIVE,
+    app,
+    errors,
+    fail,
+    no_shortlist,
+    only_with_log,
+    reached,
+    say,
+    warn,
+)
 from shortlist.client.deployment import Deployment
 from shortlist.client.status import live_status
 from shortlist.log.base import DELIVERIES, INPUT

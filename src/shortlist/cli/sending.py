@@ -10,8 +10,7 @@ from typing import Annotated, cast
 import typer
 
 from shortlist.cli import options
-from shortlist.cli.app import LIVE, app, fail, notes, say
-from shortlist.cli.deployment import only_with_log, opened, reached
+from shortlist.cli.app import LIVE, app, fail, notes, only_with_log, opened, reached, say
 from shortlist.client.deployment import Deployment
 from shortlist.client.fates import Document, Ends, fate_text, fates
 from shortlist.client.sending import Line, Receipt, in_chunks, send

@@ -19,8 +19,7 @@ from rich.console import Console
 from rich.table import Table
 
 from shortlist.cli import options
-from shortlist.cli.app import LIVE, app, errors, fail, say, warn
-from shortlist.cli.deployment import PATIENCE_SECONDS, opened
+from shortlist.cli.app import LIVE, PATIENCE_SECONDS, app, errors, fail, opened, say, warn
 from shortlist.log.base import Log
 
 Name = Annotated[str, typer.Argument(help="The name of the key.")]

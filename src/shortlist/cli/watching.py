@@ -18,15 +18,14 @@ from rich.console import Console
 from rich.text import Text
 
 from shortlist.cli import options
-from shortlist.cli.app import LIVE, app, fail, say
+from shortlist.cli.app import LIVE, app, fail, no_shortlist, only_with_log, reached, say
 from shortlist.cli.commands import Dispatch, Time
-from shortlist.cli.deployment import no_shortlist, only_with_log, reached
 from shortlist.client.commands import Order
 from shortlist.client.deployment import POLL_SECONDS, Deployment
 from shortlist.client.following import Following, News
 from shortlist.client.status import in_quarantine
 from shortlist.client.tracing import traced
-from shortlist.log.base import DELIVERIES, Log
+from shortlist.log.base import DELIVERIES
 from shortlist.model.wording import one_line
 
 if TYPE_CHECKING:
@@ -165,8 +164,10 @@ def watch(
                 tell(event)
                 sys.stdout.flush()
             return
-        if shortlist is not None:
-            _check_shortlist(place.log, shortlist)
+        if shortlist is not None and not any(place.log.read(DELIVERIES, 0, key=shortlist)):
+            roster = place.roster()
+            if roster is not None and shortlist not in roster.shortlists:
+                fail([no_shortlist(shortlist, roster)])
         following = Following(
             place.log, shortlist, changes=changes, rejects=rejects, after=after, consumer=consumer
         )
@@ -197,15 +198,6 @@ def events_until_idle(
             if isinstance(found, Exception):
                 raise found
             yield found
-
-
-def _check_shortlist(log: Log, name: str) -> None:
-    """Fails where nobody has ever heard of a shortlist, and says which there are."""
-    if next(log.read(DELIVERIES, 0, key=name), None) is not None:
-        return
-    roster = Deployment(log).roster()
-    if roster is not None and name not in roster.shortlists:
-        fail([no_shortlist(name, roster)])
 
 
 def _awaited(

@@ -5,7 +5,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import replace
 from typing import Any, NamedTuple
 
-from shortlist.client.deployment import Deployment, last_entries
+from shortlist.client.deployment import Deployment, last_entries, object_of
 from shortlist.client.trying import (
     MOST_ENTRIES,
     MOST_PUBLICATIONS,
@@ -14,7 +14,6 @@ from shortlist.client.trying import (
     recent_publications,
 )
 from shortlist.engine.explanation import Question
-from shortlist.intake.json_text import NotJson, parse_bytes
 from shortlist.intake.lines import ItemReader
 from shortlist.live.asking import Asked
 from shortlist.live.looking import NoSuchShortlist
@@ -59,7 +58,7 @@ def told(deployment: Deployment, question: Question, shortlist: str, *, now: int
     found = _told(deployment, asked, question)
     if found:
         return Told(found)
-    entries = recent_publications(deployment.log, MOST_PUBLICATIONS)
+    entries = recent_publications(deployment.log)
     return Told(explained(deployment, asked.registry, question, entries, now=now), len(entries))
 
 
@@ -80,11 +79,8 @@ def _turned_away(log: Log, question: Question) -> Iterator[Document]:
     """Publications that did not come to any shortlist, as far as the last rejects tell."""
     for entry in last_entries(log, REJECTS, MOST_ENTRIES):
         reject = json.loads(entry.content)
-        try:
-            said = parse_bytes((reject["line"] or "").encode(errors="replace"))
-        except NotJson:
-            continue
-        if not isinstance(said, dict) or said.get("id") != question.publication:
+        said = object_of((reject["line"] or "").encode(errors="replace"))
+        if said is None or said.get("id") != question.publication:
             continue
         if question.source in (None, said.get("source")):
             yield {
@@ -121,7 +117,7 @@ def held_back(deployment: Deployment, shortlist: str, *, now: int) -> Document:
     had come earlier, with the subscriptions of now."""
     asked, _ = _asked(deployment, shortlist)
     known, after = asked.lately(MOST_PUBLICATIONS)
-    recent = recent_publications(deployment.log, MOST_PUBLICATIONS)
+    recent = recent_publications(deployment.log)
     before = [entry for entry in recent if entry.offset <= after]
     question = Question(shortlist=shortlist)
     older = explained(deployment, asked.registry, question, before, now=now) if before else []

@@ -48,12 +48,11 @@ def fate_text(fate: Document) -> str:
     >>> fate_text({"place": "stdin:2", "id": "f1", "source": "ads", "offset": 7, "deliveries": 1})
     'stdin:2: f1 (ads): 1 delivery so far'
     """
-    became = f"rejected: {fate['rejected']}" if "rejected" in fate else _so_far(fate["deliveries"])
+    count = fate["deliveries"]
+    became = f"{count:,} {'delivery' if count == 1 else 'deliveries'} so far"
+    if "rejected" in fate:
+        became = f"rejected: {fate['rejected']}"
     return one_line(f"{fate['place']}: {fate['id']} ({fate['source']}): {became}")
-
-
-def _so_far(deliveries: int) -> str:
-    return f"{deliveries:,} {'delivery' if deliveries == 1 else 'deliveries'} so far"
 
 
 def fates(

@@ -3,8 +3,14 @@
 from collections.abc import Iterable, Iterator
 from typing import Any
 
-from shortlist.client.deployment import Deployment, has_passed, last_before, read_up_to, rejections
-from shortlist.intake.json_text import NotJson, parse_bytes
+from shortlist.client.deployment import (
+    Deployment,
+    has_passed,
+    last_before,
+    object_of,
+    read_up_to,
+    rejections,
+)
 from shortlist.live.manifest import Manifest
 from shortlist.log.base import DELIVERIES, INPUT, REJECTS, Entry, Log
 from shortlist.model.times import format_time, said_time
@@ -73,12 +79,7 @@ def _mentioning(
         # where nothing is escaped the name stands as it is; most entries need not be parsed
         if name not in entry.content and b"\\" not in entry.content:
             continue
-        try:
-            document = parse_bytes(entry.content)
-        except NotJson:
-            continue
-        if not isinstance(document, dict):
-            continue
+        document = object_of(entry.content) or {}
         if (document.get("source"), document.get(field)) == (source, publication):
             yield entry, document
 

@@ -1,15 +1,13 @@
 """Subscriptions tried on what was published lately, in an engine of their own."""
 
 import json
-from collections.abc import Iterator, Mapping, Sequence
-from itertools import islice
+from collections.abc import Mapping, Sequence
 from typing import Any
 
-from shortlist.client.deployment import Deployment
+from shortlist.client.deployment import Deployment, object_of
 from shortlist.engine.engine import Result
 from shortlist.engine.explanation import Question
 from shortlist.engine.replay import replay
-from shortlist.intake.json_text import NotJson, parse_bytes
 from shortlist.intake.lines import ItemReader
 from shortlist.log.base import INPUT, Entry, Log
 from shortlist.model.registry import Registry
@@ -24,24 +22,16 @@ MOST_ENTRIES = 20_000
 """That are looked at for them: heartbeats and commands stand between."""
 
 
-def recent_publications(log: Log, most: int) -> list[Entry]:
+def recent_publications(log: Log) -> list[Entry]:
     """The last ones of the input, in its order."""
-    return [*islice(_backwards(log), most)][::-1]
-
-
-def _backwards(log: Log) -> Iterator[Entry]:
-    end = log.end(INPUT)
-    start, first = end, max(end - MOST_ENTRIES, 0)
-    while start > first:
+    start, found = log.end(INPUT), list[Entry]()
+    first = max(start - MOST_ENTRIES, 0)
+    while start > first and len(found) < MOST_PUBLICATIONS:
         after = max(start - 1000, first)
-        for entry in reversed([*log.read(INPUT, after, start)]):
-            try:
-                document = parse_bytes(entry.content)
-            except NotJson:
-                continue  # the deployment has turned it away, too
-            if isinstance(document, dict) and document.get("id") is not None:
-                yield entry
+        entries = [(each, object_of(each.content) or {}) for each in log.read(INPUT, after, start)]
+        found[:0] = [entry for entry, document in entries if document.get("id") is not None]
         start = after
+    return found[-MOST_PUBLICATIONS:]
 
 
 def tried(
@@ -55,7 +45,7 @@ def tried(
     """What a subscription would have delivered up to now of what was published lately, had it been
     alone on its shortlist: on the one that is given, or on its own."""
     registry = Registry(vocabulary=vocabulary, shortlists=on, subscriptions=(subscription,))
-    entries = recent_publications(deployment.log, MOST_PUBLICATIONS)
+    entries = recent_publications(deployment.log)
     result = _replayed(deployment, registry, entries)
     made = [each.document(with_data=True) for each in result.deliveries if each.time <= now]
     since = format_time(entries[0].appended) if entries else None

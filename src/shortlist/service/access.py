@@ -118,7 +118,8 @@ class Access:
         """Who calls, by a key or a ticket; if nobody, what was expected."""
         ticket = request.query_params.get("ticket")
         if ticket is not None:
-            if not _is_stream(request):
+            is_read = request.scope.get("method") == "GET" and request.url.path.endswith(STREAM)
+            if request.scope["type"] != "websocket" and not is_read:
                 return None, "expected a key: tickets are for streams alone"
             name = self._tickets.name(ticket, time.time())
             found = next((each for each in self._keys.values() if each.name == name), None)
@@ -148,11 +149,6 @@ def _names_loopback(host: str) -> bool:
         return urlsplit(f"//{host}").hostname in LOOPBACK
     except ValueError:
         return False
-
-
-def _is_stream(request: HTTPConnection) -> bool:
-    is_read = request.scope.get("method") == "GET" and request.url.path.endswith(STREAM)
-    return request.scope["type"] == "websocket" or is_read
 
 
 def _check_origin(request: HTTPConnection) -> None:

@@ -60,13 +60,8 @@ def create_app(log: Log, options: Options | None = None) -> FastAPI:
     # names may hold slashes: what is about one comes before the names themselves
     for module in (publishing, receiving, streaming, hooking, registering, operating):
         app.include_router(module.router)
-    _add_pages(app)
-    return app
 
-
-def _add_pages(app: FastAPI) -> None:
-    """Static files, which need no key: everything that they show is asked for with one."""
-
+    # static files need no key: everything that they show is asked for with one
     @app.get("/", include_in_schema=False)
     async def page() -> FileResponse:
         return FileResponse(PAGE / "index.html", headers=SAFE)
@@ -76,3 +71,4 @@ def _add_pages(app: FastAPI) -> None:
         return FileResponse(PAGE / "docs.html", headers=SAFE)
 
     app.mount("/page", StaticFiles(directory=PAGE), name="page")
+    return app

@@ -120,15 +120,13 @@ async def release(
     """Let what is in quarantine arrive anew, or forget it; what became of each."""
     check_role(caller)
     positions = body.get("positions")
-    if not isinstance(positions, list) or not all(_is_position(each) for each in positions):
+    if not isinstance(positions, list) or not all(
+        type(each) is int and 0 < each < 2**62 for each in positions
+    ):
         raise Refused(422, f"expected positions, which are numbers, found {shown(body)}")
     orders = [Order(f"{verb} {position}", verb, position) for position in positions]
     verdicts = await service.carry_out(orders) if orders else []
     return {"items": [each.document() for each in verdicts]}
-
-
-def _is_position(value: object) -> bool:
-    return isinstance(value, int) and not isinstance(value, bool) and 0 < value < 2**62
 
 
 @router.get("/me")

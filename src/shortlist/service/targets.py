@@ -3,7 +3,6 @@
 import asyncio
 import ipaddress
 import socket
-from collections.abc import Iterable
 from typing import Any
 from urllib.parse import urlsplit
 
@@ -44,19 +43,14 @@ async def addresses(host: str, port: int, *, private: bool) -> list[str]:
     except (OSError, UnicodeError):
         raise ForbiddenTarget(f"url: expected a host that exists, found {shown(host)}") from None
     led = [str(each[4][0]) for each in found]
-    if not private:
-        _check_public(host, led)
-    return led
-
-
-def _check_public(host: str, led: Iterable[str]) -> None:
-    for address in led:
+    for address in () if private else led:
         known = ipaddress.ip_address(address.partition("%")[0])
         mapped = getattr(known, "ipv4_mapped", None) or known
         if not mapped.is_global or mapped.is_multicast:
             raise ForbiddenTarget(
                 f"url: expected a host with public addresses, found {shown(host)} with others"
             )
+    return led
 
 
 class CheckedNetwork(httpcore.AsyncNetworkBackend):
