@@ -132,7 +132,7 @@ def show(
     """Show what is on a shortlist now, the best first."""
     with reached(log, service) as place:
         if isinstance(place, Deployment):
-            from shortlist.client.contents import content_of
+            from shortlist.client.explaining import content_of
             from shortlist.live.looking import NoSuchShortlist
 
             try:

@@ -152,26 +152,19 @@ def _table(documents: list[dict[str, Any]]) -> Table:
     return table
 
 
+SHARES = {
+    "RegularCover": "regular_cover",
+    "RankCoverK": "rank_cover",
+    "… first arrived": "rank_cover_first_arrived",
+    "… shortest path": "rank_cover_shortest_path",
+    "AncestorCoverK": "ancestor_cover",
+}
+
+
 def _share_table(count: int, shares: list[CoverShares]) -> Table:
-    table = Table(
-        "k",
-        "RegularK",
-        "RegularCover",
-        "RankCoverK",
-        "… first arrived",
-        "… shortest path",
-        "AncestorCoverK",
-        title=f"forwarded of {count:,} subscriptions",
-        title_justify="left",
-    )
+    title = f"forwarded of {count:,} subscriptions"
+    table = Table("k", "RegularK", *SHARES, title=title, title_justify="left")
     for each in shares:
-        numbers = (
-            1.0,
-            each.regular_cover,
-            each.rank_cover,
-            each.rank_cover_first_arrived,
-            each.rank_cover_shortest_path,
-            each.ancestor_cover,
-        )
+        numbers = (1.0, *(getattr(each, name) for name in SHARES.values()))
         table.add_row(str(each.k), *(f"{number:.2%}" for number in numbers))
     return table

@@ -1,4 +1,4 @@
-"""Nouns as somebody wants them: the commands after which a deployment has them so."""
+"""Nouns as somebody wants them, the commands after which a deployment has them so, and their lists."""
 
 import json
 from collections.abc import Iterator, Mapping

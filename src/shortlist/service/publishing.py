@@ -1,4 +1,4 @@
-"""Routes for publishers: events in, acknowledged once they are durable."""
+"""Routes for publishers: CloudEvents in, acknowledged once they are durable."""
 
 import asyncio
 from collections.abc import Mapping

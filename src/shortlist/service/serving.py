@@ -1,4 +1,4 @@
-"""Running the service until it is told to stop."""
+"""Running the service until it is told to stop: of one log, or of several tenants at one place."""
 
 import asyncio
 import socket
@@ -17,8 +17,7 @@ from shortlist.log.base import Log
 from shortlist.model.problem import ShortlistError
 from shortlist.model.wording import shown
 from shortlist.service.access import LOOPBACK
-from shortlist.service.app import create_app
-from shortlist.service.middleware import Ended
+from shortlist.service.app import Ended, create_app
 from shortlist.service.sockets import Socket
 from shortlist.service.state import Options, Service
 
