@@ -1,4 +1,4 @@
-"""Nouns as somebody wants them, the commands after which a deployment has them so, and their lists."""
+"""Nouns as somebody wants them, commands after which a deployment has them so, and lists of them."""
 
 import json
 from collections.abc import Iterator, Mapping
