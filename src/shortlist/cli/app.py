@@ -9,7 +9,7 @@ from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from threading import Thread
-from typing import TYPE_CHECKING, Any, NoReturn, Protocol
+from typing import TYPE_CHECKING, Any, NoReturn
 
 import typer
 from rich.console import Console
@@ -27,6 +27,8 @@ from shortlist.unused import leave_out_unused
 if TYPE_CHECKING:
     from shortlist.client.remote import Remote
     from shortlist.intake.roster import Roster
+    from shortlist.live.running import Running
+    from shortlist.sites.running import Running as SiteRunning
 
 app = typer.Typer(
     no_args_is_help=True,
@@ -126,15 +128,7 @@ def begin_on(on: options.Place, master: str | None = None) -> None:
         leave_out_unused()
 
 
-class Running(Protocol):
-    """Something that runs until it is told to stop."""
-
-    def run(self) -> None: ...
-
-    def stop(self) -> None: ...
-
-
-def run_until_stopped(running: Running, *, with_input: bool) -> None:
+def run_until_stopped(running: Running | SiteRunning, *, with_input: bool) -> None:
     """What is under way comes to its end first. With its input it ends when standard input does:
     with whoever started it."""
 

@@ -12,7 +12,7 @@ from shortlist.intake.roster import Roster, owners_first
 from shortlist.model.paths import Path, format_path
 from shortlist.model.problem import ShortlistError
 from shortlist.model.registry import Registry
-from shortlist.model.vocabulary import Attribute, Term, Vocabulary
+from shortlist.model.vocabulary import Term, Vocabulary
 from shortlist.model.wording import shown
 
 Change = Literal["made", "changed", "made anew", "ended"]
@@ -180,7 +180,7 @@ def _check_vocabulary(live: Vocabulary, wanted: Vocabulary) -> None:
     differing = [
         format_path(path)
         for path, attribute in wanted.attributes.items()
-        if _without_terms(live.of(path)) != _without_terms(attribute)
+        if replace(live.of(path), terms={}) != replace(attribute, terms={})
     ]
     if differing:
         names = ", ".join(map(shown, differing))
@@ -188,10 +188,6 @@ def _check_vocabulary(live: Vocabulary, wanted: Vocabulary) -> None:
             f"vocabulary: expected what the deployment has, found another declaration of {names}:"
             " terms change while a deployment lives, and nothing else; begin a new deployment"
         )
-
-
-def _without_terms(attribute: Attribute) -> Attribute:
-    return replace(attribute, terms={})
 
 
 def as_written(roster: Roster, name: str | None = None) -> dict[str, Any]:

@@ -1,4 +1,4 @@
-"""Nouns as somebody wants them, commands after which a deployment has them so, and lists of them."""
+"""Nouns as somebody wants them, the commands after which they are so, and lists of what is live."""
 
 import json
 from collections.abc import Iterator, Mapping
@@ -87,11 +87,6 @@ def orders_for(roster: Roster, kind: Kind, wanted: Noun) -> list[Order]:
             f" {shown(changes['shortlist'])}: a live subscription stays with its shortlist"
         )
     return [Order(place, "update", {kind: wanted.id, **changes})]
-
-
-def changed(roster: Roster, kind: Kind, name: str, changes: Mapping[str, Any]) -> dict[str, Any]:
-    """The document of a live noun with some fields changed; null is the default."""
-    return {**dump(live_noun(roster, kind, name)), **changes}
 
 
 def shortlist_of(roster: Roster, noun: Noun) -> Shortlist | None:

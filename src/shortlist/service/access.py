@@ -17,7 +17,7 @@ from starlette.requests import HTTPConnection
 from shortlist.client.keys import Holder, Role, has_keys, hash_of, known_keys
 from shortlist.intake.roster import Roster
 from shortlist.log.base import Log, LogUnavailable
-from shortlist.log.json_register import Document, change_json, read_json
+from shortlist.log.json_register import change_json, read_json
 from shortlist.model.wording import shown
 from shortlist.service.problems import Refused
 
@@ -221,19 +221,11 @@ class Tickets:
 
     def _signed(self, content: bytes) -> bytes:
         if self._secret is None:
-            self._secret = bytes.fromhex(_known_secret(self._log))
+            if not read_json(self._log, TICKETS):
+                made = {"secret": secrets.token_hex(32)}
+                change_json(self._log, TICKETS, lambda known: known or made)
+            self._secret = bytes.fromhex(read_json(self._log, TICKETS)["secret"])
         return hmac.new(self._secret, content, hashlib.sha256).digest()
-
-
-def _known_secret(log: Log) -> str:
-    made = secrets.token_hex(32)
-
-    def kept(known: Document) -> Document:
-        return known or {"secret": made}
-
-    if not read_json(log, TICKETS):
-        change_json(log, TICKETS, kept)
-    return str(read_json(log, TICKETS)["secret"])
 
 
 def _text(content: bytes) -> str:
