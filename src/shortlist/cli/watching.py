@@ -69,7 +69,11 @@ def quarantine(
             shown = [item for item in held if not positions or item["position"] in positions]
             _list(shown, as_json)
             return
-        asked = _asked(held, positions)
+        there = [item["position"] for item in held]
+        for position in positions or ():
+            if position not in there:
+                fail([f"{position} is not in quarantine"])
+        asked = positions or there
         if not isinstance(place, Deployment):
             only_with_log(time=at)
             _tell(place.release(verb, asked)["items"], as_json)
@@ -77,15 +81,6 @@ def quarantine(
     assert log is not None
     orders = [Order(f"{verb} {position}", verb, position) for position in asked]
     Dispatch(log, at, wait, patience, as_json).send(orders)
-
-
-def _asked(held: list[Document], positions: list[int] | None) -> list[int]:
-    """The positions that are meant, all of which have to be in quarantine."""
-    there = [item["position"] for item in held]
-    for position in positions or ():
-        if position not in there:
-            fail([f"{position} is not in quarantine"])
-    return positions or there
 
 
 def _tell(verdicts: list[Document], as_json: bool) -> None:
