@@ -212,10 +212,8 @@ class Remote(Api[Document]):
                     if answer.is_error:
                         answer.read()
                         trial.judged(answer)
-                    for line in answer.iter_lines() if answer.is_success else ():
-                        event = events.take(line)
-                        if event is not None:
-                            yield event
+                    elif answer.is_success:
+                        yield from filter(None, map(events.take, answer.iter_lines()))
             except httpx.TransportError as error:
                 trial.failed(error)
             time.sleep(trial.pause)
