@@ -34,7 +34,6 @@ from shortlist.overlay.placement import CRITERIA, placed
 from shortlist.overlay.rendezvous import GridAxis
 from shortlist.overlay.simulator import Network, simulate
 from shortlist.overlay.strategies import STRATEGIES, Strategy
-from shortlist.overlay.topology import Topology
 from shortlist.overlay.topology_files import read_topology
 
 
@@ -56,7 +55,11 @@ def run_simulation(
     brokers, known = read_topology(topology), read_registry(registry, settings.limits)
     items, unread = read_items(known, numbered_lines(publications)[1], settings)
     if place is not None:
-        brokers = _with_places(brokers, known, place, probes, network.seed)
+        if place not in CRITERIA:
+            choices = f"expected one of {', '.join(CRITERIA)}"
+            raise typer.BadParameter(f"--place: {choices}; found {place!r}")
+        homes = placed(known, brokers.edges, place, probes=probes, seed=network.seed)
+        brokers = replace(brokers, subscribers=homes)
     reports = []
     for which in _asked(strategy, known, items):
         report = simulate(brokers, known, items, which, network)
@@ -116,15 +119,6 @@ def _asked(name: str | None, registry: Registry, items: Sequence[Item]) -> list[
         return [STRATEGIES[name]]
     advertised = bool(registry.advertisements) or any(isinstance(i, Advertise) for i in items)
     return [each for each in STRATEGIES.values() if each.is_advertised == advertised]
-
-
-def _with_places(
-    topology: Topology, registry: Registry, place: str, probes: int | None, seed: int
-) -> Topology:
-    if place not in CRITERIA:
-        raise typer.BadParameter(f"--place: expected one of {', '.join(CRITERIA)}; found {place!r}")
-    homes = placed(registry, topology.edges, place, probes=probes, seed=seed)
-    return replace(topology, subscribers=homes)
 
 
 def grid_axes(texts: list[str] | None) -> tuple[GridAxis, ...]:

@@ -22,9 +22,9 @@ from shortlist.cli.app import LIVE, app, fail, no_shortlist, only_with_log, reac
 from shortlist.cli.commands import Dispatch, Time
 from shortlist.client.commands import Order
 from shortlist.client.deployment import POLL_SECONDS, Deployment
+from shortlist.client.fates import traced
 from shortlist.client.following import Following, News
 from shortlist.client.status import in_quarantine
-from shortlist.client.tracing import traced
 from shortlist.log.base import DELIVERIES
 from shortlist.model.wording import one_line
 
@@ -66,8 +66,17 @@ def quarantine(
         else:
             held = place.quarantine()["items"]
         if verb is None:
+            console = Console()
             shown = [item for item in held if not positions or item["position"] in positions]
-            _list(shown, as_json)
+            for item in shown:
+                if as_json:
+                    print(json.dumps(item, ensure_ascii=False))
+                else:
+                    when = Text(f"{item['time']}  ", "dim")
+                    told = item | {"position": str(item["position"])}
+                    console.print(when.append(readable_reject(told)), soft_wrap=True)
+            if not as_json:
+                print(f"{len(shown):,} in quarantine")
             return
         there = [item["position"] for item in held]
         for position in positions or ():
@@ -93,19 +102,6 @@ def _tell(verdicts: list[Document], as_json: bool) -> None:
         say(f"{each['place']}: {each['rejected']}" for each in rejected)
     if rejected:
         raise typer.Exit(1)
-
-
-def _list(held: list[Document], as_json: bool) -> None:
-    console = Console()
-    for item in held:
-        if as_json:
-            print(json.dumps(item, ensure_ascii=False))
-        else:
-            when = Text(f"{item['time']}  ", "dim")
-            told = item | {"position": str(item["position"])}
-            console.print(when.append(readable_reject(told)), soft_wrap=True)
-    if not as_json:
-        print(f"{len(held):,} in quarantine")
 
 
 @app.command(rich_help_panel=LIVE)

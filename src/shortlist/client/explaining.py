@@ -195,7 +195,9 @@ def held_back(deployment: Deployment, shortlist: str, *, now: int) -> Document:
     before = [entry for entry in recent if entry.offset <= after]
     question = Question(shortlist=shortlist)
     older = explained(deployment, asked.registry, question, before, now=now) if before else []
-    delivered = {*_delivered_lately(deployment.log, shortlist)}
+    entries = last_entries(deployment.log, DELIVERIES, MOST_ENTRIES, shortlist)
+    documents = [json.loads(entry.content) for entry in entries]
+    delivered = {(each["source"], each["publication"]) for each in documents}
     found: dict[tuple[str, str], Document] = {}
     for each in (*older, *known):
         name = each["source"], each["publication"]
@@ -207,12 +209,6 @@ def held_back(deployment: Deployment, shortlist: str, *, now: int) -> Document:
     latest = items[::-1][:MOST_HELD_BACK]
     counts = {"publications": len(recent), "replayed": len(before)}
     return {"shortlist": shortlist, **counts, "items": latest}
-
-
-def _delivered_lately(log: Log, shortlist: str) -> Iterator[tuple[str, str]]:
-    for entry in last_entries(log, DELIVERIES, MOST_ENTRIES, shortlist):
-        delivery = json.loads(entry.content)
-        yield delivery["source"], delivery["publication"]
 
 
 def _state(deployment: Deployment) -> tuple[Manifest, Files]:

@@ -11,9 +11,9 @@ from prometheus_client import CONTENT_TYPE_LATEST, generate_latest
 
 from shortlist.client.commands import Order
 from shortlist.client.deployment import last_entries
+from shortlist.client.fates import traced
 from shortlist.client.status import MOST_DELIVERIES, in_quarantine, live_status
 from shortlist.client.status import usage as usage_of
-from shortlist.client.tracing import traced
 from shortlist.log.base import DELIVERIES, REJECTS
 from shortlist.model.wording import shown
 from shortlist.service.access import check_role
