@@ -38,6 +38,8 @@ app = typer.Typer(
 notes = Console(stderr=True)
 FINITE, LIVE, RESEARCH = "For finite inputs", "For a live deployment", "For research"
 """The parts of the help."""
+PATIENCE_SECONDS = 10.0
+"""For so long a service that does not answer is tried."""
 
 
 @contextmanager
@@ -148,10 +150,6 @@ def run_until_stopped(running: Running | SiteRunning, *, with_input: bool) -> No
     finally:
         for which, handler in before.items():
             signal.signal(which, handler)
-
-
-PATIENCE_SECONDS = 10.0
-"""For so long a service that does not answer is tried."""
 
 
 @contextmanager
