@@ -85,23 +85,19 @@ def quarantine(
         asked = positions or there
         if not isinstance(place, Deployment):
             only_with_log(time=at)
-            _tell(place.release(verb, asked)["items"], as_json)
+            verdicts = place.release(verb, asked)["items"]
+            rejected = [each for each in verdicts if each.get("rejected") is not None]
+            if as_json:
+                print(json.dumps({"items": verdicts}, ensure_ascii=False))
+            else:
+                print(f"{len(verdicts) - len(rejected):,} carried out, {len(rejected):,} rejected")
+                say(f"{each['place']}: {each['rejected']}" for each in rejected)
+            if rejected:
+                raise typer.Exit(1)
             return
     assert log is not None
     orders = [Order(f"{verb} {position}", verb, position) for position in asked]
     Dispatch(log, at, wait, patience, as_json).send(orders)
-
-
-def _tell(verdicts: list[Document], as_json: bool) -> None:
-    """What a service says became of each; it has waited for that."""
-    rejected = [each for each in verdicts if each.get("rejected") is not None]
-    if as_json:
-        print(json.dumps({"items": verdicts}, ensure_ascii=False))
-    else:
-        print(f"{len(verdicts) - len(rejected):,} carried out, {len(rejected):,} rejected")
-        say(f"{each['place']}: {each['rejected']}" for each in rejected)
-    if rejected:
-        raise typer.Exit(1)
 
 
 @app.command(rich_help_panel=LIVE)

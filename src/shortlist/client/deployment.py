@@ -85,9 +85,8 @@ class Deployment:
         from shortlist.intake.roster import Roster
         from shortlist.live.registry_state import replay_registry
 
-        try:
-            manifest, files = self.state
-        except NoDeployment:
+        manifest, files = self.manifest, self.files
+        if manifest is None or files is None:
             return None
         return Roster.of(*replay_registry(manifest.registry, files, UNLIMITED), UNLIMITED)
 

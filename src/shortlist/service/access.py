@@ -103,7 +103,11 @@ class Access:
             host = request.headers.get("host", LOOPBACK[0])
             if not _names_loopback(host):
                 raise Refused(421, f"expected a request to loopback, found {shown(host)}")
-            _check_origin(request)
+            # browsers let any page open WebSockets to here, and read what comes
+            is_socket = request.scope["type"] == "websocket"
+            origin = request.headers.get("origin") if is_socket else None
+            if origin is not None and urlsplit(origin).netloc != request.url.netloc:
+                raise Refused(403, f"expected a page of this service, found one of {shown(origin)}")
             return EVERYBODY
         found, expected = self._found(request)
         if found is None:
@@ -149,15 +153,6 @@ def _names_loopback(host: str) -> bool:
         return urlsplit(f"//{host}").hostname in LOOPBACK
     except ValueError:
         return False
-
-
-def _check_origin(request: HTTPConnection) -> None:
-    """Browsers let any page open WebSockets to here, and read what comes."""
-    origin = request.headers.get("origin")
-    if request.scope["type"] != "websocket" or origin is None:
-        return
-    if urlsplit(origin).netloc != request.url.netloc:
-        raise Refused(403, f"expected a page of this service, found one of {shown(origin)}")
 
 
 def check_role(holder: Holder, *roles: Role) -> None:
