@@ -5,8 +5,8 @@ import json
 import pytest
 
 from shortlist.client.deployment import MARGIN, last_before
+from shortlist.client.fates import trace_deliveries
 from shortlist.client.keys import Holder, add_key
-from shortlist.client.tracing import trace_deliveries
 from shortlist.engine.shard import Shard
 from shortlist.log.base import DELIVERIES
 from shortlist.service.state import now

@@ -9,8 +9,8 @@ import pytest
 
 from shortlist.client.keys import Holder, add_key
 from shortlist.client.webhooks import known_webhooks, signature
+from shortlist.service.notifying import ForbiddenTarget, check_target
 from shortlist.service.state import Options
-from shortlist.service.targets import ForbiddenTarget, check_target
 from tests.service.servers import caller, event, eventually, problem, publish, served
 
 QUICK = Options(heartbeat=0.2, patience=60, private_webhooks=True, webhook_pauses=(0.05, 0.05))

@@ -13,9 +13,19 @@ from rich.console import Console
 from rich.table import Table
 
 from shortlist.cli import options
-from shortlist.cli.app import FINITE, app, begin_on, errors, fail, notes, say, warn
+from shortlist.cli.app import (
+    FINITE,
+    app,
+    begin_on,
+    errors,
+    fail,
+    means_service,
+    notes,
+    reached,
+    say,
+    warn,
+)
 from shortlist.cli.compiling import registry_at_hand
-from shortlist.cli.deployment import means_service, reached
 from shortlist.client.deployment import Deployment
 from shortlist.intake.input_files import input_files, is_table
 from shortlist.model.settings import PlanSetting, Settings
@@ -214,8 +224,11 @@ def explain(
     else:
         with errors():
             known = _registry(registry, timeline, settings)
-            if timeline is None:
-                _check_shortlist(shortlist, known)
+            named = {made.id for made in known.shortlists}
+            named |= {made.shortlist_id for made in known.subscriptions}
+            if timeline is None and shortlist not in named:  # else commands might make it
+                choice = choice_of(shortlist, named)
+                fail([f"there is no shortlist {shortlist!r} in the registry; {choice}"])
             places, lines = numbered_lines(_source(publications, timeline))
             result = replay(known, lines, settings, question, commands=timeline is not None)
         found = [*result.explanations]
@@ -231,14 +244,6 @@ def explain(
             print(json.dumps(explanation, ensure_ascii=False))
         else:
             print("\n".join(explanation_lines(explanation)))
-
-
-def _check_shortlist(name: str, registry: Registry) -> None:
-    """Fails where no shortlist of a registry has this name; commands might make it."""
-    named = {made.id for made in registry.shortlists}
-    named |= {made.shortlist_id for made in registry.subscriptions}
-    if name not in named:
-        fail([f"there is no shortlist {name!r} in the registry; {choice_of(name, named)}"])
 
 
 def _source(publications: Path | None, timeline: Path | None) -> Path:
@@ -279,16 +284,15 @@ def _warnings(
     lines: list[bytes] = []
     for file in input_files(source):
         rest = LOOKED_AT - len(lines)
-        lines += first_publication_lines(file, rest) if is_table(file) else _first(file, rest)
+        if is_table(file):
+            lines += first_publication_lines(file, rest)
+        else:
+            with file.open("rb") as content:
+                lines += islice(content, rest)
         if len(lines) >= LOOKED_AT:
             break
     of = "the first " if len(lines) >= LOOKED_AT else ""
     return likely_mistakes(known, lines, settings.limits, commands=commands, of=of, others=others)
-
-
-def _first(file: Path, count: int) -> list[bytes]:
-    with file.open("rb") as content:
-        return [*islice(content, count)]
 
 
 def _registry(registry: Path | None, timeline: Path | None, settings: Settings) -> Registry:

@@ -12,8 +12,7 @@ from typing import Annotated, Any
 import typer
 
 from shortlist.cli import options
-from shortlist.cli.app import LIVE, app, notes, say
-from shortlist.cli.deployment import only_with_log, reached
+from shortlist.cli.app import LIVE, app, notes, only_with_log, reached, say
 from shortlist.cli.sending import STANDARD_INPUT, WAITING, acknowledged, incoming
 from shortlist.client.commands import Order, Sent, Verdict, checked, effects
 from shortlist.client.deployment import Deployment, wait_until_passed
@@ -104,12 +103,10 @@ def _registry_orders(path: Path) -> Iterator[Order]:
         if not isinstance(nouns, list):
             yield wrong(f"{key}: expected a list, found {shown(nouns)}")
             continue
-        for noun in sorted(nouns, key=_names_a_shortlist):
+        for noun in sorted(
+            nouns, key=lambda it: isinstance(it, Mapping) and bool(it.get("shortlist"))
+        ):
             yield Order(path.name, MAKES[kind], noun)
-
-
-def _names_a_shortlist(noun: object) -> bool:
-    return isinstance(noun, Mapping) and noun.get("shortlist") is not None
 
 
 @dataclass(frozen=True, slots=True)

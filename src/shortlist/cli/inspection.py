@@ -14,8 +14,17 @@ from rich.console import Console
 from rich.table import Table
 
 from shortlist.cli import options
-from shortlist.cli.app import LIVE, app, errors, fail, say, warn
-from shortlist.cli.deployment import no_shortlist, only_with_log, reached
+from shortlist.cli.app import (
+    LIVE,
+    app,
+    errors,
+    fail,
+    no_shortlist,
+    only_with_log,
+    reached,
+    say,
+    warn,
+)
 from shortlist.client.deployment import Deployment
 from shortlist.client.status import live_status
 from shortlist.log.base import DELIVERIES, INPUT
@@ -123,7 +132,7 @@ def show(
     """Show what is on a shortlist now, the best first."""
     with reached(log, service) as place:
         if isinstance(place, Deployment):
-            from shortlist.client.contents import content_of
+            from shortlist.client.explaining import content_of
             from shortlist.live.looking import NoSuchShortlist
 
             try:

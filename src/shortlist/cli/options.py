@@ -128,7 +128,15 @@ def settings_of(
 
 
 def limits_of(texts: list[str] | None, default: Limits | None = None) -> Limits:
-    named: dict[str, Any] = dict(_limit(text) for text in texts or ())
+    named: dict[str, Any] = {}
+    known = [field.name for field in fields(Limits)]
+    for text in texts or ():
+        name, _, number = text.partition("=")
+        if name not in known or not number.isdecimal() or int(number) < 1:
+            raise typer.BadParameter(
+                f"--limit: expected NAME=NUMBER, NAME one of {', '.join(known)}; found {text!r}"
+            )
+        named[name] = int(number)
     try:
         return replace(default or Limits(), **named)
     except ValueError as error:
@@ -142,16 +150,6 @@ def duration_of(flag: str, text: str) -> int:
         return parse_duration(text)
     except ValueError as error:
         raise typer.BadParameter(f"{flag}: {error}") from None
-
-
-def _limit(text: str) -> tuple[str, int]:
-    name, _, number = text.partition("=")
-    known = [field.name for field in fields(Limits)]
-    if name not in known or not number.isdecimal() or int(number) < 1:
-        raise typer.BadParameter(
-            f"--limit: expected NAME=NUMBER, NAME one of {', '.join(known)}; found {text!r}"
-        )
-    return name, int(number)
 
 
 def ground_of(on: Place, master: str | None = None) -> Ground:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import Annotated
 
 import typer
 
@@ -11,9 +11,6 @@ from shortlist.cli import options
 from shortlist.cli.app import FINITE, app, errors, notes
 from shortlist.model.settings import Settings
 from shortlist.progress import Steps
-
-if TYPE_CHECKING:
-    from shortlist.covering.slices import FindCovering
 
 overlay_app = typer.Typer(
     no_args_is_help=True, help="Simulate brokers between publishers and subscribers."
@@ -125,20 +122,15 @@ def cover_command(
     """Say how many subscriptions a broker forwards that knows a publisher's k best."""
     options.check_place(on, master)
     from shortlist.cli.overlay_runs import print_shares, ranges_of
+    from shortlist.covering.slices import FindCovering, covering_order
 
     with errors():
         ranges = ranges_of(registry, subscriptions, attributes, seed, options.limits_of(limit))
-        print_shares(ranges, k or [1, 2, 5, 10], _finding(on, master), as_json)
+        find: FindCovering = covering_order
+        if on == "spark":
+            from shortlist.spark.covering import covering_on
+            from shortlist.spark.session import any_session
 
-
-def _finding(on: options.Place, master: str | None) -> FindCovering:
-    """Who finds out who covers whom."""
-    if on == "process":
-        from shortlist.covering.slices import covering_order
-
-        return covering_order
-    from shortlist.spark.covering import covering_on
-    from shortlist.spark.session import any_session
-
-    with Steps(notes).step("Starting Spark"):
-        return covering_on(any_session(master))
+            with Steps(notes).step("Starting Spark"):
+                find = covering_on(any_session(master))
+        print_shares(ranges, k or [1, 2, 5, 10], find, as_json)

@@ -34,7 +34,6 @@ from shortlist.overlay.placement import CRITERIA, placed
 from shortlist.overlay.rendezvous import GridAxis
 from shortlist.overlay.simulator import Network, simulate
 from shortlist.overlay.strategies import STRATEGIES, Strategy
-from shortlist.overlay.topology import Topology
 from shortlist.overlay.topology_files import read_topology
 
 
@@ -56,7 +55,11 @@ def run_simulation(
     brokers, known = read_topology(topology), read_registry(registry, settings.limits)
     items, unread = read_items(known, numbered_lines(publications)[1], settings)
     if place is not None:
-        brokers = _with_places(brokers, known, place, probes, network.seed)
+        if place not in CRITERIA:
+            choices = f"expected one of {', '.join(CRITERIA)}"
+            raise typer.BadParameter(f"--place: {choices}; found {place!r}")
+        homes = placed(known, brokers.edges, place, probes=probes, seed=network.seed)
+        brokers = replace(brokers, subscribers=homes)
     reports = []
     for which in _asked(strategy, known, items):
         report = simulate(brokers, known, items, which, network)
@@ -118,15 +121,6 @@ def _asked(name: str | None, registry: Registry, items: Sequence[Item]) -> list[
     return [each for each in STRATEGIES.values() if each.is_advertised == advertised]
 
 
-def _with_places(
-    topology: Topology, registry: Registry, place: str, probes: int | None, seed: int
-) -> Topology:
-    if place not in CRITERIA:
-        raise typer.BadParameter(f"--place: expected one of {', '.join(CRITERIA)}; found {place!r}")
-    homes = placed(registry, topology.edges, place, probes=probes, seed=seed)
-    return replace(topology, subscribers=homes)
-
-
 def grid_axes(texts: list[str] | None) -> tuple[GridAxis, ...]:
     axes = []
     for text in texts or ():
@@ -152,26 +146,19 @@ def _table(documents: list[dict[str, Any]]) -> Table:
     return table
 
 
+SHARES = {
+    "RegularCover": "regular_cover",
+    "RankCoverK": "rank_cover",
+    "… first arrived": "rank_cover_first_arrived",
+    "… shortest path": "rank_cover_shortest_path",
+    "AncestorCoverK": "ancestor_cover",
+}
+
+
 def _share_table(count: int, shares: list[CoverShares]) -> Table:
-    table = Table(
-        "k",
-        "RegularK",
-        "RegularCover",
-        "RankCoverK",
-        "… first arrived",
-        "… shortest path",
-        "AncestorCoverK",
-        title=f"forwarded of {count:,} subscriptions",
-        title_justify="left",
-    )
+    title = f"forwarded of {count:,} subscriptions"
+    table = Table("k", "RegularK", *SHARES, title=title, title_justify="left")
     for each in shares:
-        numbers = (
-            1.0,
-            each.regular_cover,
-            each.rank_cover,
-            each.rank_cover_first_arrived,
-            each.rank_cover_shortest_path,
-            each.ancestor_cover,
-        )
+        numbers = (1.0, *(getattr(each, name) for name in SHARES.values()))
         table.add_row(str(each.k), *(f"{number:.2%}" for number in numbers))
     return table

@@ -12,9 +12,8 @@ from rich.console import Console
 from rich.table import Table
 
 from shortlist.cli import options
-from shortlist.cli.app import LIVE, app, fail, notes
+from shortlist.cli.app import LIVE, app, fail, notes, only_with_log, reached
 from shortlist.cli.commands import Dispatch, receipt_of, tell_verdicts
-from shortlist.cli.deployment import only_with_log, reached
 from shortlist.cli.sending import WAITING
 from shortlist.client.deployment import Deployment
 from shortlist.model.settings import Limits
@@ -51,7 +50,7 @@ def list_command(
 ) -> None:
     """List what is live in a deployment."""
     from shortlist.client.applying import as_written
-    from shortlist.client.listing import listed
+    from shortlist.client.nouns import listed
 
     with reached(log, service) as place:
         counted = None
@@ -128,7 +127,9 @@ def apply_command(
             _tell(found, as_json)
         if not found.differences:
             return
-        if not yes and not _agrees():
+        if not yes and not sys.stdin.isatty():
+            fail(["expected --yes where nobody can be asked; nothing was changed"])
+        if not yes and not typer.confirm("Change this?"):
             fail(["nothing was changed"])
         if isinstance(place, Deployment):
             assert log is not None
@@ -168,12 +169,6 @@ def _live(place: Deployment | Remote, needed: Resource | None = None) -> Roster:
     from shortlist.client.remote_orders import remote_registry
 
     return remote_registry(place, needed)
-
-
-def _agrees() -> bool:
-    if not sys.stdin.isatty():
-        fail(["expected --yes where nobody can be asked; nothing was changed"])
-    return typer.confirm("Change this?")
 
 
 def _tell(found: Plan, as_json: bool) -> None:

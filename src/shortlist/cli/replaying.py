@@ -11,8 +11,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from shortlist.cli import options
-from shortlist.cli.app import LIVE, app, say
-from shortlist.cli.deployment import announced_folder, opened
+from shortlist.cli.app import LIVE, announced_folder, app, opened, say
 from shortlist.client.deployment import Deployment, is_put_out, wait_for
 from shortlist.live.manifest import Manifest
 from shortlist.live.places import files_in

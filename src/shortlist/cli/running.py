@@ -14,9 +14,18 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from shortlist.cli import options
-from shortlist.cli.app import LIVE, app, begin_on, errors, fail, notes
+from shortlist.cli.app import (
+    LIVE,
+    announced_folder,
+    app,
+    begin_on,
+    errors,
+    fail,
+    folder_of,
+    notes,
+    opened,
+)
 from shortlist.cli.compiling import compiled_beside, cores
-from shortlist.cli.deployment import announced_folder, folder_of, opened
 from shortlist.client.deployment import Deployment, wait_for
 from shortlist.live.locking import AlreadyRunning, only_driver
 from shortlist.live.places import announce, files_in

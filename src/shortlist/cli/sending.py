@@ -10,11 +10,10 @@ from typing import Annotated, cast
 import typer
 
 from shortlist.cli import options
-from shortlist.cli.app import LIVE, app, fail, notes, say
-from shortlist.cli.deployment import only_with_log, opened, reached
+from shortlist.cli.app import LIVE, app, fail, notes, only_with_log, opened, reached, say
 from shortlist.client.deployment import Deployment
 from shortlist.client.fates import Document, Ends, fate_text, fates
-from shortlist.client.sending import Line, Receipt, in_chunks, send
+from shortlist.client.sending import Line, Receipt, in_chunks, remote_fates, send, send_remotely
 from shortlist.model.settings import Limits
 from shortlist.model.times import format_time
 from shortlist.model.times import now as present
@@ -106,8 +105,6 @@ def publish(
             chunks = in_chunks([] if bad else lines)
         chunks = filter(None, chunks)
         if not isinstance(place, Deployment):
-            from shortlist.client.remote_sending import remote_fates, send_remotely
-
             only_with_log(create=create)
             receipt = acknowledged(send_remotely(place, _kept(chunks, sent if wait else None)))
             if wait:

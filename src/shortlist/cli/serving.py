@@ -12,15 +12,15 @@ from dataclasses import asdict
 from functools import partial
 from pathlib import Path
 from threading import Thread
-from typing import Annotated, Literal
+from typing import Annotated
 
 import typer
 from rich.console import Console
 from rich.table import Table
 
 from shortlist.cli import options
-from shortlist.cli.app import LIVE, app, errors, fail, say, warn
-from shortlist.cli.deployment import PATIENCE_SECONDS, opened
+from shortlist.cli.app import LIVE, PATIENCE_SECONDS, app, errors, fail, opened, say, warn
+from shortlist.client.keys import Role
 from shortlist.log.base import Log
 
 Name = Annotated[str, typer.Argument(help="The name of the key.")]
@@ -150,9 +150,7 @@ def allow(
     name: Name,
     *,
     log: options.LogUrl,
-    role: Annotated[
-        Literal["publisher", "subscriber", "operator"], typer.Option(help="What it is for.")
-    ],
+    role: Annotated[Role, typer.Option(help="What it is for.")],
     owner: Annotated[
         str | None,
         typer.Option(help="The subscriber whose shortlists, or the source, that it is for."),

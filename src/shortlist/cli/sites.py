@@ -14,8 +14,7 @@ from rich.console import Console
 from rich.table import Table
 
 from shortlist.cli import options
-from shortlist.cli.app import LIVE, app, begin_on, errors, notes, say
-from shortlist.cli.deployment import announced_folder, opened
+from shortlist.cli.app import LIVE, announced_folder, app, begin_on, errors, notes, opened, say
 from shortlist.client.deployment import wait_for
 from shortlist.live.places import SQLITE, announced
 from shortlist.log.opening import kind_of

@@ -18,15 +18,14 @@ from rich.console import Console
 from rich.text import Text
 
 from shortlist.cli import options
-from shortlist.cli.app import LIVE, app, fail, say
+from shortlist.cli.app import LIVE, app, fail, no_shortlist, only_with_log, reached, say
 from shortlist.cli.commands import Dispatch, Time
-from shortlist.cli.deployment import no_shortlist, only_with_log, reached
 from shortlist.client.commands import Order
 from shortlist.client.deployment import POLL_SECONDS, Deployment
+from shortlist.client.fates import traced
 from shortlist.client.following import Following, News
 from shortlist.client.status import in_quarantine
-from shortlist.client.tracing import traced
-from shortlist.log.base import DELIVERIES, Log
+from shortlist.log.base import DELIVERIES
 from shortlist.model.wording import one_line
 
 if TYPE_CHECKING:
@@ -67,51 +66,38 @@ def quarantine(
         else:
             held = place.quarantine()["items"]
         if verb is None:
+            console = Console()
             shown = [item for item in held if not positions or item["position"] in positions]
-            _list(shown, as_json)
+            for item in shown:
+                if as_json:
+                    print(json.dumps(item, ensure_ascii=False))
+                else:
+                    when = Text(f"{item['time']}  ", "dim")
+                    told = item | {"position": str(item["position"])}
+                    console.print(when.append(readable_reject(told)), soft_wrap=True)
+            if not as_json:
+                print(f"{len(shown):,} in quarantine")
             return
-        asked = _asked(held, positions)
+        there = [item["position"] for item in held]
+        for position in positions or ():
+            if position not in there:
+                fail([f"{position} is not in quarantine"])
+        asked = positions or there
         if not isinstance(place, Deployment):
             only_with_log(time=at)
-            _tell(place.release(verb, asked)["items"], as_json)
+            verdicts = place.release(verb, asked)["items"]
+            rejected = [each for each in verdicts if each.get("rejected") is not None]
+            if as_json:
+                print(json.dumps({"items": verdicts}, ensure_ascii=False))
+            else:
+                print(f"{len(verdicts) - len(rejected):,} carried out, {len(rejected):,} rejected")
+                say(f"{each['place']}: {each['rejected']}" for each in rejected)
+            if rejected:
+                raise typer.Exit(1)
             return
     assert log is not None
     orders = [Order(f"{verb} {position}", verb, position) for position in asked]
     Dispatch(log, at, wait, patience, as_json).send(orders)
-
-
-def _asked(held: list[Document], positions: list[int] | None) -> list[int]:
-    """The positions that are meant, all of which have to be in quarantine."""
-    there = [item["position"] for item in held]
-    for position in positions or ():
-        if position not in there:
-            fail([f"{position} is not in quarantine"])
-    return positions or there
-
-
-def _tell(verdicts: list[Document], as_json: bool) -> None:
-    """What a service says became of each; it has waited for that."""
-    rejected = [each for each in verdicts if each.get("rejected") is not None]
-    if as_json:
-        print(json.dumps({"items": verdicts}, ensure_ascii=False))
-    else:
-        print(f"{len(verdicts) - len(rejected):,} carried out, {len(rejected):,} rejected")
-        say(f"{each['place']}: {each['rejected']}" for each in rejected)
-    if rejected:
-        raise typer.Exit(1)
-
-
-def _list(held: list[Document], as_json: bool) -> None:
-    console = Console()
-    for item in held:
-        if as_json:
-            print(json.dumps(item, ensure_ascii=False))
-        else:
-            when = Text(f"{item['time']}  ", "dim")
-            told = item | {"position": str(item["position"])}
-            console.print(when.append(readable_reject(told)), soft_wrap=True)
-    if not as_json:
-        print(f"{len(held):,} in quarantine")
 
 
 @app.command(rich_help_panel=LIVE)
@@ -165,8 +151,10 @@ def watch(
                 tell(event)
                 sys.stdout.flush()
             return
-        if shortlist is not None:
-            _check_shortlist(place.log, shortlist)
+        if shortlist is not None and not any(place.log.read(DELIVERIES, 0, key=shortlist)):
+            roster = place.roster()
+            if roster is not None and shortlist not in roster.shortlists:
+                fail([no_shortlist(shortlist, roster)])
         following = Following(
             place.log, shortlist, changes=changes, rejects=rejects, after=after, consumer=consumer
         )
@@ -197,15 +185,6 @@ def events_until_idle(
             if isinstance(found, Exception):
                 raise found
             yield found
-
-
-def _check_shortlist(log: Log, name: str) -> None:
-    """Fails where nobody has ever heard of a shortlist, and says which there are."""
-    if next(log.read(DELIVERIES, 0, key=name), None) is not None:
-        return
-    roster = Deployment(log).roster()
-    if roster is not None and name not in roster.shortlists:
-        fail([no_shortlist(name, roster)])
 
 
 def _awaited(

@@ -12,7 +12,7 @@ from shortlist.intake.roster import Roster, owners_first
 from shortlist.model.paths import Path, format_path
 from shortlist.model.problem import ShortlistError
 from shortlist.model.registry import Registry
-from shortlist.model.vocabulary import Attribute, Term, Vocabulary
+from shortlist.model.vocabulary import Term
 from shortlist.model.wording import shown
 
 Change = Literal["made", "changed", "made anew", "ended"]
@@ -58,7 +58,7 @@ def plan(live: Roster, wanted: Registry, *, prune: bool = False) -> Plan:
     """What leads from a roster, which is used up, to a registry.
 
     With `prune` what the registry does not have is ended. `CannotApply` says what no command can
-    change.
+    change: of a vocabulary all but terms.
 
     >>> from shortlist.intake.files import registry_from_documents
     >>> wanted = registry_from_documents({"subscriptions": [{"id": "s", "where": "rent < 900"}]})
@@ -66,7 +66,17 @@ def plan(live: Roster, wanted: Registry, *, prune: bool = False) -> Plan:
     >>> [(each.id, each.change, each.orders[0].verb) for each in found.differences]
     [('s', 'made', 'subscribe')]
     """
-    _check_vocabulary(live.vocabulary, wanted.vocabulary)
+    differing = [
+        format_path(path)
+        for path, attribute in wanted.vocabulary.attributes.items()
+        if replace(live.vocabulary.of(path), terms={}) != replace(attribute, terms={})
+    ]
+    if differing:
+        names = ", ".join(map(shown, differing))
+        raise CannotApply(
+            f"vocabulary: expected what the deployment has, found another declaration of {names}:"
+            " terms change while a deployment lives, and nothing else; begin a new deployment"
+        )
     return _Planning(live, wanted).plan(prune)
 
 
@@ -173,25 +183,6 @@ class _Planning:
         said = effect(self._roster, command)
         self._roster.apply(command)
         return said
-
-
-def _check_vocabulary(live: Vocabulary, wanted: Vocabulary) -> None:
-    """Terms change, and nothing else."""
-    differing = [
-        format_path(path)
-        for path, attribute in wanted.attributes.items()
-        if _without_terms(live.of(path)) != _without_terms(attribute)
-    ]
-    if differing:
-        names = ", ".join(map(shown, differing))
-        raise CannotApply(
-            f"vocabulary: expected what the deployment has, found another declaration of {names}:"
-            " terms change while a deployment lives, and nothing else; begin a new deployment"
-        )
-
-
-def _without_terms(attribute: Attribute) -> Attribute:
-    return replace(attribute, terms={})
 
 
 def as_written(roster: Roster, name: str | None = None) -> dict[str, Any]:

@@ -6,9 +6,10 @@ from __future__ import annotations
 import json
 import time
 from collections.abc import Callable, Collection, Iterator
+from contextlib import suppress
 from dataclasses import dataclass
 from threading import Lock
-from typing import TYPE_CHECKING, NamedTuple, TypeVar
+from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
 
 from shortlist.live.files import Files
 from shortlist.live.manifest import Manifest
@@ -84,9 +85,8 @@ class Deployment:
         from shortlist.intake.roster import Roster
         from shortlist.live.registry_state import replay_registry
 
-        try:
-            manifest, files = self.state
-        except NoDeployment:
+        manifest, files = self.manifest, self.files
+        if manifest is None or files is None:
             return None
         return Roster.of(*replay_registry(manifest.registry, files, UNLIMITED), UNLIMITED)
 
@@ -150,6 +150,16 @@ def rejections(
         offset = int(document["position"]) - manifest.base
         if offset in offsets:
             yield offset, document["reason"]
+
+
+def object_of(content: bytes) -> dict[str, Any] | None:
+    """The JSON object that a line is; None if it is none, and was turned away."""
+    from shortlist.intake.json_text import NotJson, parse_bytes
+
+    with suppress(NotJson):
+        found = parse_bytes(content)
+        return found if isinstance(found, dict) else None
+    return None
 
 
 def last_entries(log: Log, stream: str, most: int, key: str | None = None) -> Iterator[Entry]:

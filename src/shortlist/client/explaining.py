@@ -1,29 +1,102 @@
-"""Why a publication is on a shortlist, or is not, or would be: from the state of a deployment."""
+"""What a shortlist shows, why a publication is on it, or is not, or would be, from the state of a
+deployment; and subscriptions tried on what was published lately, in an engine of their own."""
 
 import json
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from typing import Any, NamedTuple
 
-from shortlist.client.deployment import Deployment, last_entries
-from shortlist.client.trying import (
-    MOST_ENTRIES,
-    MOST_PUBLICATIONS,
-    explained,
-    reasons,
-    recent_publications,
-)
+from shortlist.client.deployment import Deployment, last_entries, object_of
+from shortlist.engine.engine import Result
 from shortlist.engine.explanation import Question
-from shortlist.intake.json_text import NotJson, parse_bytes
+from shortlist.engine.replay import replay
 from shortlist.intake.lines import ItemReader
 from shortlist.live.asking import Asked
-from shortlist.live.looking import NoSuchShortlist
+from shortlist.live.files import Files
+from shortlist.live.looking import NoSuchShortlist, looked_at
 from shortlist.live.manifest import Manifest
 from shortlist.live.registers import NoDeployment
-from shortlist.log.base import DELIVERIES, REJECTS, Log
+from shortlist.log.base import DELIVERIES, INPUT, REJECTS, Entry, Log
+from shortlist.model.policy import policies_of
 from shortlist.model.publication import Publication
+from shortlist.model.registry import Registry
 from shortlist.model.settings import UNLIMITED, Settings
-from shortlist.model.times import format_time
+from shortlist.model.shortlist import Shortlist
+from shortlist.model.subscription import Subscription
+from shortlist.model.times import format_time, parse_time
+from shortlist.model.vocabulary import Vocabulary
+
+MOST_PUBLICATIONS = 1000
+MOST_ENTRIES = 20_000
+"""That are looked at for them: heartbeats and commands stand between."""
+
+
+def recent_publications(log: Log) -> list[Entry]:
+    """The last ones of the input, in its order."""
+    start, found = log.end(INPUT), list[Entry]()
+    first = max(start - MOST_ENTRIES, 0)
+    while start > first and len(found) < MOST_PUBLICATIONS:
+        after = max(start - 1000, first)
+        entries = [(each, object_of(each.content) or {}) for each in log.read(INPUT, after, start)]
+        found[:0] = [entry for entry, document in entries if document.get("id") is not None]
+        start = after
+    return found[-MOST_PUBLICATIONS:]
+
+
+def tried(
+    deployment: Deployment,
+    vocabulary: Vocabulary,
+    subscription: Subscription,
+    on: tuple[Shortlist, ...],
+    *,
+    now: int,
+) -> dict[str, Any]:
+    """What a subscription would have delivered up to now of what was published lately, had it been
+    alone on its shortlist: on the one that is given, or on its own."""
+    registry = Registry(vocabulary=vocabulary, shortlists=on, subscriptions=(subscription,))
+    entries = recent_publications(deployment.log)
+    result = _replayed(deployment, registry, entries)
+    made = [each.document(with_data=True) for each in result.deliveries if each.time <= now]
+    since = format_time(entries[0].appended) if entries else None
+    return {"publications": len(entries), "since": since, "deliveries": made}
+
+
+def explained(
+    deployment: Deployment,
+    registry: Registry,
+    question: Question,
+    entries: Sequence[Entry],
+    *,
+    now: int,
+) -> list[dict[str, Any]]:
+    """Why some publications are on a shortlist, or are not: as it would be with the subscriptions
+    of now, had nothing come before."""
+    result = _replayed(deployment, registry, entries, question)
+    return [each for each in result.explanations if parse_time(each["time"]) <= now]
+
+
+def _replayed(
+    deployment: Deployment,
+    registry: Registry,
+    entries: Sequence[Entry],
+    question: Question | None = None,
+) -> Result:
+    """It runs on to the end of time."""
+    lines, appended = [each.content for each in entries], [each.appended for each in entries]
+    basis = Settings(time=deployment.basis)
+    return replay(registry, lines, basis, question, commands=False, appended=appended)
+
+
+def reasons(
+    registry: Registry, publication: Mapping[str, Any], shortlist: str
+) -> list[dict[str, Any]]:
+    """How far each subscription of a shortlist matches a publication, predicate by predicate;
+    `BadItem` if that is none."""
+    ItemReader(registry.vocabulary, commands=False).document(dict(publication), position=0)
+    line = json.dumps(publication, ensure_ascii=False)
+    explained = replay(registry, [line], question=Question(shortlist=shortlist)).explanations
+    return next((each["subscriptions"] for each in explained if "subscriptions" in each), [])
+
 
 Document = dict[str, Any]
 MOST_HELD_BACK = 100
@@ -59,7 +132,7 @@ def told(deployment: Deployment, question: Question, shortlist: str, *, now: int
     found = _told(deployment, asked, question)
     if found:
         return Told(found)
-    entries = recent_publications(deployment.log, MOST_PUBLICATIONS)
+    entries = recent_publications(deployment.log)
     return Told(explained(deployment, asked.registry, question, entries, now=now), len(entries))
 
 
@@ -80,11 +153,8 @@ def _turned_away(log: Log, question: Question) -> Iterator[Document]:
     """Publications that did not come to any shortlist, as far as the last rejects tell."""
     for entry in last_entries(log, REJECTS, MOST_ENTRIES):
         reject = json.loads(entry.content)
-        try:
-            said = parse_bytes((reject["line"] or "").encode(errors="replace"))
-        except NotJson:
-            continue
-        if not isinstance(said, dict) or said.get("id") != question.publication:
+        said = object_of((reject["line"] or "").encode(errors="replace"))
+        if said is None or said.get("id") != question.publication:
             continue
         if question.source in (None, said.get("source")):
             yield {
@@ -121,11 +191,13 @@ def held_back(deployment: Deployment, shortlist: str, *, now: int) -> Document:
     had come earlier, with the subscriptions of now."""
     asked, _ = _asked(deployment, shortlist)
     known, after = asked.lately(MOST_PUBLICATIONS)
-    recent = recent_publications(deployment.log, MOST_PUBLICATIONS)
+    recent = recent_publications(deployment.log)
     before = [entry for entry in recent if entry.offset <= after]
     question = Question(shortlist=shortlist)
     older = explained(deployment, asked.registry, question, before, now=now) if before else []
-    delivered = {*_delivered_lately(deployment.log, shortlist)}
+    entries = last_entries(deployment.log, DELIVERIES, MOST_ENTRIES, shortlist)
+    documents = [json.loads(entry.content) for entry in entries]
+    delivered = {(each["source"], each["publication"]) for each in documents}
     found: dict[tuple[str, str], Document] = {}
     for each in (*older, *known):
         name = each["source"], each["publication"]
@@ -139,14 +211,41 @@ def held_back(deployment: Deployment, shortlist: str, *, now: int) -> Document:
     return {"shortlist": shortlist, **counts, "items": latest}
 
 
-def _delivered_lately(log: Log, shortlist: str) -> Iterator[tuple[str, str]]:
-    for entry in last_entries(log, DELIVERIES, MOST_ENTRIES, shortlist):
-        delivery = json.loads(entry.content)
-        yield delivery["source"], delivery["publication"]
-
-
-def _asked(deployment: Deployment, shortlist: str) -> tuple[Asked, Manifest]:
+def _state(deployment: Deployment) -> tuple[Manifest, Files]:
     manifest, files = deployment.manifest, deployment.files
     if manifest is None or files is None:
         raise NoDeployment("expected a deployment, found none: start one with `shortlist up`")
+    return manifest, files
+
+
+def _asked(deployment: Deployment, shortlist: str) -> tuple[Asked, Manifest]:
+    manifest, files = _state(deployment)
     return Asked(manifest, files, deployment.log, shortlist, UNLIMITED), manifest
+
+
+def content_of(
+    deployment: Deployment, shortlist: str, *, with_data: bool = False
+) -> tuple[dict[str, Any], Manifest]:
+    """A shortlist and what it shows now, the best first, as a JSON object, and the commit that this
+    is of; `NoDeployment` or `NoSuchShortlist` where there is none."""
+    manifest, files = _state(deployment)
+    live, entries = looked_at(manifest, files, shortlist, UNLIMITED)
+    shown = [entry.document() for entry in entries]
+    for document, entry in zip(shown, entries, strict=True) if with_data else ():
+        document["data"] = _data(entry.publication.position, deployment.log, manifest)
+    content = {
+        "shortlist": live.id,
+        "subscriber": live.subscriber,
+        "time": None if manifest.reached is None else format_time(manifest.reached),
+        "policy": [policy.kind for policy in policies_of(live.policy)],
+        "shows": shown,
+    }
+    return content, manifest
+
+
+def _data(position: int, log: Log, manifest: Manifest) -> Any:
+    """A publication's data, as its line in the log has it; None if that is another log."""
+    offset = position - manifest.base
+    for line in log.read(INPUT, offset - 1, offset) if offset > 0 else ():
+        return json.loads(line.content.decode("utf-8-sig")).get("data") or {}
+    return None

@@ -90,7 +90,9 @@ class Following:
         """What has come since the last call; the next call goes on behind the last one taken."""
         ends = self._ends()
         streams = [self._read(stream, end) for stream, end in ends.items()]
-        for news in heapq.merge(*streams, key=_time):
+        # what is turned away has no time, and is alone in its stream
+        timed = heapq.merge(*streams, key=lambda news: parse_time(news.document["time"]))
+        for news in timed if len(streams) > 1 else streams[0]:
             self.positions[news.stream] = news.offset
             yield news
         self.positions.update(ends)
@@ -124,8 +126,3 @@ class Following:
         for entry in self._log.read(stream, self.positions[stream], end, key=self._shortlist):
             line = entry.content.decode()
             yield News(stream, entry.offset, line, json.loads(line))
-
-
-def _time(news: News) -> int:
-    """What is turned away has none, and is alone in its stream."""
-    return 0 if news.stream == REJECTS else parse_time(news.document["time"])

@@ -1,12 +1,15 @@
-"""Nouns as somebody wants them: the commands after which a deployment has them so."""
+"""Nouns as somebody wants them, the commands after which they are so, and lists of what is live."""
 
+import json
 from collections.abc import Iterator, Mapping
-from typing import Any
+from typing import Any, Literal
 
 from shortlist.client.commands import BadOrders, Order
 from shortlist.intake.documents import Documents, Kind, dump
+from shortlist.intake.files import KINDS
 from shortlist.intake.lines import MAKING, NAMING
 from shortlist.intake.roster import Roster
+from shortlist.log.base import DELIVERIES, Log
 from shortlist.model.advertisement import Advertisement
 from shortlist.model.policy import policies_of
 from shortlist.model.problem import ShortlistError
@@ -86,11 +89,6 @@ def orders_for(roster: Roster, kind: Kind, wanted: Noun) -> list[Order]:
     return [Order(place, "update", {kind: wanted.id, **changes})]
 
 
-def changed(roster: Roster, kind: Kind, name: str, changes: Mapping[str, Any]) -> dict[str, Any]:
-    """The document of a live noun with some fields changed; null is the default."""
-    return {**dump(live_noun(roster, kind, name)), **changes}
-
-
 def shortlist_of(roster: Roster, noun: Noun) -> Shortlist | None:
     """That of a noun; None for an advertisement, and where it is not live."""
     if isinstance(noun, Subscription):
@@ -130,3 +128,41 @@ def nouns_of(
         is_asked = policy is None or policy in policy_kinds(roster, noun)
         if is_asked and owner in (None, owner_of(roster, noun)):
             yield noun
+
+
+NEVER = (0, None)
+
+
+def listed(
+    roster: Roster,
+    what: Literal["shortlists", "subscriptions", "advertisements"],
+    subscriber: str | None = None,
+    policy: str | None = None,
+    counted: Log | None = None,
+) -> Iterator[dict[str, Any]]:
+    """What is told of those that `nouns_of` gives; with a log, the deliveries in it are counted.
+    About a shortlist are its policies, about others is their condition."""
+    kind = KINDS[what]
+    delivered = None if counted is None else _delivered(counted, kind)
+    for noun in nouns_of(roster, kind, subscriber, policy):
+        told: dict[str, Any] = {"id": noun.id, "owner": owner_of(roster, noun)}
+        if isinstance(noun, Shortlist):
+            told["about"] = " then ".join(policy_kinds(roster, noun))
+            told["subscriptions"] = len(roster.members(noun.id))
+        else:
+            told["about"] = noun.where or "everything"
+        if delivered is not None:
+            told["delivered"], told["last"] = delivered.get(noun.id, NEVER)
+        yield {name: value for name, value in told.items() if value is not None}
+
+
+def _delivered(log: Log, kind: Kind) -> dict[str, tuple[int, str | None]]:
+    """How often, and when last, by shortlist or by the subscription that deliveries name; nobody
+    delivers for an advertisement."""
+    found: dict[str, tuple[int, str | None]] = {}
+    if kind != "advertisement":
+        for entry in log.read(DELIVERIES, 0):
+            delivery = json.loads(entry.content)
+            times, _ = found.get(delivery[kind], NEVER)
+            found[delivery[kind]] = times + 1, delivery["time"]
+    return found

@@ -80,6 +80,10 @@ class Api(ABC, Generic[Answer]):
     def ask(self, call: Call) -> Answer:
         """The document that a service answers with."""
 
+    def _get(self, path: str, /, **params: str | int | None) -> Answer:
+        given = {name: value for name, value in params.items() if value is not None}
+        return self.ask(Call("GET", path, params=given))
+
     def publish(self, *events: Mapping[str, Any]) -> Answer:
         """Publishes CloudEvents, 1,000 at most; they are durable when this answers. It is tried
         again where nobody knows: the deployment takes an event once, by its source and id."""
@@ -88,16 +92,12 @@ class Api(ABC, Generic[Answer]):
     def fates(self, first: int, last: int, wait: float = 0.0) -> Answer:
         """What became of the publications that were acknowledged at these offsets; they are waited
         for so many seconds."""
-        params: dict[str, str | int] = {"first": first, "last": last, "wait": f"{wait:g}"}
-        return self.ask(Call("GET", "/events/fates", params=params))
+        return self._get("/events/fates", first=first, last=last, wait=f"{wait:g}")
 
     def trace(self, source: str, name: str, after: int | None = None) -> Answer:
         """What became of one publication, and one page of who got it; its `next` is the `after` of
         the following one."""
-        params: dict[str, str | int] = {"source": source, "id": name}
-        if after is not None:
-            params["after"] = after
-        return self.ask(Call("GET", "/events/trace", params=params))
+        return self._get("/events/trace", source=source, id=name, after=after)
 
     def retract(self, source: str, name: str) -> Answer:
         params = {"source": source, "id": name}
@@ -114,30 +114,29 @@ class Api(ABC, Generic[Answer]):
         return self.ask(Call("DELETE", _path(resource, name), is_safe=False))
 
     def get(self, resource: Resource, name: str) -> Answer:
-        return self.ask(Call("GET", _path(resource, name)))
+        return self._get(_path(resource, name))
 
     def list(self, resource: Resource, **params: str | int) -> Answer:
         """One page; its `next` is the `after` of the following one."""
-        return self.ask(Call("GET", f"/{resource}", params=params))
+        return self._get(f"/{resource}", **params)
 
     def content(self, shortlist: str, *, with_data: bool = False) -> Answer:
         """What a shortlist shows now, and the place `after` which events go on from there."""
         path = _path("shortlists", shortlist, "/content")
-        return self.ask(Call("GET", path, params={"with_data": str(with_data).lower()}))
+        return self._get(path, with_data=str(with_data).lower())
 
     def deliveries(self, shortlist: str, after: int = 0, limit: int = 100) -> Answer:
         """One page of what came to a shortlist."""
-        path = _path("shortlists", shortlist, "/deliveries")
-        return self.ask(Call("GET", path, params={"after": after, "limit": limit}))
+        return self._get(_path("shortlists", shortlist, "/deliveries"), after=after, limit=limit)
 
     def held_back(self, shortlist: str) -> Answer:
         """What matches a shortlist and was not delivered lately, and why."""
-        return self.ask(Call("GET", _path("shortlists", shortlist, "/held-back")))
+        return self._get(_path("shortlists", shortlist, "/held-back"))
 
     def explanations(self, shortlist: str, publication: str, source: str | None = None) -> Answer:
         """Why a publication is on a shortlist, or is not, and `from` what that is known."""
-        params = {"publication": publication} | ({} if source is None else {"source": source})
-        return self.ask(Call("GET", _path("shortlists", shortlist, "/explanations"), params=params))
+        path = _path("shortlists", shortlist, "/explanations")
+        return self._get(path, publication=publication, source=source)
 
     def try_out(self, subscription: Mapping[str, Any]) -> Answer:
         """What a subscription would have delivered lately."""
@@ -149,11 +148,11 @@ class Api(ABC, Generic[Answer]):
         return self.ask(_with_body("POST", "/explain", asked))
 
     def status(self) -> Answer:
-        return self.ask(Call("GET", "/status"))
+        return self._get("/status")
 
     def quarantine(self) -> Answer:
         """What the deployment has put aside because its engine fails on it."""
-        return self.ask(Call("GET", "/quarantine"))
+        return self._get("/quarantine")
 
     def release(self, verb: Literal["retry", "drop"], positions: Sequence[int]) -> Answer:
         """Lets what is in quarantine arrive anew, or forgets it."""
@@ -162,15 +161,15 @@ class Api(ABC, Generic[Answer]):
 
     def network(self) -> Answer:
         """The site that the deployment is, and how its links to others are doing."""
-        return self.ask(Call("GET", "/network"))
+        return self._get("/network")
 
     def usage(self) -> Answer:
         """What the last deliveries were spent on."""
-        return self.ask(Call("GET", "/usage"))
+        return self._get("/usage")
 
     def vocabulary(self) -> Answer:
         """What is declared about attributes, as a registry has it."""
-        return self.ask(Call("GET", "/vocabulary"))
+        return self._get("/vocabulary")
 
     def define(self, attribute: str, terms: Mapping[str, Any]) -> Answer:
         """Terms of an attribute are new, mean something else, or (null) are no more; the answer
@@ -180,7 +179,7 @@ class Api(ABC, Generic[Answer]):
 
     def me(self) -> Answer:
         """Whose key it is that this program calls with."""
-        return self.ask(Call("GET", "/me"))
+        return self._get("/me")
 
 
 class Remote(Api[Document]):
@@ -213,10 +212,8 @@ class Remote(Api[Document]):
                     if answer.is_error:
                         answer.read()
                         trial.judged(answer)
-                    for line in answer.iter_lines() if answer.is_success else ():
-                        event = events.take(line)
-                        if event is not None:
-                            yield event
+                    elif answer.is_success:
+                        yield from filter(None, map(events.take, answer.iter_lines()))
             except httpx.TransportError as error:
                 trial.failed(error)
             time.sleep(trial.pause)

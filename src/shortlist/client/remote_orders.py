@@ -34,17 +34,13 @@ def carried_out(remote: Remote, orders: Sequence[Order]) -> Iterator[Verdict]:
     """
     checked(orders, registry_from_documents({"vocabulary": remote.vocabulary()}).vocabulary)
     with ThreadPoolExecutor(MOST_AT_ONCE) as threads:
-        for _, alike in groupby(orders, key=_stage):
+        # a subscription that joins a shortlist waits for those that may own it
+        stages = groupby(orders, key=lambda it: (it.verb, it.verb == "subscribe" and _joins(it)))
+        for _, alike in stages:
             some = [*alike]
             is_free = len({*map(_name, some)}) == len(some)
             run = threads.map if is_free else map
             yield from run(lambda order: verdict_on(remote, order), some)
-
-
-def _stage(order: Order) -> tuple[str, bool]:
-    """A subscription that joins a shortlist waits for those that may own it."""
-    joins = isinstance(order.content, dict) and order.content.get("shortlist") is not None
-    return order.verb, order.verb == "subscribe" and joins
 
 
 def _name(order: Order) -> str:
@@ -123,6 +119,8 @@ def _turn(difference: Difference) -> tuple[int, bool, bool]:
     ends = difference.change == "ended"
     if difference.kind == "term":
         return (3 if ends else 0), False, False
-    content = difference.orders[-1].content
-    joins = isinstance(content, dict) and content.get("shortlist") is not None
-    return (1 if ends else 2), difference.kind != "shortlist", joins
+    return (1 if ends else 2), difference.kind != "shortlist", _joins(difference.orders[-1])
+
+
+def _joins(order: Order) -> bool:
+    return isinstance(order.content, dict) and order.content.get("shortlist") is not None

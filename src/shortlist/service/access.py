@@ -17,7 +17,7 @@ from starlette.requests import HTTPConnection
 from shortlist.client.keys import Holder, Role, has_keys, hash_of, known_keys
 from shortlist.intake.roster import Roster
 from shortlist.log.base import Log, LogUnavailable
-from shortlist.log.json_register import Document, change_json, read_json
+from shortlist.log.json_register import change_json, read_json
 from shortlist.model.wording import shown
 from shortlist.service.problems import Refused
 
@@ -103,7 +103,11 @@ class Access:
             host = request.headers.get("host", LOOPBACK[0])
             if not _names_loopback(host):
                 raise Refused(421, f"expected a request to loopback, found {shown(host)}")
-            _check_origin(request)
+            # browsers let any page open WebSockets to here, and read what comes
+            is_socket = request.scope["type"] == "websocket"
+            origin = request.headers.get("origin") if is_socket else None
+            if origin is not None and urlsplit(origin).netloc != request.url.netloc:
+                raise Refused(403, f"expected a page of this service, found one of {shown(origin)}")
             return EVERYBODY
         found, expected = self._found(request)
         if found is None:
@@ -118,7 +122,8 @@ class Access:
         """Who calls, by a key or a ticket; if nobody, what was expected."""
         ticket = request.query_params.get("ticket")
         if ticket is not None:
-            if not _is_stream(request):
+            is_read = request.scope.get("method") == "GET" and request.url.path.endswith(STREAM)
+            if request.scope["type"] != "websocket" and not is_read:
                 return None, "expected a key: tickets are for streams alone"
             name = self._tickets.name(ticket, time.time())
             found = next((each for each in self._keys.values() if each.name == name), None)
@@ -148,20 +153,6 @@ def _names_loopback(host: str) -> bool:
         return urlsplit(f"//{host}").hostname in LOOPBACK
     except ValueError:
         return False
-
-
-def _is_stream(request: HTTPConnection) -> bool:
-    is_read = request.scope.get("method") == "GET" and request.url.path.endswith(STREAM)
-    return request.scope["type"] == "websocket" or is_read
-
-
-def _check_origin(request: HTTPConnection) -> None:
-    """Browsers let any page open WebSockets to here, and read what comes."""
-    origin = request.headers.get("origin")
-    if request.scope["type"] != "websocket" or origin is None:
-        return
-    if urlsplit(origin).netloc != request.url.netloc:
-        raise Refused(403, f"expected a page of this service, found one of {shown(origin)}")
 
 
 def check_role(holder: Holder, *roles: Role) -> None:
@@ -225,19 +216,11 @@ class Tickets:
 
     def _signed(self, content: bytes) -> bytes:
         if self._secret is None:
-            self._secret = bytes.fromhex(_known_secret(self._log))
+            if not read_json(self._log, TICKETS):
+                made = {"secret": secrets.token_hex(32)}
+                change_json(self._log, TICKETS, lambda known: known or made)
+            self._secret = bytes.fromhex(read_json(self._log, TICKETS)["secret"])
         return hmac.new(self._secret, content, hashlib.sha256).digest()
-
-
-def _known_secret(log: Log) -> str:
-    made = secrets.token_hex(32)
-
-    def kept(known: Document) -> Document:
-        return known or {"secret": made}
-
-    if not read_json(log, TICKETS):
-        change_json(log, TICKETS, kept)
-    return str(read_json(log, TICKETS)["secret"])
 
 
 def _text(content: bytes) -> str:

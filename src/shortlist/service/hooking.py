@@ -17,10 +17,10 @@ from shortlist.client.webhooks import (
 )
 from shortlist.model.wording import shown
 from shortlist.service.access import check_role
+from shortlist.service.notifying import check_target
 from shortlist.service.problems import Refused
 from shortlist.service.registering import Name
 from shortlist.service.state import After, Body, Caller, Here, Most, Service, body_schema, read_page
-from shortlist.service.targets import check_target
 
 router = APIRouter(prefix="/webhooks", tags=["subscribers"])
 MOST = 10_000

@@ -11,9 +11,9 @@ from prometheus_client import CONTENT_TYPE_LATEST, generate_latest
 
 from shortlist.client.commands import Order
 from shortlist.client.deployment import last_entries
+from shortlist.client.fates import traced
 from shortlist.client.status import MOST_DELIVERIES, in_quarantine, live_status
 from shortlist.client.status import usage as usage_of
-from shortlist.client.tracing import traced
 from shortlist.log.base import DELIVERIES, REJECTS
 from shortlist.model.wording import shown
 from shortlist.service.access import check_role
@@ -120,15 +120,13 @@ async def release(
     """Let what is in quarantine arrive anew, or forget it; what became of each."""
     check_role(caller)
     positions = body.get("positions")
-    if not isinstance(positions, list) or not all(_is_position(each) for each in positions):
+    if not isinstance(positions, list) or not all(
+        type(each) is int and 0 < each < 2**62 for each in positions
+    ):
         raise Refused(422, f"expected positions, which are numbers, found {shown(body)}")
     orders = [Order(f"{verb} {position}", verb, position) for position in positions]
     verdicts = await service.carry_out(orders) if orders else []
     return {"items": [each.document() for each in verdicts]}
-
-
-def _is_position(value: object) -> bool:
-    return isinstance(value, int) and not isinstance(value, bool) and 0 < value < 2**62
 
 
 @router.get("/me")

@@ -18,7 +18,7 @@ from shortlist.live.looking import NoSuchShortlist
 from shortlist.live.registers import NoDeployment
 from shortlist.log.base import LogUnavailable
 from shortlist.model.problem import Problem, ShortlistError
-from shortlist.service.targets import ForbiddenTarget
+from shortlist.service.notifying import ForbiddenTarget
 
 MEDIA_TYPE = "application/problem+json"
 STATUSES: dict[type[ShortlistError], int] = {

@@ -4,12 +4,10 @@ from typing import Annotated, Any
 
 from fastapi import APIRouter, Query
 
-from shortlist.client.contents import content_of
-from shortlist.client.explaining import Told, held_back, outcome, told
+from shortlist.client.explaining import Told, content_of, held_back, outcome, told, tried
 from shortlist.client.following import Place
 from shortlist.client.keys import Holder
 from shortlist.client.nouns import read_noun
-from shortlist.client.trying import tried
 from shortlist.engine.explanation import Question
 from shortlist.intake.lines import BadItem
 from shortlist.intake.roster import Roster

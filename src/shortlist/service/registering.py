@@ -3,6 +3,7 @@
 import asyncio
 from collections.abc import Mapping
 from dataclasses import dataclass
+from functools import partial
 from itertools import islice
 from typing import Annotated, Any, cast
 
@@ -13,7 +14,6 @@ from shortlist.client.keys import Holder
 from shortlist.client.nouns import (
     ENDS,
     Noun,
-    changed,
     live_noun,
     live_nouns,
     nouns_of,
@@ -141,7 +141,7 @@ def add_routes(kind: Kind, path: str, tag: str) -> None:
     def got(name: Name, service: Here, caller: Caller) -> dict[str, Any]:
         """One of them, as it could be put."""
         resource = Resource(kind, service, caller)
-        noun = service.registry.ask(lambda roster: resource.live(roster, name))
+        noun = service.registry.ask(partial(resource.live, name=name))
         return cast(dict[str, Any], dump(noun))
 
     @router.put(
@@ -171,20 +171,17 @@ def add_routes(kind: Kind, path: str, tag: str) -> None:
     async def patch(name: Name, body: Body, service: Here, caller: Caller) -> dict[str, Any]:
         """Change some fields; the answer says whether its shortlist keeps what it holds."""
         resource = Resource(kind, service, caller)
-
-        def wanted(roster: Roster) -> dict[str, Any]:
-            resource.live(roster, name)
-            return changed(roster, kind, name, _named(name, body))
-
-        document = await asyncio.to_thread(service.registry.ask, wanted)
-        orders, said = await asyncio.to_thread(resource.prepared, document)
+        live = partial(resource.live, name=name)
+        noun = await asyncio.to_thread(service.registry.ask, live)
+        wanted = {**dump(noun), **_named(name, body)}
+        orders, said = await asyncio.to_thread(resource.prepared, wanted)
         return await carry_out(service, orders, name, said)
 
     @router.delete(f"{path}/{{name:path}}", tags=[tag], name=f"delete_{kind}")
     async def delete(name: Name, service: Here, caller: Caller) -> dict[str, Any]:
         """End it."""
         resource = Resource(kind, service, caller)
-        await asyncio.to_thread(service.registry.ask, lambda roster: resource.live(roster, name))
+        await asyncio.to_thread(service.registry.ask, partial(resource.live, name=name))
         return await carry_out(service, [Order(kind, ENDS[kind], name)], name)
 
 

@@ -1,22 +1,73 @@
-"""Running the service until it is told to stop."""
+"""Running the service until it is told to stop: of one log, or of several tenants at one place."""
 
 import asyncio
 import socket
-from collections.abc import Mapping
+from collections.abc import AsyncIterator, Mapping
+from contextlib import AsyncExitStack, asynccontextmanager
+from dataclasses import replace
 
 import uvicorn
+from fastapi import FastAPI
 from starlette.applications import Starlette
+from starlette.requests import HTTPConnection
+from starlette.types import Receive, Scope, Send
 
 from shortlist.client.keys import has_keys, known_keys
 from shortlist.log.base import Log
 from shortlist.model.problem import ShortlistError
 from shortlist.model.wording import shown
 from shortlist.service.access import LOOPBACK
-from shortlist.service.app import create_app
-from shortlist.service.middleware import Ended
+from shortlist.service.app import Ended, create_app
 from shortlist.service.sockets import Socket
 from shortlist.service.state import Options, Service
-from shortlist.service.tenants import Tenants
+
+READY = "/readyz"
+
+
+class Tenants(Starlette):
+    """Hands each request to the application of the tenant whose key, or ticket, it brings.
+
+    What has neither goes to the first: it refuses what it does not know, and has the same page as
+    all.
+    """
+
+    def __init__(self, logs: Mapping[str, Log], options: Options) -> None:
+        super().__init__(lifespan=self._running)
+        # without a key nobody could tell whose a request is, on loopback either
+        self._apps = [
+            create_app(log, replace(options, tenant=tenant, is_loopback=False))
+            for tenant, log in logs.items()
+        ]
+
+    @property
+    def services(self) -> list[Service]:
+        return [app.state.service for app in self._apps]
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        if scope["type"] == "lifespan":
+            await super().__call__(scope, receive, send)
+            return
+        app = await self._app_of(HTTPConnection(scope))
+        await app(scope, receive, send)
+
+    async def _app_of(self, connection: HTTPConnection) -> FastAPI:
+        for app in self._apps:
+            service: Service = app.state.service
+            if connection.scope["path"] == READY:
+                is_right = not await asyncio.to_thread(service.is_ready)
+            else:
+                is_right = service.access.knows(connection)
+            if is_right:
+                return app
+        return self._apps[0]
+
+    @asynccontextmanager
+    async def _running(self, _: Starlette) -> AsyncIterator[None]:
+        async with AsyncExitStack() as stack:
+            for app in self._apps:
+                await stack.enter_async_context(app.router.lifespan_context(app))
+            yield
+
 
 GRACE_SECONDS = 1.0
 """For requests that are under way when it stops."""

@@ -34,7 +34,7 @@ class Tail:
         """Reads on until it is cancelled; while the log cannot be reached, it is tried again."""
         while True:
             try:
-                found = await asyncio.to_thread(self._read)
+                found = await asyncio.to_thread(list, islice(self._following.news(), MOST_AT_ONCE))
             except LogUnavailable:
                 found = []
             self._take(found)
@@ -79,9 +79,6 @@ class Tail:
             waiting.discard(arrived)
             if not waiting:
                 del self._waiting[shortlist]
-
-    def _read(self) -> list[News]:
-        return [*islice(self._following.news(), MOST_AT_ONCE)]
 
     def _take(self, found: Iterable[News]) -> None:
         for news in found:

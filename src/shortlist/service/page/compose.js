@@ -1,7 +1,7 @@
 // The view in which a subscription is composed: problems at once, and a preview.
 
 import { Curves } from "./curves.js";
-import { byId, element, later, number, options, summary, time } from "./elements.js";
+import { byId, element, later, list, number, options, summary, time } from "./elements.js";
 import { ask, pathOf, Problem } from "./service.js";
 
 const FIELDS = { id: "name", where: "where", score: "score", subscriber: "subscriber" };
@@ -135,22 +135,13 @@ function preview({ publications, deliveries }) {
   byId("preview-about").textContent =
     `${count(deliveries.length, "delivery", "deliveries")} of the last ` +
     `${count(publications, "publication", "publications")}, had it been alone on its shortlist.`;
-  byId("preview").replaceChildren(
-    ...deliveries
-      .slice(-MOST_SHOWN)
-      .reverse()
-      .map((each) =>
-        element(
-          "li",
-          {},
-          time(each.time),
-          element("span", {}, each.rank ? `#${each.rank}` : ""),
-          element("span", {}, number(each.score)),
-          element("strong", {}, each.publication),
-          summary(each.data),
-        ),
-      ),
-  );
+  list("preview", deliveries.slice(-MOST_SHOWN).reverse(), (each) => [
+    time(each.time),
+    element("span", {}, each.rank ? `#${each.rank}` : ""),
+    element("span", {}, number(each.score)),
+    element("strong", {}, each.publication),
+    summary(each.data),
+  ]);
 }
 
 async function subscribe() {

@@ -12,6 +12,11 @@ export function element(name, properties = {}, ...children) {
   return made;
 }
 
+// Fills a list with an item for each, of the parts that it has.
+export function list(id, all, parts) {
+  byId(id).replaceChildren(...all.map((each) => element("li", {}, ...parts(each))));
+}
+
 // An element of a drawing.
 export function shape(name, attributes) {
   return marked(document.createElementNS("http://www.w3.org/2000/svg", name), attributes);

@@ -1,6 +1,6 @@
 // The operator's view: how the deployment is doing.
 
-import { byId, element, number, shape } from "./elements.js";
+import { byId, element, list, number, shape } from "./elements.js";
 import { draw as drawNetwork } from "./network.js";
 import { ask } from "./service.js";
 
@@ -53,19 +53,13 @@ function draw(status, rejects) {
       element("div", {}, element("dt", {}, name), element("dd", {}, value)),
     ),
   );
-  byId("warnings").replaceChildren(...status.warnings.map((text) => element("li", {}, text)));
+  list("warnings", status.warnings, (text) => [text]);
   counted("reasons", status.rejects);
   counted("suppressed", status.suppressed);
-  byId("rejects").replaceChildren(
-    ...rejects.map((each) =>
-      element(
-        "li",
-        {},
-        element("span", { className: "left" }, each.reason),
-        element("code", {}, each.line.slice(0, 160)),
-      ),
-    ),
-  );
+  list("rejects", rejects, (each) => [
+    element("span", { className: "left" }, each.reason),
+    element("code", {}, each.line.slice(0, 160)),
+  ]);
   sample(status);
 }
 

@@ -1,6 +1,6 @@
 // The view of a live shortlist: what it shows, and what enters and leaves.
 
-import { byId, element, later, number, options, summary, time } from "./elements.js";
+import { byId, element, later, list, number, options, summary, time } from "./elements.js";
 import { ask, follow, pathOf } from "./service.js";
 
 const MOST_NEWS = 50;
@@ -92,17 +92,11 @@ async function heldBack(shortlist) {
   byId("held-back-about").textContent =
     `${number(items.length)} of the last ${number(publications)} publications match and were not delivered` +
     `${replayed ? rest : ""}.`;
-  byId("held-back-list").replaceChildren(
-    ...items.map((each) =>
-      element(
-        "li",
-        {},
-        time(each.time),
-        element("span", { className: "left" }, each.reason),
-        element("span", {}, `${each.publication} from ${each.source}, score ${number(each.score)}`),
-      ),
-    ),
-  );
+  list("held-back-list", items, (each) => [
+    time(each.time),
+    element("span", { className: "left" }, each.reason),
+    element("span", {}, `${each.publication} from ${each.source}, score ${number(each.score)}`),
+  ]);
 }
 
 const identity = (entry) => JSON.stringify([entry.source, entry.publication]);
@@ -152,16 +146,16 @@ function degrees({ possibility, necessity }) {
 }
 
 async function explain(why, entry, shortlist) {
-  const list = why.querySelector("ul");
+  const reasons = why.querySelector("ul");
   const asked = new URLSearchParams({ publication: entry.publication, source: entry.source });
   try {
     const path = pathOf("shortlists", shortlist, "explanations");
     const { items, from } = await ask(`${path}?${asked}`);
     const told = items.map((each) => element("li", {}, time(each.time), ` ${each.reason}`));
     const { subscriptions } = items.findLast((each) => each.subscriptions) ?? { subscriptions: [] };
-    list.replaceChildren(...told, ...subscriptions.map(reason), element("li", {}, element("small", {}, from)));
+    reasons.replaceChildren(...told, ...subscriptions.map(reason), element("li", {}, element("small", {}, from)));
   } catch (error) {
-    list.replaceChildren(element("li", {}, error.message));
+    reasons.replaceChildren(element("li", {}, error.message));
   }
 }
 
