@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 
 from shortlist.language.errors import LanguageError
 from shortlist.language.parser import parse_where
-from shortlist.language.permissive import any_vocabulary
+from shortlist.language.permissive import with_any_terms
 from shortlist.language.printer import print_where
 from shortlist.language.reader import LITERALS
 from shortlist.language.templates import Templates
@@ -17,7 +17,7 @@ from shortlist.model.settings import Limits
 from shortlist.model.vocabulary import Attribute, Vocabulary
 from tests.language.test_round_trip import conditions
 
-ANY = any_vocabulary()
+ANY = with_any_terms(Vocabulary())
 LIMITS = Limits(expression_length=400)
 NUMBERS = ["0", "5", ".5", "7.", "1e3", "1.5.2", "1e999", "12x", "3 4", "-0", "1_000"]
 STRINGS = ["''", "'a'", "'it''s'", "'\"'", "'2020-01-01'", "'5'", "'a' 'b'"]

@@ -57,14 +57,15 @@ class Deployment:
         """Its vocabulary; one that allows everything where it cannot be known."""
         from shortlist.intake.lines import ItemReader
         from shortlist.intake.roster import Roster
-        from shortlist.language.permissive import any_vocabulary
+        from shortlist.language.permissive import with_any_terms
         from shortlist.live.registry_state import carried_out, replay_registry
         from shortlist.model.command import Define
+        from shortlist.model.vocabulary import Vocabulary
 
         try:
             manifest, files = self.state
         except NoDeployment:
-            return any_vocabulary()
+            return with_any_terms(Vocabulary())
         chain = manifest.registry
         registry, _ = replay_registry(chain, files, UNLIMITED, lambda _: False)
         roster, reader = Roster(registry.vocabulary), ItemReader(registry.vocabulary, UNLIMITED)

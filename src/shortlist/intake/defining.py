@@ -6,7 +6,7 @@ from typing import NamedTuple, TypeVar
 
 from shortlist.fuzzy.sets import term_set
 from shortlist.language.parser import parse_where
-from shortlist.language.permissive import any_vocabulary
+from shortlist.language.permissive import with_any_terms
 from shortlist.language.reader import parted
 from shortlist.language.tree import Is, NamedTerm, predicates
 from shortlist.model.advertisement import Advertisement
@@ -14,9 +14,9 @@ from shortlist.model.command import Define
 from shortlist.model.paths import Path
 from shortlist.model.settings import UNLIMITED
 from shortlist.model.subscription import Subscription
-from shortlist.model.vocabulary import Attribute, Term
+from shortlist.model.vocabulary import Attribute, Term, Vocabulary
 
-ANY_TERM = any_vocabulary()
+ANY_TERM = with_any_terms(Vocabulary())
 MOST_NAMED = 3
 
 Asking = TypeVar("Asking", Subscription, Advertisement)

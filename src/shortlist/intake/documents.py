@@ -13,14 +13,13 @@ from shortlist.intake.nested import is_too_deep, without_nulls
 from shortlist.intake.shapes import readable_part, shape_problems
 from shortlist.language.errors import LanguageError
 from shortlist.language.parser import parse_any_score, parse_audience_score
-from shortlist.language.permissive import any_attribute, any_vocabulary
+from shortlist.language.permissive import any_attribute, with_any_terms
 from shortlist.language.templates import Templates
 from shortlist.language.tree import And, Or, Where
 from shortlist.model.advertisement import Advertisement
 from shortlist.model.paths import CONTEXT, EVENT_TIME, Path, parse_path
 from shortlist.model.policy import Policy
 from shortlist.model.problem import Problem
-from shortlist.model.remembering import Remembered
 from shortlist.model.settings import Limits
 from shortlist.model.shortlist import Shortlist
 from shortlist.model.subscription import Subscription, Weights
@@ -58,60 +57,6 @@ def _check_term(field: str, term: Term, kind: str | None) -> Iterator[Problem]:
         yield Problem(field=field, message=f"expected {form} for the type {kind}")
 
 
-class Expressions:
-    """Reads what nouns say in the language, each condition of one shape and each score once."""
-
-    def __init__(self, vocabulary: Vocabulary, limits: Limits) -> None:
-        self.vocabulary = vocabulary
-        self._templates = Templates(vocabulary, limits)
-        self._score = Remembered(partial(parse_any_score, limits=limits))
-        self._audience_score = partial(parse_audience_score, limits=limits)
-
-    def check(self, noun: object) -> Iterator[Problem]:
-        """What is wrong with a noun beyond its shape."""
-        match noun:
-            case Shortlist():
-                return _check_shortlist(noun)
-            case Subscription():
-                return self._check_subscription(noun)
-            case Advertisement():
-                return self._check_advertisement(noun)
-        raise TypeError(f"expected a noun of a registry, found {shown(noun)}")
-
-    def _check_subscription(self, subscription: Subscription) -> Iterator[Problem]:
-        """Do its expressions parse, and do its fields go together?"""
-        yield from _check_own_fields(subscription)
-        try:
-            where = self._outline(subscription.where)
-        except LanguageError as error:
-            yield _pointed("where", error)
-        else:
-            yield from _check_weights(subscription, where)
-        try:
-            interest = plain_number(self._score(subscription.score))
-        except LanguageError as error:
-            yield _pointed("score", error)
-        else:
-            if interest is not None and not 0.0 <= interest <= 1.0:
-                expected = "expected an expression, or a plain number from 0 to 1"
-                yield Problem(field="score", message=f"{expected}, found {interest:g}")
-
-    def _check_advertisement(self, advertisement: Advertisement) -> Iterator[Problem]:
-        """Do its expressions parse?"""
-        try:
-            self._outline(advertisement.where)
-        except LanguageError as error:
-            yield _pointed("where", error)
-        if isinstance(advertisement.score, str):
-            try:
-                self._audience_score(advertisement.score)
-            except LanguageError as error:
-                yield _pointed("score", error)
-
-    def _outline(self, where: str | None) -> Where | None:
-        return None if where is None else self._templates.outline(where)
-
-
 def _check_shortlist(shortlist: Shortlist) -> Iterator[Problem]:
     """Can anything come first?"""
     cycle = preference_cycle(shortlist.prefers)
@@ -120,8 +65,29 @@ def _check_shortlist(shortlist: Shortlist) -> Iterator[Problem]:
         yield Problem(field="prefers", message=f"expected no cycle, found {found}")
 
 
-def _pointed(field: str, error: LanguageError) -> Problem:
-    return Problem(field=field, column=error.column, message=error.message)
+def _check_expressions(
+    noun: Subscription | Advertisement, templates: Templates, limits: Limits
+) -> Iterator[Problem]:
+    """Do they parse, and do they go together with other fields?"""
+    try:
+        where = None if noun.where is None else templates.outline(noun.where)
+        if isinstance(noun, Subscription):
+            yield from _check_weights(noun, where)
+    except LanguageError as error:
+        yield Problem(field="where", column=error.column, message=error.message)
+    try:
+        if isinstance(noun, Subscription):
+            yield from _check_interest(plain_number(parse_any_score(noun.score, limits)))
+        elif isinstance(noun.score, str):
+            parse_audience_score(noun.score, limits)
+    except LanguageError as error:
+        yield Problem(field="score", column=error.column, message=error.message)
+
+
+def _check_interest(interest: float | None) -> Iterator[Problem]:
+    if interest is not None and not 0.0 <= interest <= 1.0:
+        expected = "expected an expression, or a plain number from 0 to 1"
+        yield Problem(field="score", message=f"{expected}, found {interest:g}")
 
 
 def _check_own_fields(subscription: Subscription) -> Iterator[Problem]:
@@ -215,7 +181,7 @@ class Documents:
     def __init__(self, vocabulary: Vocabulary | None = None, limits: Limits | None = None) -> None:
         self.vocabulary = vocabulary or Vocabulary()
         """What documents are read under."""
-        self._expressions: Expressions | None = None
+        self._templates: Templates | None = None
         self.limits = limits or Limits()
         self.problems: list[Problem] = []
         self._policies: dict[str, Any] = {}
@@ -312,10 +278,16 @@ class Documents:
         attribute = self._read(Attribute, lambda: label, declared, check)
         return _benefit_of_doubt(declared) if attribute is None else attribute
 
-    def _check(self, noun: object) -> Iterable[Problem]:
-        if self._expressions is None or self._expressions.vocabulary is not self.vocabulary:
-            self._expressions = Expressions(self.vocabulary, self.limits)
-        return self._expressions.check(noun)
+    def _check(self, noun: Shortlist | Subscription | Advertisement) -> Iterator[Problem]:
+        """What is wrong with a noun beyond its shape."""
+        if isinstance(noun, Shortlist):
+            yield from _check_shortlist(noun)
+            return
+        if isinstance(noun, Subscription):
+            yield from _check_own_fields(noun)
+        if self._templates is None or self._templates.vocabulary is not self.vocabulary:
+            self._templates = Templates(self.vocabulary, self.limits)
+        yield from _check_expressions(noun, self._templates, self.limits)
 
     def _share(self, document: dict[str, Any]) -> None:
         """Equal parts of many documents become one object: less memory, and a policy is read once.
@@ -387,7 +359,7 @@ def _further(noun: type, rest: object, check: Check) -> list[Problem]:
     return list(check(made))
 
 
-UNREADABLE = any_vocabulary()
+UNREADABLE = with_any_terms(Vocabulary())
 """Has every term, so that nobody who uses one is blamed for a vocabulary that cannot be read."""
 
 

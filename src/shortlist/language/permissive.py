@@ -32,14 +32,6 @@ def any_attribute(declared: AttributeType | None = None) -> Attribute:
     return Attribute(type=declared, terms=_Otherwise(Term()))
 
 
-def any_vocabulary(declared: AttributeType | None = None) -> Vocabulary:
-    """
-    >>> any_vocabulary("time").is_time(("released",))
-    True
-    """
-    return Vocabulary(_Otherwise(any_attribute(declared)))
-
-
 def with_any_terms(vocabulary: Vocabulary) -> Vocabulary:
     """The same types, and every term.
 

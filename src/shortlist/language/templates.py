@@ -70,7 +70,7 @@ class Templates:
     """
 
     def __init__(self, vocabulary: Vocabulary, limits: Limits) -> None:
-        self._vocabulary = vocabulary
+        self.vocabulary = vocabulary
         self._limits = limits
         self._known: dict[str, Template | None] = {}
         """By shape; None where each text has to be read."""
@@ -79,7 +79,7 @@ class Templates:
 
     def parse(self, text: str) -> Where:
         """A condition that is like no other."""
-        return parse_where(text, self._vocabulary, self._limits)
+        return parse_where(text, self.vocabulary, self._limits)
 
     def read(self, text: str) -> tuple[Template, list[Literal]] | Where:
         """A condition as a template and what fills it; or all of it, where what is right depends on
@@ -122,7 +122,7 @@ class Templates:
             self._known.clear()
         has_holes = all(map(_has_holes, predicates(where)))
         limits = replace(self._limits, expression_length=max(len(shape), 1))
-        outline = parse_where(shape, self._vocabulary, limits) if has_holes else None
+        outline = parse_where(shape, self.vocabulary, limits) if has_holes else None
         self._known[shape] = None if outline is None else Template(outline)
 
 
