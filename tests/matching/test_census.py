@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from shortlist.intake.files import registry_from_documents
-from shortlist.language.conditions import read_condition
+from shortlist.language.conditions import ConditionReader
 from shortlist.language.tree import Exists, Is, NamedTerm, predicates
 from shortlist.matching import census
 from shortlist.matching.blocks import Block
@@ -49,7 +49,7 @@ def found(value: Any) -> set[type]:
 def counted(live: list[Subscription], seen: list[Publication]) -> Counter[str]:
     counts: Counter[str] = Counter()
     for made in live:
-        for predicate in predicates(read_condition(made.where, DECLARED, Limits())):
+        for predicate in predicates(ConditionReader(made.where, DECLARED, Limits()).read()):
             for read in map(Values(DECLARED).of, seen):
                 value, kind = read(predicate.path), asked(predicate)
                 if kind is not None and value is not None and kind not in found(value):

@@ -103,14 +103,6 @@ KINDS: dict[type, str] = {
 }
 
 
-def read_condition(text: str, vocabulary: Vocabulary, limits: Limits) -> Where:
-    """
-    >>> read_condition("not rent > 5", Vocabulary(), Limits())
-    Comparison(path=('rent',), operator='>', value=5.0, negated=True)
-    """
-    return ConditionReader(text, vocabulary, limits).read()
-
-
 class ConditionReader(Reader):
     """Reads one condition. Depth counts every `and`, `or`, `not` and pair of parentheses that a
     predicate stands in; a `not` directly before a predicate is free, as canonical text may need it.

@@ -1,6 +1,6 @@
 """Text to trees. Every error is a `LanguageError` with the column it is about."""
 
-from shortlist.language.conditions import read_condition
+from shortlist.language.conditions import ConditionReader
 from shortlist.language.scores import read_score
 from shortlist.language.tree import Degree, Number, Score, Where
 from shortlist.model.settings import Limits
@@ -8,6 +8,10 @@ from shortlist.model.vocabulary import Vocabulary
 
 NO_VOCABULARY = Vocabulary()
 SAFE = Limits()
+
+_latest: list[tuple[str, Vocabulary, int, Limits, Where]] = []
+"""The condition that was read last, and under what: who takes in a subscription asks for its
+condition more than once, in different rooms."""
 
 
 def parse_where(text: str, vocabulary: Vocabulary = NO_VOCABULARY, limits: Limits = SAFE) -> Where:
@@ -20,28 +24,13 @@ def parse_where(text: str, vocabulary: Vocabulary = NO_VOCABULARY, limits: Limit
     shortlist.language.errors.LanguageError: column 7: expected a value (a number, a string in \
 single quotes, true, false or time '…') after '>', found the end of the text
     """
-    return _latest.read(text, vocabulary, limits)
-
-
-class _Latest:
-    """Reads conditions, and keeps the last one: who takes in a subscription asks for its condition
-    more than once, in different rooms."""
-
-    def __init__(self) -> None:
-        self._kept: tuple[str, Vocabulary, int, Limits, Where] | None = None
-
-    def read(self, text: str, vocabulary: Vocabulary, limits: Limits) -> Where:
-        kept = self._kept  # as a whole, since other threads read, too
-        if kept is not None and kept[0] == text and kept[1] is vocabulary:
-            _, _, version, limited, where = kept
-            if version == vocabulary.version and limited == limits:
-                return where
-        where = read_condition(text, vocabulary, limits)
-        self._kept = text, vocabulary, vocabulary.version, limits, where
-        return where
-
-
-_latest = _Latest()
+    version = vocabulary.version
+    for known, meant, *under, where in _latest:
+        if known == text and meant is vocabulary and under == [version, limits]:
+            return where
+    where = ConditionReader(text, vocabulary, limits).read()
+    _latest[:] = [(text, vocabulary, version, limits, where)]  # at once: other threads read, too
+    return where
 
 
 def parse_any_where(text: str | None, vocabulary: Vocabulary, limits: Limits) -> Where | None:
