@@ -6,7 +6,6 @@ from dataclasses import dataclass, field
 from io import BytesIO
 from itertools import islice
 from pathlib import Path
-from typing import Protocol
 
 import numpy as np
 import pyarrow as pa
@@ -39,21 +38,6 @@ class Chunk:
     """Of lines that hold no document."""
 
 
-class Part(Protocol):
-    """Some subscriptions of a registry: where they stand, and how they are read."""
-
-    @property
-    def size(self) -> int:
-        """How many there are, about."""
-        ...
-
-    def chunks(self, at_once: int = AT_ONCE) -> Iterator[Chunk]: ...
-
-    def place(self, number: int) -> tuple[str, int | None]:
-        """How messages name an entry: where it stands, and its number where that is no line."""
-        ...
-
-
 @dataclass(frozen=True, slots=True)
 class Lines:
     """Lines of a file, from one byte to before another."""
@@ -65,6 +49,7 @@ class Lines:
     first: int
     """The number of the first one."""
     size: int
+    """How many there are, about."""
 
     def chunks(self, at_once: int = AT_ONCE) -> Iterator[Chunk]:
         with self.file.open("rb") as content:
@@ -82,6 +67,7 @@ class Lines:
             yield Chunk(given, np.array([number for number, _ in known], np.int64), bad)
 
     def place(self, number: int) -> tuple[str, int | None]:
+        """How messages name an entry: where it stands, and its number where that is no line."""
         return f"{self.label}:{number}", None
 
 
@@ -136,6 +122,10 @@ class Listed:
 
     def place(self, number: int) -> tuple[str, int | None]:
         return self.label, number
+
+
+Part = Lines | Rows | Listed
+"""Some subscriptions of a registry: where they stand, and how they are read."""
 
 
 def parts_of_file(file: Path, lanes: int) -> list[Part]:
