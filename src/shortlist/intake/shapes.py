@@ -122,7 +122,7 @@ def _owner(location: Location, noun: type) -> Any:
     """The part of a noun that a field at this place belongs to."""
     match location:
         case ("policy", "single", kind) | ("policy", "chain", _, kind):
-            return POLICIES[kind]  # type: ignore[index]
+            return POLICIES[str(kind)]
         case ("at_least",):
             return AtLeast
         case ("terms", _):

@@ -1,8 +1,8 @@
 """Policies: how a shortlist turns a scored stream into deliveries."""
 
 from collections.abc import Callable
-from dataclasses import dataclass
-from typing import Annotated, Any, ClassVar, Literal
+from dataclasses import dataclass, fields
+from typing import Annotated, Any, ClassVar, Literal, get_args
 
 from pydantic import (
     BeforeValidator,
@@ -196,21 +196,11 @@ def _say_defaults(policy: Digest | Cap, every: Span | str) -> None:
             object.__setattr__(policy, name, value)
 
 
-POLICIES = {
-    "everything": Everything,
-    "top-k": TopK,
-    "window": Window,
-    "novelty": Novelty,
-    "fresh": Fresh,
-    "diverse": Diverse,
-    "digest": Digest,
-    "quiet": Quiet,
-    "cap": Cap,
+AnyKind = Everything | TopK | Window | Novelty | Fresh | Diverse | Digest | Quiet | Cap
+SinglePolicy = Annotated[AnyKind, Field(discriminator="kind")]
+POLICIES: dict[str, type[AnyKind]] = {
+    str(fields(kind)[0].default): kind for kind in get_args(AnyKind)
 }
-SinglePolicy = Annotated[
-    Everything | TopK | Window | Novelty | Fresh | Diverse | Digest | Quiet | Cap,
-    Field(discriminator="kind"),
-]
 
 
 @dataclass(frozen=True, slots=True)
