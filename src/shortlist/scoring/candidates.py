@@ -71,18 +71,7 @@ class _Scorer:
 
 
 class ScoreTooLow(Exception):
-    """A score under its subscription's static threshold.
-
-    >>> str(ScoreTooLow(0.1, 0.2))
-    'score 0.1 is under at_least.score 0.2'
-    """
-
-    def __init__(self, score: float, least: float) -> None:
-        super().__init__(score, least)
-
-    def __str__(self) -> str:
-        score, least = self.args
-        return f"score {score!r} is under at_least.score {least!r}"
+    """A score under its subscription's static threshold."""
 
 
 class Scoring:
@@ -145,7 +134,7 @@ class Scoring:
         score = scorer.score(Subject(read, degrees))
         least = subscription.at_least.score
         if least is not None and score < least:
-            raise ScoreTooLow(score, least)
+            raise ScoreTooLow(f"score {score!r} is under at_least.score {least!r}")
         level = self.level(subscription.id, self.shortlists[subscription.shortlist_id])
         if level is not None:
             score = -float(level)

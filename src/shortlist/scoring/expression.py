@@ -55,10 +55,6 @@ def power(base: float, exponent: float) -> float:
         return nan
 
 
-def square_root(operand: float) -> float:
-    return math.sqrt(operand) if operand >= 0.0 else nan
-
-
 def logarithm(operand: float) -> float:
     if operand > 0.0:
         return math.log(operand)
@@ -96,7 +92,7 @@ FUNCTIONS: dict[str, Callable[[Sequence[float]], float]] = {
     "min": minimum,
     "max": maximum,
     "abs": lambda operands: abs(operands[0]),
-    "sqrt": lambda operands: square_root(operands[0]),
+    "sqrt": lambda operands: math.sqrt(operands[0]) if operands[0] >= 0.0 else nan,
     "log": lambda operands: logarithm(operands[0]),
     "exp": lambda operands: exponential(operands[0]),
 }
@@ -110,11 +106,7 @@ class Uncomputable(Exception):
     """
 
     def __init__(self, name: str, needed: str, found: object = None) -> None:
-        super().__init__(name, needed, found)
-
-    def __str__(self) -> str:
-        name, needed, found = self.args
-        return f"{name} is absent" if found is None else f"{name} is not {needed}"
+        super().__init__(f"{name} is absent" if found is None else f"{name} is not {needed}")
 
 
 @dataclass(frozen=True, slots=True)
