@@ -75,7 +75,7 @@ def test_what_is_joined_is_stored_as_it_is(log, small_blocks, seed):
     some = [draw.randbytes(draw.choice([0, 1, 5, 300])) for _ in range(draw.choice([2, 7, 600]))]
     keys = [draw.choice(KEYS) for _ in some]
     before = len(some) // 3
-    joined, named = Joined.of(some)[before:], JoinedTexts.of(keys)[before:]
+    joined, named = Joined.of(some)[before:], JoinedTexts(JoinedTexts.of(keys).joined[before:])
     assert log.append("input", joined, keys=named) == len(some) - before
     assert contents(log) == some[before:]
     for key in {*keys}:

@@ -13,6 +13,7 @@ from shortlist.model.paths import CONTEXT, Path, format_path, value_at
 
 Data = Mapping[str, Any]
 NONE = type(None)
+PLAIN = {NONE, int, float, str}
 
 
 def data_column(data: Sequence[Data], is_publication: Sequence[bool]) -> pa.StringArray:
@@ -74,17 +75,14 @@ def value_column(found: Sequence[Any]) -> pa.StructArray:
             pass  # an integer beyond all doubles is absent
     elif kinds <= {str, NONE}:
         return _values(pa.nulls(len(found), pa.float64()), pa.array(found, pa.string()), nothing)
+    others = [
+        None if type(value) in PLAIN else json.dumps(value, ensure_ascii=False) for value in found
+    ]
     return _values(
         pa.array([finite(value) for value in found], pa.float64()),
         pa.array([value if type(value) is str else None for value in found], pa.string()),
-        pa.array([_other(value) for value in found], pa.string()),
+        pa.array(others, pa.string()),
     )
-
-
-def _other(value: Any) -> str | None:
-    if value is None or type(value) in (int, float, str):
-        return None
-    return json.dumps(value, ensure_ascii=False)
 
 
 def _values(numbers: pa.Array, texts: pa.Array, others: pa.Array) -> pa.StructArray:

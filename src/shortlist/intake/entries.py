@@ -160,7 +160,8 @@ quotes, true, false or time '…') after '<', found the end of the text
         conditions = self._conditions(own["where"])
         scores, score_of = _numbered(own["score"])
         forms, form_of = [Subscription(id="")] * len(given.rests), given.rest_of.copy()
-        is_bad = self._bad_scores(scores)[score_of] | conditions.is_wrong()
+        is_bad_score = [self._read({"id": "any", "score": score}) is None for score in scores]
+        is_bad = np.array(is_bad_score, np.bool_)[score_of] | conditions.is_wrong()
         is_bad[[*given.odd]] = True
         has_norm = np.array(["norm" in rest for rest in given.rests], np.bool_)
         for row, rows in self._alike(given, own, conditions.condition_of, has_norm):
@@ -209,14 +210,14 @@ quotes, true, false or time '…') after '<', found the end of the text
     def _conditions(self, wheres: list[str | None]) -> Conditions:
         rows = np.array([row for row, text in enumerate(wheres) if text is not None], np.int64)
         texts = [text for text in wheres if text is not None]
-        parted = PartedTexts.of(texts_of(texts))
+        parted, longest = PartedTexts.of(texts_of(texts)), self._documents.limits.expression_length
         templates: list[Template | None] = [None] * len(parted.shapes)
         shapes, firsts, counts = np.unique(parted.shape_of, return_index=True, return_counts=True)
         for shape, first in zip(shapes[counts > 1].tolist(), firsts[counts > 1], strict=True):
             if shape >= 0:
                 templates[shape] = _or_none(self._templates.template, texts[first])
         is_known = np.array([*(each is not None for each in templates), False], np.bool_)
-        is_single = ~is_known[parted.shape_of] | parted.is_longer(self._longest)
+        is_single = ~is_known[parted.shape_of] | parted.is_longer(longest)
         condition_of = np.full(len(wheres), ABSENT, np.int32)
         condition_of[rows] = parted.shape_of
         known: dict[str, int] = {}
@@ -225,19 +226,11 @@ quotes, true, false or time '…') after '<', found the end of the text
         singles = [_or_none(self._templates.parse, text) for text in known]
         return Conditions(rows, parted, templates, condition_of, singles)
 
-    @property
-    def _longest(self) -> int:
-        return self._documents.limits.expression_length
-
     def _read(self, document: object) -> Subscription | None:
         """What a document says if nothing is wrong with it."""
         noun: Subscription | None = self._documents.read("subscription", document)
         self._documents.problems.clear()
         return noun
-
-    def _bad_scores(self, scores: list[str | float | None]) -> Bools:
-        found = [self._read({"id": "any", "score": score}) is None for score in scores]
-        return np.array(found, np.bool_)
 
     def _alike(
         self, given: Given, own: dict[str, list[Any]], condition_of: Ints, has_norm: Bools

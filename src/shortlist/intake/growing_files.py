@@ -149,11 +149,9 @@ class GrowingFiles:
             raise ChangedBehind(
                 f"{self.file(start.file)}: was read up to {start.at} {unit}, and has {now} now"
             )
-        if not self.tabular and 0 < start.at < now and not self._is_line_end(start):
+        grew = not self.tabular and 0 < start.at < now
+        if grew and self._bytes(start.file, start.at - 1, start.at) != b"\n":
             raise ChangedBehind(f"{self.file(start.file)}: its last line was taken, and grew")
-
-    def _is_line_end(self, place: Place) -> bool:
-        return self._bytes(place.file, place.at - 1, place.at) == b"\n"
 
     def _pieces(
         self, start: Place, until: Mapping[str, int], *, last_line: bool

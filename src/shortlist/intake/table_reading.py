@@ -18,6 +18,12 @@ from shortlist.model.times import parse_times
 from shortlist.model.vocabulary import Vocabulary
 
 Array = npt.NDArray[Any]
+SIMPLE = {
+    *(pa.string(), pa.bool_(), pa.null(), pa.float32(), pa.float64()),
+    *(pa.int8(), pa.int16(), pa.int32(), pa.int64()),
+    *(pa.uint8(), pa.uint16(), pa.uint32(), pa.uint64()),
+}
+"""Types of values that can be read in columns."""
 REQUIRED = ("id", "source", "time")
 TEXT = "text"
 ODD_NUMBERS = {"nan": "NaN", "inf": "Infinity", "-inf": "-Infinity"}
@@ -69,7 +75,7 @@ class TableReader:
         ):
             return nobody
         data = [name for name in columns if name not in CONTEXT_COLUMNS and name != POSITION]
-        if not all(_is_simple(columns[name].type) for name in data):
+        if not all(columns[name].type in SIMPLE for name in data):
             return nobody
         is_long = self._longest(columns) > self._limits.payload_bytes
         if is_long or len(data) > self._limits.attributes:
@@ -135,19 +141,6 @@ class TableReader:
 
     def _one_by_one(self, batch: pa.RecordBatch) -> Items:
         return self._lines.lines(batch.column(POSITION).to_pylist(), row_lines(batch))
-
-
-def _is_simple(kind: pa.DataType) -> bool:
-    """Whether values can be read in columns."""
-    types = pa.types
-    return bool(
-        types.is_string(kind)
-        or types.is_boolean(kind)
-        or types.is_integer(kind)
-        or types.is_float64(kind)
-        or types.is_float32(kind)
-        or types.is_null(kind)
-    )
 
 
 def _times(column: pa.Array) -> tuple[Array, Array]:

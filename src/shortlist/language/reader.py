@@ -10,6 +10,7 @@ from shortlist.language.errors import LanguageError
 from shortlist.model.paths import Path, parse_path
 from shortlist.model.settings import Limits
 from shortlist.model.times import Instant, parse_time_or_date
+from shortlist.model.wording import one_line
 
 Token = re.Match[str]
 NO_LEVELS: tuple[int, ...] = ()
@@ -236,7 +237,7 @@ def shown(text: str) -> str:
     two\\nlines xxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxx…
     """
     cut = text if len(text) <= LONGEST_SHOWN else text[:LONGEST_SHOWN] + "…"
-    return "".join([part if part.isprintable() else repr(part)[1:-1] for part in cut])
+    return one_line(cut)
 
 
 def _in_words(expected: tuple[str, ...]) -> str:

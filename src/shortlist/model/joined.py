@@ -103,12 +103,6 @@ class JoinedTexts(Sequence[str]):
     def __len__(self) -> int:
         return len(self.joined)
 
-    @overload
-    def __getitem__(self, place: int) -> str: ...
-
-    @overload
-    def __getitem__(self, place: slice) -> "JoinedTexts": ...
-
-    def __getitem__(self, place: int | slice) -> "str | JoinedTexts":
-        found = self.joined[place]
-        return JoinedTexts(found) if isinstance(found, Joined) else found.decode()
+    def __getitem__(self, place: Any) -> Any:
+        """One of them; slices are for whoever knows their bytes."""
+        return self.joined[place].decode()
