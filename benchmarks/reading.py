@@ -23,7 +23,7 @@ from common.deep_conditions import deep_conditions
 from shortlist import read_registry, registry_from_documents
 from shortlist.engine.compiled import compiled
 from shortlist.engine.shard import Shard
-from shortlist.language.parser import parse_score, parse_where
+from shortlist.language.parser import parse_any_score, parse_where
 from shortlist.matching.census import TypeCensus
 from shortlist.model.collecting import uncollected
 from shortlist.model.registry import Registry
@@ -152,7 +152,7 @@ def report(figure: str, count: int, seconds: float) -> None:
 
 def report_texts(entries: list[Entry]) -> None:
     """Single texts, one after the other."""
-    ways = [("a condition", "where", parse_where), ("a score", "score", parse_score)]
+    ways = [("a condition", "where", parse_where), ("a score", "score", parse_any_score)]
     for figure, field, parse in ways:
         texts = [entry[field] for entry in entries]
         report(figure, len(texts), timed(for_all(parse), texts))

@@ -18,7 +18,7 @@ os.environ["OPENBLAS_NUM_THREADS"] = "1"  # one core for both; read when NumPy i
 import numpy as np
 
 from shortlist.fuzzy.degrees import Degrees
-from shortlist.language.parser import parse_score
+from shortlist.language.parser import parse_any_score
 from shortlist.matching.blocks import Block
 from shortlist.matching.values import Reader, Values
 from shortlist.model.publication import Publication
@@ -176,7 +176,7 @@ def plain_pairs_per_second(
 ) -> float:
     draw = random.Random(1)
     some = draw.sample(subscriptions, min(500, len(subscriptions)))
-    evaluate = [expression(parse_score(str(one.score)), VOCABULARY) for one in some]
+    evaluate = [expression(parse_any_score(str(one.score)), VOCABULARY) for one in some]
     sample = [(draw.choice(readers), draw.choice(evaluate)) for _ in range(SAMPLE)]
     started = time.perf_counter()
     for read, score in sample:

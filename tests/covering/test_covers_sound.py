@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from shortlist.covering.covers import covers, intersects, where_covers, where_intersects
 from shortlist.fuzzy.degrees import Degrees
-from shortlist.language.parser import parse_score
+from shortlist.language.parser import parse_any_score
 from shortlist.language.printer import print_where
 from shortlist.language.tree import And, Or, Predicate, Where
 from shortlist.matching.conditions import condition
@@ -167,7 +167,7 @@ def matcher(subscription: Subscription) -> Callable[[Publication], bool]:
     scan = Scan(VOCABULARY)
     scan.add(subscription)
     text, least = subscription.score, subscription.at_least.score
-    score = expression(parse_score("possibility" if text is None else str(text)), VOCABULARY)
+    score = expression(parse_any_score("possibility" if text is None else str(text)), VOCABULARY)
 
     def matches(published: Publication) -> bool:
         read = READ.of(published)

@@ -7,7 +7,7 @@ from typing import NamedTuple
 import pytest
 
 from shortlist.language.errors import LanguageError
-from shortlist.language.parser import parse_audience_score, parse_score, parse_where
+from shortlist.language.parser import parse_any_score, parse_audience_score, parse_where
 from shortlist.language.printer import print_score, print_where
 from shortlist.model.paths import parse_path
 from shortlist.model.vocabulary import Attribute, Term, Vocabulary
@@ -17,7 +17,7 @@ Canonical = Callable[[str, Vocabulary], str]
 
 LANGUAGES: dict[str, Canonical] = {
     "where": lambda text, vocabulary: print_where(parse_where(text, vocabulary)),
-    "score": lambda text, vocabulary: print_score(parse_score(text)),
+    "score": lambda text, vocabulary: print_score(parse_any_score(text)),
     "audience": lambda text, vocabulary: print_score(parse_audience_score(text)),
 }
 

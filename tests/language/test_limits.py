@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from shortlist.language.errors import LanguageError
-from shortlist.language.parser import parse_audience_score, parse_score, parse_where
+from shortlist.language.parser import parse_any_score, parse_audience_score, parse_where
 from shortlist.language.printer import print_score, print_where
 from shortlist.model.settings import Limits
 from tests.strategies import examples
@@ -48,7 +48,7 @@ def test_deep_conditions(text: str) -> None:
     ],
 )
 def test_deep_scores(text: str) -> None:
-    for parse in (parse_score, parse_audience_score):
+    for parse in (parse_any_score, parse_audience_score):
         with pytest.raises(LanguageError, match="this is nested too deep; at most 64 levels"):
             parse(text)
 
@@ -68,15 +68,15 @@ def test_depth_is_counted_exactly() -> None:
     parse_where("a = 1 and (b = 1 or not c = 1)", limits=limits)
     with pytest.raises(LanguageError):
         parse_where("a = 1 and (b = 1 or (c = 1))", limits=limits)
-    parse_score("1 + 2 + 3 + 4", limits)
+    parse_any_score("1 + 2 + 3 + 4", limits)
     with pytest.raises(LanguageError):
-        parse_score("1 + 2 + 3 + 4 + 5", limits)
+        parse_any_score("1 + 2 + 3 + 4 + 5", limits)
 
 
 def test_wide_is_not_deep() -> None:
     where = parse_where(" and ".join(["a = 1"] * 1024))
     assert len(where.operands) == 1024
-    assert len(parse_score(f"min({', '.join(['a'] * 5000)})").arguments) == 5000
+    assert len(parse_any_score(f"min({', '.join(['a'] * 5000)})").arguments) == 5000
 
 
 @pytest.mark.parametrize(
@@ -102,7 +102,7 @@ def test_length() -> None:
         parse_where("a = 12", limits=limits)
     assert str(caught.value) == "column 6: the text has 6 characters; at most 5 are allowed"
     with pytest.raises(LanguageError, match="at most 5 are allowed"):
-        parse_score("1 + 22", limits)
+        parse_any_score("1 + 22", limits)
 
 
 def test_predicates() -> None:
@@ -152,7 +152,7 @@ def parsed(parse: Callable, text: str) -> tuple[object, LanguageError | None]:
 def assert_only_language_errors(text: str) -> None:
     readers: list[tuple[Callable, Callable]] = [
         (parse_where, print_where),
-        (parse_score, print_score),
+        (parse_any_score, print_score),
         (parse_audience_score, print_score),
     ]
     for parse, print_tree in readers:

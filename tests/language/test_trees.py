@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from shortlist.language.errors import LanguageError
-from shortlist.language.parser import parse_audience_score, parse_score, parse_where
+from shortlist.language.parser import parse_any_score, parse_audience_score, parse_where
 from shortlist.language.tree import (
     And,
     Arithmetic,
@@ -110,7 +110,7 @@ def test_condition(text: str) -> None:
 
 @pytest.mark.parametrize("text", SCORES)
 def test_score(text: str) -> None:
-    assert repr(parse_score(text)) == repr(SCORES[text])
+    assert repr(parse_any_score(text)) == repr(SCORES[text])
 
 
 @pytest.mark.parametrize("text", AUDIENCE_SCORES)
@@ -120,7 +120,7 @@ def test_audience_score(text: str) -> None:
 
 @pytest.mark.parametrize("text", ["", "  ", "\n"])
 def test_no_text(text: str) -> None:
-    for parse in (parse_where, parse_score, parse_audience_score):
+    for parse in (parse_where, parse_any_score, parse_audience_score):
         with pytest.raises(LanguageError, match=r"^column 1: expected .*, found the end"):
             parse(text)
 
@@ -199,4 +199,4 @@ def as_python_reads(node: ast.AST) -> Score:
 @given(st.recursive(st.sampled_from(["x", "2", "0.5"]), arithmetic, max_leaves=12))
 def test_operators_bind_as_in_python(text: str) -> None:
     expected = as_python_reads(ast.parse(text.replace("^", "**"), mode="eval").body)
-    assert parse_score(text) == expected
+    assert parse_any_score(text) == expected

@@ -56,11 +56,11 @@ class TableReader:
         is_usual, times = self._usual(batch)
         if is_usual.all():
             return self._in_columns(batch, times)
-        usual, others = pa.array(is_usual), pa.array(~is_usual)
-        one_by_one = self._one_by_one(batch.filter(others))
+        others = batch.filter(pa.array(~is_usual))
+        one_by_one = self._lines.lines(others.column(POSITION).to_pylist(), row_lines(others))
         if not is_usual.any():
             return one_by_one
-        in_columns = self._in_columns(batch.filter(usual), times[is_usual])
+        in_columns = self._in_columns(batch.filter(pa.array(is_usual)), times[is_usual])
         return Items.joined([in_columns, one_by_one])
 
     def _usual(self, batch: pa.RecordBatch) -> tuple[Array, Array]:
@@ -138,9 +138,6 @@ class TableReader:
         odd = pc.if_else(is_finite, None, numbers.cast(pa.string()))
         words = pa.array(map(ODD_NUMBERS.get, odd.to_pylist()), pa.string())
         return {"number": pc.if_else(is_finite, numbers, None), TEXT: words}
-
-    def _one_by_one(self, batch: pa.RecordBatch) -> Items:
-        return self._lines.lines(batch.column(POSITION).to_pylist(), row_lines(batch))
 
 
 def _times(column: pa.Array) -> tuple[Array, Array]:

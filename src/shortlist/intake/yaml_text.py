@@ -93,10 +93,6 @@ def _mapping(loader: _Loader, node: yaml.Node) -> dict[Any, Any]:
     return loader.construct_mapping(node, deep=True)
 
 
-def _text(loader: _Loader, node: yaml.Node) -> Any:
-    return loader.construct_yaml_str(node)
-
-
 def _whole(loader: _Loader, node: yaml.Node) -> Any:
     """18:00 is a time of day, not 1080."""
     if isinstance(node, yaml.ScalarNode) and ":" not in node.value:
@@ -114,7 +110,7 @@ def _error(message: str, node: yaml.Node) -> yaml.MarkedYAMLError:
 
 _CONSTRUCTORS = {
     "map": _mapping,
-    "timestamp": _text,
+    "timestamp": yaml.SafeLoader.construct_yaml_str,
     "int": _whole,
     **dict.fromkeys(REFUSED, _refused),
 }

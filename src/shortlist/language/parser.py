@@ -38,24 +38,15 @@ def parse_any_where(text: str | None, vocabulary: Vocabulary, limits: Limits) ->
     return None if text is None else parse_where(text, vocabulary, limits)
 
 
-def parse_score(text: str, limits: Limits = SAFE) -> Score:
-    """The score of a subscription.
-
-    >>> parse_score("-rent")
-    Negate(operand=AttributeValue(path=('rent',)))
-    """
-    return read_score(text, limits)
-
-
 def parse_any_score(score: str | float | None, limits: Limits = SAFE) -> Score:
-    """As `parse_score`, but also a plain number, and `possibility` where there is none.
+    """The score of a subscription; it may be a plain number, and is `possibility` where none is.
 
-    >>> parse_any_score(0.9), parse_any_score(None)
-    (Number(value=0.9), Degree(name='possibility'))
+    >>> parse_any_score("-rent"), parse_any_score(0.9), parse_any_score(None)
+    (Negate(operand=AttributeValue(path=('rent',))), Number(value=0.9), Degree(name='possibility'))
     """
     if score is None:
         return Degree("possibility")
-    return parse_score(score, limits) if isinstance(score, str) else Number(float(score))
+    return read_score(score, limits) if isinstance(score, str) else Number(float(score))
 
 
 def parse_audience_score(text: str, limits: Limits = SAFE) -> Score:

@@ -61,8 +61,8 @@ def print_where(where: Where) -> str:
 
 def print_score(score: Score) -> str:
     """
-    >>> from shortlist.language.parser import parse_score
-    >>> print_score(parse_score("(-2)^2 - (-(2^2)) + (A*b)"))
+    >>> from shortlist.language.parser import parse_any_score
+    >>> print_score(parse_any_score("(-2)^2 - (-(2^2)) + (A*b)"))
     '(-2) ^ 2 - -2 ^ 2 + A * b'
     """
     match score:

@@ -133,12 +133,12 @@ Evaluate = Callable[[Subject], float]
 def expression(score: Score, vocabulary: Vocabulary) -> Evaluate:
     """What computes a score, or raises `Uncomputable`; the result may be infinite or not a number.
 
-    >>> from shortlist.language.parser import parse_score
+    >>> from shortlist.language.parser import parse_any_score
     >>> from shortlist.matching.values import Values
     >>> from shortlist.model.publication import Publication
     >>> flat = Publication(id="f", source="s", time=0, position=0, data={"price": 453, "size": 58})
-    >>> nearness = expression(parse_score("-distance(price: 450, size: 60 weight 2)"), Vocabulary())
-    >>> nearness(Subject(Values(Vocabulary()).of(flat)))
+    >>> nearness = parse_any_score("-distance(price: 450, size: 60 weight 2)")
+    >>> expression(nearness, Vocabulary())(Subject(Values(Vocabulary()).of(flat)))
     -5.0
     """
     match score:

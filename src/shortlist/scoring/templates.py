@@ -128,9 +128,9 @@ class Template(NamedTuple):
 def templated(score: Score, vocabulary: Vocabulary) -> tuple[Template, tuple[Parameter, ...]]:
     """What a score shares with others of its shape, and what is its own.
 
-    >>> from shortlist.language.parser import parse_score
-    >>> template, parameters = templated(parse_score("2 * rent + 5"), Vocabulary())
-    >>> template == templated(parse_score("7 * rent + 1"), Vocabulary())[0], parameters
+    >>> from shortlist.language.parser import parse_any_score
+    >>> template, parameters = templated(parse_any_score("2 * rent + 5"), Vocabulary())
+    >>> template == templated(parse_any_score("7 * rent + 1"), Vocabulary())[0], parameters
     (True, (2.0, 5.0))
     """
     match score:
