@@ -2,6 +2,7 @@
 
 import sys
 from collections.abc import Callable, Iterable, Iterator, Mapping
+from contextlib import suppress
 from dataclasses import fields, replace
 from functools import lru_cache, partial
 from typing import Any, Literal, TypeVar, cast, get_args
@@ -271,10 +272,8 @@ class Documents:
         return replace(noun, **{name: getattr(part, name) for name in names})
 
     def _attribute(self, path: Path, label: str, declaration: object) -> Attribute:
-        def check(attribute: Attribute) -> Iterable[Problem]:
-            return check_attribute(path, attribute)
-
         declared = {} if declaration is None else declaration
+        check = partial(check_attribute, path)
         attribute = self._read(Attribute, lambda: label, declared, check)
         return _benefit_of_doubt(declared) if attribute is None else attribute
 
@@ -322,8 +321,10 @@ class Documents:
         try:
             made: Noun = ADAPTERS[noun].validate_python(given)
         except ValidationError as error:
-            rest = readable_part(given, error, noun)
-            problems = [*shape_problems(error, noun), *_further(noun, rest, check)]
+            problems = shape_problems(error, noun)
+            with suppress(ValidationError):  # what else is wrong, beside what cannot be read
+                rest = ADAPTERS[noun].validate_python(readable_part(given, error, noun))
+                problems += check(rest)
         else:
             problems = list(check(made))
             if not problems:
@@ -348,15 +349,6 @@ def _path(name: object) -> Path:
     if not isinstance(name, str):
         raise ValueError("expected a name, in quotes where it looks like something else")
     return parse_path(name)
-
-
-def _further(noun: type, rest: object, check: Check) -> list[Problem]:
-    """What else is wrong, beside the fields that cannot be read."""
-    try:
-        made = ADAPTERS[noun].validate_python(rest)
-    except ValidationError:
-        return []
-    return list(check(made))
 
 
 UNREADABLE = with_any_terms(Vocabulary())

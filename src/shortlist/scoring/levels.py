@@ -14,7 +14,9 @@ def preference_cycle(prefers: Preferences) -> list[str] | None:
     >>> preference_cycle([("a", "b"), ("a", "c")]) is None
     True
     """
-    sorter = _sorter(prefers)
+    sorter: TopologicalSorter[str] = TopologicalSorter()
+    for winner, loser in prefers:
+        sorter.add(loser, winner)
     try:
         sorter.prepare()
     except CycleError as error:
@@ -32,18 +34,11 @@ def levels(prefers: Preferences, present: Collection[str]) -> dict[str, int]:
     >>> levels([("a", "b"), ("b", "c"), ("x", "a")], ["a", "b", "c", "d"])
     {'a': 1, 'b': 2, 'c': 3, 'd': 1}
     """
-    pairs = [pair for pair in prefers if pair[0] in present and pair[1] in present]
-    better: dict[str, list[str]] = {subscription: [] for subscription in present}
-    for winner, loser in pairs:
-        better[loser].append(winner)
-    found: dict[str, int] = {}
-    for subscription in _sorter(pairs).static_order():
-        found[subscription] = 1 + max((found[winner] for winner in better[subscription]), default=0)
-    return {subscription: found.get(subscription, 1) for subscription in sorted(present)}
-
-
-def _sorter(prefers: Preferences) -> TopologicalSorter[str]:
-    sorter: TopologicalSorter[str] = TopologicalSorter()
+    better: dict[str, list[str]] = {subscription: [] for subscription in sorted(present)}
     for winner, loser in prefers:
-        sorter.add(loser, winner)
-    return sorter
+        if winner in better and loser in better:
+            better[loser].append(winner)
+    found: dict[str, int] = {}
+    for subscription in TopologicalSorter(better).static_order():
+        found[subscription] = 1 + max((found[winner] for winner in better[subscription]), default=0)
+    return {subscription: found[subscription] for subscription in better}

@@ -53,7 +53,15 @@ class Numbering(Generic[Thing]):
     def take(self, thing: Thing, times: int = 1) -> int:
         number = self._numbers.get(thing)
         if number is None:
-            number = self._introduce(thing)
+            self.introduced += 1
+            if self._free:
+                number = self._free.pop()
+                self.things[number] = thing
+            else:
+                number = len(self.things)
+                self.things.append(thing)
+                self._uses.append(0)
+            self._numbers[thing] = number
         self._uses[number] += times
         return number
 
@@ -82,18 +90,6 @@ class Numbering(Generic[Thing]):
         self._numbers = {thing: n for n, thing in enumerate(self.things) if thing is not None}
         self._uses, self._free = saved["uses"].tolist(), saved["free"].tolist()
         self.introduced = saved["introduced"]
-
-    def _introduce(self, thing: Thing) -> int:
-        self.introduced += 1
-        if self._free:
-            number = self._free.pop()
-            self.things[number] = thing
-        else:
-            number = len(self.things)
-            self.things.append(thing)
-            self._uses.append(0)
-        self._numbers[thing] = number
-        return number
 
 
 class Spans:

@@ -361,13 +361,9 @@ def time_of(content: Bytes, at: int, stop: int) -> int:
         or content[at + 16] != COLON
     ):
         return NEVER
-    year, month, day = (
-        _digits(content, at, 4),
-        _digits(content, at + 5, 2),
-        _digits(content, at + 8, 2),
-    )
-    hour, minute = _digits(content, at + 11, 2), _digits(content, at + 14, 2)
-    second = _digits(content, at + 17, 2)
+    year, month = _digits(content, at, 4), _digits(content, at + 5, 2)
+    day, hour = _digits(content, at + 8, 2), _digits(content, at + 11, 2)
+    minute, second = _digits(content, at + 14, 2), _digits(content, at + 17, 2)
     micros = 0
     if length > 20:
         micros = _digits(content, at + 20, length - 21)
