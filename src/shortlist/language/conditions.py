@@ -22,6 +22,7 @@ import re
 from collections.abc import Sequence
 from itertools import pairwise
 
+from shortlist.language import tree
 from shortlist.language.errors import LanguageError
 from shortlist.language.reader import (
     MORE,
@@ -43,24 +44,6 @@ from shortlist.language.reader import (
     time_of,
     token,
     word,
-)
-from shortlist.language.tree import (
-    And,
-    AroundTerm,
-    Between,
-    Comparison,
-    Exists,
-    FuzzyTerm,
-    Hedge,
-    In,
-    Is,
-    NamedTerm,
-    Or,
-    Predicate,
-    Scalar,
-    TextMatch,
-    TrapezoidTerm,
-    Where,
 )
 from shortlist.model.paths import Path
 from shortlist.model.settings import Limits
@@ -115,18 +98,18 @@ class ConditionReader(Reader):
         self.after: Token | None = None
         """What stands behind the last condition, if it may stand there."""
 
-    def read(self) -> Where:
+    def read(self) -> tree.Where:
         where = self._condition(negated=False, depth=0)
         if self.after is None or self.after.lastgroup != "end":
             raise self.unexpected("'and'", "'or'", "the end of the text")
         self.check_levels()
         return where
 
-    def _condition(self, negated: bool, depth: int) -> Where:
+    def _condition(self, negated: bool, depth: int) -> tree.Where:
         """What follows it is `after`. `depth` counts parentheses and negations alone: `and` and
         `or` are not known yet."""
-        either, both = (And, Or) if negated else (Or, And)
-        alternatives: list[Where] = []
+        either, both = (tree.And, tree.Or) if negated else (tree.Or, tree.And)
+        alternatives: list[tree.Where] = []
         operands = [self._operand(negated, depth)]
         levels, outer = self.levels, NO_LEVELS
         while after := CONNECTIVE.match(self.text, self.at):
@@ -151,7 +134,7 @@ class ConditionReader(Reader):
         self.levels = (outer[0], *outer)
         return either((*alternatives, *operands))
 
-    def _operand(self, negated: bool, depth: int) -> Where:
+    def _operand(self, negated: bool, depth: int) -> tree.Where:
         inversions = NO_LEVELS
         while True:
             found = OPERAND.match(self.text, self.at)
@@ -180,7 +163,7 @@ class ConditionReader(Reader):
             raise fault(f"at most {allowed} predicates are allowed", found)
         return self._predicate(found, negated)
 
-    def _predicate(self, found: Token, negated: bool) -> Predicate:
+    def _predicate(self, found: Token, negated: bool) -> tree.Predicate:
         name, operator = found.group("path", "compare")
         path = path_of(name)
         if operator:
@@ -189,24 +172,24 @@ class ConditionReader(Reader):
                 operator = "!="
             elif isinstance(value, bool) and operator not in ("=", "!="):
                 raise _boolean_fault(found)
-            return Comparison(path, operator, value, negated)  # type: ignore[arg-type]
+            return tree.Comparison(path, operator, value, negated)  # type: ignore[arg-type]
         between, member, is_inverted = found.group("between", "member", "range_inverted")
         if between:
             low = self._value(found, path)
             last = self.take(UPPER_END, "'and'")
             high = self._value(last, path)
             _check_types((low, high), (found, last))
-            return Between(path, low, high, negated != bool(is_inverted))
+            return tree.Between(path, low, high, negated != bool(is_inverted))
         if member:
-            return In(path, self._values(found, path), negated != bool(is_inverted))
+            return tree.In(path, self._values(found, path), negated != bool(is_inverted))
         match found.lastgroup:
             case "text":
                 operator = " ".join(found["text"].lower().split())
                 text = text_of(self.take(TEXT, "a string in single quotes")["string"])
                 negated = negated != bool(found["text_inverted"])
-                return TextMatch(path, operator, text, negated)  # type: ignore[arg-type]
+                return tree.TextMatch(path, operator, text, negated)  # type: ignore[arg-type]
             case "exists":
-                return Exists(path, negated)
+                return tree.Exists(path, negated)
             case "fuzzy":
                 return self._fuzzy(name, path, negated)
             case "no_list":
@@ -215,7 +198,7 @@ class ConditionReader(Reader):
                 raise self.unexpected(*INVERTIBLE_VERBS)
         raise self.unexpected(*VERBS)
 
-    def _value(self, found: Token, path: Path) -> Scalar:
+    def _value(self, found: Token, path: Path) -> tree.Scalar:
         """A literal; where the attribute is a time a plain string tells one, too."""
         match found.lastgroup:
             case "number":
@@ -233,7 +216,7 @@ class ConditionReader(Reader):
                 raise self.unexpected("a string in single quotes")
         raise self.unexpected(A_VALUE)
 
-    def _values(self, found: Token, path: Path) -> tuple[Scalar, ...]:
+    def _values(self, found: Token, path: Path) -> tuple[tree.Scalar, ...]:
         values = [self._value(found, path)]
         places = [found]
         while (found := self.take(NEXT_VALUE, "','", "')'")).lastgroup != "close":
@@ -242,27 +225,27 @@ class ConditionReader(Reader):
         _check_types(values, places)
         return tuple(values)
 
-    def _fuzzy(self, name: str, path: Path, negated: bool) -> Is:
+    def _fuzzy(self, name: str, path: Path, negated: bool) -> tree.Is:
         if self.accept(INVERTED, "'not'"):
             negated = not negated
-        hedges: list[Hedge] = []
+        hedges: list[tree.Hedge] = []
         while (found := self.take(TERM, "'very'", "'somewhat'", "a term"))["hedge"]:
             hedges.append(found["hedge"].lower())  # type: ignore[arg-type]
         term = self._inline(found) if found["shape"] else self._named(name, path, found)
         thresholds = self._thresholds() if self.accept(OPEN, "'('") else {}
-        return Is(path, term, tuple(hedges), negated, **thresholds)
+        return tree.Is(path, term, tuple(hedges), negated, **thresholds)
 
-    def _named(self, attribute: str, path: Path, found: Token) -> NamedTerm:
+    def _named(self, attribute: str, path: Path, found: Token) -> tree.NamedTerm:
         (name,) = path_of(found["name"])
         terms = self.vocabulary.of(path).terms
         if name in terms:
-            return NamedTerm(name)
+            return tree.NamedTerm(name)
         hint = f"its terms are {listed(name, terms)}" if terms else "the vocabulary gives it none"
         if name.lower() == "null":
             hint = f"write not {shown(attribute)} exists to ask for its absence"
         raise fault(f"'{shown(name)}' is not a term of '{shown(attribute)}'; {hint}", found)
 
-    def _inline(self, found: Token) -> FuzzyTerm:
+    def _inline(self, found: Token) -> tree.FuzzyTerm:
         self.take(OPEN, "'('")
         numbers: list[float | None] = []
         places: list[Token] = []
@@ -280,7 +263,9 @@ class ConditionReader(Reader):
         if found_fault := check(numbers):
             at, message = found_fault
             raise fault(message, places[at])
-        return TrapezoidTerm(tuple(numbers)) if kind == "trapezoid" else AroundTerm(*numbers)  # type: ignore[arg-type]
+        if kind == "trapezoid":
+            return tree.TrapezoidTerm(tuple(numbers))  # type: ignore[arg-type]
+        return tree.AroundTerm(*numbers)  # type: ignore[arg-type]
 
     def _thresholds(self) -> dict[str, float]:
         limits: dict[str, float] = {}
@@ -297,7 +282,7 @@ class ConditionReader(Reader):
                 return limits
 
 
-def _check_types(values: Sequence[Scalar], places: Sequence[Token]) -> None:
+def _check_types(values: Sequence[tree.Scalar], places: Sequence[Token]) -> None:
     """Values that stand together are of one type, and no booleans."""
     first = type(values[0])
     for value, place in zip(values, places, strict=True):

@@ -2,36 +2,8 @@
 
 from typing import assert_never
 
+from shortlist.language import tree
 from shortlist.language.scores import BINDING, SIGNED
-from shortlist.language.tree import (
-    And,
-    Arithmetic,
-    AroundTerm,
-    AttributeValue,
-    Axis,
-    Between,
-    Call,
-    Comparison,
-    Cosine,
-    Degree,
-    Distance,
-    Exists,
-    FuzzyTerm,
-    In,
-    Is,
-    NamedTerm,
-    Negate,
-    Number,
-    OfSubscription,
-    Or,
-    Predicate,
-    Relevance,
-    Scalar,
-    Score,
-    TextMatch,
-    TrapezoidTerm,
-    Where,
-)
 from shortlist.model.paths import Path, format_path
 from shortlist.model.times import Instant, format_time
 
@@ -43,7 +15,7 @@ SUBSCRIPTION = frozenset({"subscription"})
 ATOM = 5
 
 
-def print_where(where: Where) -> str:
+def print_where(where: tree.Where) -> str:
     """Parentheses stand only where the tree would change without them.
 
     >>> from shortlist.language.parser import parse_where
@@ -51,91 +23,91 @@ def print_where(where: Where) -> str:
     "not a != 1 and (b not in (1, 2) or not c = 'x')"
     """
     match where:
-        case And(operands):
-            return " and ".join([_inside(part, And | Or) for part in operands])
-        case Or(operands):
-            return " or ".join([_inside(part, Or) for part in operands])
+        case tree.And(operands):
+            return " and ".join([_inside(part, tree.And | tree.Or) for part in operands])
+        case tree.Or(operands):
+            return " or ".join([_inside(part, tree.Or) for part in operands])
         case _:
             return _predicate(where)
 
 
-def print_score(score: Score) -> str:
+def print_score(score: tree.Score) -> str:
     """
     >>> from shortlist.language.parser import parse_any_score
     >>> print_score(parse_any_score("(-2)^2 - (-(2^2)) + (A*b)"))
     '(-2) ^ 2 - -2 ^ 2 + A * b'
     """
     match score:
-        case Number(value):
+        case tree.Number(value):
             return _number(value)
-        case AttributeValue(path):
+        case tree.AttributeValue(path):
             return _attribute(path, DEGREES if len(path) == 1 else frozenset())
-        case Degree(name):
+        case tree.Degree(name):
             return name
-        case OfSubscription(name, key):
+        case tree.OfSubscription(name, key):
             return f"subscription.{name}" + ("" if key is None else f".{format_path((key,))}")
-        case Negate(operand):
+        case tree.Negate(operand):
             return f"-{_operand(operand, SIGNED)}"
-        case Arithmetic():
+        case tree.Arithmetic():
             return _arithmetic(score)
-        case Call(function, arguments):
+        case tree.Call(function, arguments):
             return f"{function}({', '.join([print_score(part) for part in arguments])})"
-        case Distance(kind, axes):
+        case tree.Distance(kind, axes):
             return f"{kind}({', '.join([_axis(axis) for axis in axes])})"
-        case Relevance(path, query):
+        case tree.Relevance(path, query):
             return f"relevance({_attribute(path)}, {_text(query)})"
-        case Cosine(path, vector):
+        case tree.Cosine(path, vector):
             return f"cosine({_attribute(path)}, [{', '.join([_number(part) for part in vector])}])"
         case _:
             assert_never(score)
 
 
-def _inside(where: Where, levels: object) -> str:
+def _inside(where: tree.Where, levels: object) -> str:
     text = print_where(where)
     return f"({text})" if isinstance(where, levels) else text  # type: ignore[arg-type]
 
 
-def _predicate(predicate: Predicate) -> str:
+def _predicate(predicate: tree.Predicate) -> str:
     name = format_path(predicate.path, NOT if len(predicate.path) == 1 else frozenset())
     before, between = ("not ", " not") if predicate.negated else ("", "")
     match predicate:
-        case Comparison(_, operator, value):
+        case tree.Comparison(_, operator, value):
             return f"{before}{name} {operator} {_scalar(value)}"
-        case In(_, values):
+        case tree.In(_, values):
             return f"{name}{between} in ({', '.join([_scalar(value) for value in values])})"
-        case Between(_, low, high):
+        case tree.Between(_, low, high):
             return f"{name}{between} between {_scalar(low)} and {_scalar(high)}"
-        case TextMatch(_, operator, text):
+        case tree.TextMatch(_, operator, text):
             return f"{name}{between} {operator} {_text(text)}"
-        case Exists():
+        case tree.Exists():
             return f"{before}{name} exists"
-        case Is(_, term, hedges):
+        case tree.Is(_, term, hedges):
             words = "".join([f" {hedge}" for hedge in hedges])
             return f"{name} is{between}{words} {_term(term)}{_thresholds(predicate)}"
         case _:
             assert_never(predicate)
 
 
-def _term(term: FuzzyTerm) -> str:
+def _term(term: tree.FuzzyTerm) -> str:
     match term:
-        case NamedTerm(name):
+        case tree.NamedTerm(name):
             return format_path((name,), TERM_WORDS)
-        case TrapezoidTerm(corners):
+        case tree.TrapezoidTerm(corners):
             ends = ["null" if corner is None else _number(corner) for corner in corners]
             return f"trapezoid({', '.join(ends)})"
-        case AroundTerm(centre, spread):
+        case tree.AroundTerm(centre, spread):
             return f"around({_number(centre)}, {_number(spread)})"
         case _:
             assert_never(term)
 
 
-def _thresholds(predicate: Is) -> str:
+def _thresholds(predicate: tree.Is) -> str:
     degrees = (("possibility", predicate.possibility), ("necessity", predicate.necessity))
     given = [f"{name} >= {_number(value)}" for name, value in degrees if value is not None]
     return f" ({', '.join(given)})" if given else ""
 
 
-def _scalar(value: Scalar) -> str:
+def _scalar(value: tree.Scalar) -> str:
     match value:
         case bool():
             return "true" if value else "false"
@@ -169,28 +141,28 @@ def _attribute(path: Path, reserved: frozenset[str] = frozenset()) -> str:
     return ".".join([first, *[format_path((key,)) for key in path[1:]]])
 
 
-def _axis(axis: Axis) -> str:
+def _axis(axis: tree.Axis) -> str:
     weight = "" if axis.weight == 1 else f" weight {_number(axis.weight)}"
     return f"{_attribute(axis.path)}: {_number(axis.value)}{weight}"
 
 
-def _arithmetic(score: Arithmetic) -> str:
+def _arithmetic(score: tree.Arithmetic) -> str:
     binding = BINDING[score.operator]
     left, right = (ATOM, SIGNED) if score.operator == "^" else (binding, binding + 1)
     return f"{_operand(score.left, left)} {score.operator} {_operand(score.right, right)}"
 
 
-def _operand(score: Score, tightness: int) -> str:
+def _operand(score: tree.Score, tightness: int) -> str:
     """In parentheses if it binds less tightly than its place needs."""
     text = print_score(score)
     return f"({text})" if _binding(score) < tightness else text
 
 
-def _binding(score: Score) -> int:
+def _binding(score: tree.Score) -> int:
     match score:
-        case Arithmetic(operator):
+        case tree.Arithmetic(operator):
             return BINDING[operator]
-        case Negate():
+        case tree.Negate():
             return SIGNED
         case _:
             return ATOM

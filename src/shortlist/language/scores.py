@@ -13,6 +13,7 @@ from collections.abc import Set
 from functools import lru_cache
 from typing import NamedTuple
 
+from shortlist.language import tree
 from shortlist.language.reader import (
     CLOSE,
     END,
@@ -34,20 +35,6 @@ from shortlist.language.reader import (
     text_of,
     token,
     word,
-)
-from shortlist.language.tree import (
-    Arithmetic,
-    AttributeValue,
-    Axis,
-    Call,
-    Cosine,
-    Degree,
-    Distance,
-    Negate,
-    Number,
-    OfSubscription,
-    Relevance,
-    Score,
 )
 from shortlist.model.paths import CONTEXT, EVENT_TIME, Path
 from shortlist.model.settings import Limits
@@ -72,7 +59,7 @@ FOUND = {
     "axis": "an axis such as price: 450",
     "vector": "a vector such as [1, 2]",
 }
-Content = Score | Axis | str | tuple[float, ...] | None
+Content = tree.Score | tree.Axis | str | tuple[float, ...] | None
 
 
 class Argument(NamedTuple):
@@ -84,7 +71,7 @@ class Argument(NamedTuple):
 
 
 @lru_cache(4_096)
-def read_score(text: str, limits: Limits, audience: bool = False) -> Score:
+def read_score(text: str, limits: Limits, audience: bool = False) -> tree.Score:
     """The tree of a score; an advertisement's is for its audience.
 
     >>> read_score("rating / 10", Limits())
@@ -102,13 +89,13 @@ class ScoreReader(Reader):
         super().__init__(text, limits)
         self.audience = audience
 
-    def read(self) -> Score:
+    def read(self) -> tree.Score:
         score = self._score(self.take(OPERAND, AN_OPERAND), binding=1, depth=0)
         self.take(END, "the end of the text")
         self.check_levels()
         return score
 
-    def _score(self, first: Token, binding: int, depth: int) -> Score:
+    def _score(self, first: Token, binding: int, depth: int) -> tree.Score:
         """What begins with a token, as far as operators bind at least as tightly as this."""
         left = self._operand(first, depth)
         while found := OPERATOR.match(self.text, self.at):
@@ -120,22 +107,22 @@ class ScoreReader(Reader):
             self.check_levels()
             levels = self.levels
             right = self._part(SIGNED if operator == "^" else tightness + 1, depth + 1)
-            left = Arithmetic(operator, left, right)  # type: ignore[arg-type]
+            left = tree.Arithmetic(operator, left, right)  # type: ignore[arg-type]
             self.levels = (levels[0], *merged(levels, self.levels))
         self.decline(OPERATORS)
         return left
 
-    def _part(self, binding: int, depth: int) -> Score:
+    def _part(self, binding: int, depth: int) -> tree.Score:
         first = self.take(OPERAND, AN_OPERAND)
         self.check_depth(depth, start_of(first))
         return self._score(first, binding, depth)
 
-    def _operand(self, first: Token, depth: int) -> Score:
+    def _operand(self, first: Token, depth: int) -> tree.Score:
         start = start_of(first)
         match first.lastgroup:
             case "number":
                 self.levels = (start,)
-                return Number(number_of(first))
+                return tree.Number(number_of(first))
             case "path":
                 if self.accept(OPEN, "'('"):
                     return self._call(first, depth)
@@ -145,11 +132,11 @@ class ScoreReader(Reader):
                 score = self._part(1, depth + 1)
                 self.take(CLOSE, "')'")
             case _:
-                score = Negate(self._part(SIGNED, depth + 1))
+                score = tree.Negate(self._part(SIGNED, depth + 1))
         self.levels = (start, *self.levels)
         return score
 
-    def _name(self, first: Token) -> Score:
+    def _name(self, first: Token) -> tree.Score:
         name = first["path"]
         word = name.lower()
         if word in ("possibility", "necessity"):
@@ -159,18 +146,18 @@ class ScoreReader(Reader):
                     f'written "{name}")',
                     first,
                 )
-            return Degree(word)  # type: ignore[arg-type]
+            return tree.Degree(word)  # type: ignore[arg-type]
         path = path_of(name)
         if self._is_of_subscription(name, path):
             return _of_subscription(first, path)
         if path in CONTEXT:
             raise fault(f"'{shown(name)}' is not a number", first)
-        return AttributeValue(path)
+        return tree.AttributeValue(path)
 
     def _is_of_subscription(self, name: str, path: Path) -> bool:
         return self.audience and path[0] == "subscription" and not name.startswith('"')
 
-    def _call(self, name: Token, depth: int) -> Score:
+    def _call(self, name: Token, depth: int) -> tree.Score:
         function = name["path"].lower()
         if function not in PLAIN and function not in SPECIAL:
             known = listed(function, [*PLAIN, *SPECIAL])
@@ -214,15 +201,15 @@ class ScoreReader(Reader):
         self.check_depth(depth, start)
         return Argument("score", first, self._score(first, 1, depth))
 
-    def _axis(self, first: Token) -> Axis:
+    def _axis(self, first: Token) -> tree.Axis:
         value, weight = self.signed_number(), 1.0
         if self.accept(WEIGHT, "'weight'"):
             weight = self.signed_number()
             if weight < 0:
                 raise fault("a weight must not be negative", self.last)
-        return Axis(self._attribute(first, "number", CONTEXT), value, weight)
+        return tree.Axis(self._attribute(first, "number", CONTEXT), value, weight)
 
-    def _plain_call(self, function: str, name: Token, arguments: list[Argument]) -> Call:
+    def _plain_call(self, function: str, name: Token, arguments: list[Argument]) -> tree.Call:
         if function in ("min", "max"):
             if not arguments:
                 raise fault(f"{function} takes one number or more", name)
@@ -233,25 +220,25 @@ class ScoreReader(Reader):
             if kind in FOUND:
                 raise fault(f"{function} takes numbers, found {FOUND[kind]}", first)
             numbers.append(self._name(first) if content is None else content)
-        return Call(function, tuple(numbers))  # type: ignore[arg-type]
+        return tree.Call(function, tuple(numbers))  # type: ignore[arg-type]
 
-    def _distance(self, kind: str, name: Token, arguments: list[Argument]) -> Distance:
+    def _distance(self, kind: str, name: Token, arguments: list[Argument]) -> tree.Distance:
         if not arguments:
             raise fault(f"{kind} takes one axis or more, such as price: 450", name)
         for argument in arguments:
             if argument.kind != "axis":
                 raise fault(f"{kind} takes axes such as price: 450", argument.first)
-        return Distance(kind, tuple([argument.content for argument in arguments]))  # type: ignore[arg-type,misc]
+        return tree.Distance(kind, tuple([argument.content for argument in arguments]))  # type: ignore[arg-type,misc]
 
-    def _relevance(self, name: Token, arguments: list[Argument]) -> Relevance:
+    def _relevance(self, name: Token, arguments: list[Argument]) -> tree.Relevance:
         usage = "relevance takes an attribute and a string such as 'tim burton'"
         attribute, query = _pair(usage, "string", name, arguments)
-        return Relevance(self._attribute(attribute, "text", {EVENT_TIME}), query)  # type: ignore[arg-type]
+        return tree.Relevance(self._attribute(attribute, "text", {EVENT_TIME}), query)  # type: ignore[arg-type]
 
-    def _cosine(self, name: Token, arguments: list[Argument]) -> Cosine:
+    def _cosine(self, name: Token, arguments: list[Argument]) -> tree.Cosine:
         usage = "cosine takes an attribute and a vector such as [1, 2]"
         attribute, vector = _pair(usage, "vector", name, arguments)
-        return Cosine(self._attribute(attribute, "vector", CONTEXT), vector)  # type: ignore[arg-type]
+        return tree.Cosine(self._attribute(attribute, "vector", CONTEXT), vector)  # type: ignore[arg-type]
 
     def _attribute(self, found: Token, wanted: str, excluded: Set[Path]) -> Path:
         """The path that a token names, where it can only be an attribute of a publication."""
@@ -274,12 +261,12 @@ def _pair(usage: str, kind: str, name: Token, arguments: list[Argument]) -> tupl
     return arguments[0].first, arguments[1].content
 
 
-def _of_subscription(found: Token, path: Path) -> OfSubscription:
+def _of_subscription(found: Token, path: Path) -> tree.OfSubscription:
     match path:
         case (_, "score" | "volume" as name):
-            return OfSubscription(name)
+            return tree.OfSubscription(name)
         case (_, "profile", key):
-            return OfSubscription("profile", key)
+            return tree.OfSubscription("profile", key)
     raise fault(
         "expected subscription.score, subscription.volume or subscription.profile.NAME, "
         f"found '{shown(found['path'])}' (an attribute of that name starts with \"subscription\")",

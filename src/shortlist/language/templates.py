@@ -5,22 +5,9 @@ from dataclasses import dataclass, replace
 from math import inf
 from typing import assert_never
 
+from shortlist.language import tree
 from shortlist.language.parser import parse_where
 from shortlist.language.reader import parted, text_of
-from shortlist.language.tree import (
-    And,
-    Between,
-    Comparison,
-    Exists,
-    In,
-    Is,
-    Or,
-    Predicate,
-    Scalar,
-    TextMatch,
-    Where,
-    predicates,
-)
 from shortlist.model.settings import Limits
 from shortlist.model.times import Instant
 from shortlist.model.vocabulary import Vocabulary
@@ -40,16 +27,16 @@ class Template:
     True
     """
 
-    where: Where
+    where: tree.Where
     """With 1 for each number, or -1 where it has that sign, and an empty text for each string."""
 
-    def filled(self, literals: Iterable[Literal]) -> Where:
+    def filled(self, literals: Iterable[Literal]) -> tree.Where:
         """The condition with these numbers, without their signs, and texts."""
         return _filled(self.where, iter(literals))
 
     def signs(self) -> Iterator[float]:
         """Of each literal that is a number, 1 or -1; of a text, 0."""
-        for predicate in predicates(self.where):
+        for predicate in tree.predicates(self.where):
             for value in values_of(predicate):
                 if not isinstance(value, bool):
                     yield value if isinstance(value, float) else 0.0
@@ -77,11 +64,11 @@ class Templates:
         self._seen: set[str] = set()
         """Shapes that have come at least once."""
 
-    def parse(self, text: str) -> Where:
+    def parse(self, text: str) -> tree.Where:
         """A condition that is like no other."""
         return parse_where(text, self.vocabulary, self._limits)
 
-    def read(self, text: str) -> tuple[Template, list[Literal]] | Where:
+    def read(self, text: str) -> tuple[Template, list[Literal]] | tree.Where:
         """A condition as a template and what fills it; or all of it, where what is right depends on
         its literals. A `LanguageError` says what is wrong with it."""
         shape, found = parted(text)
@@ -103,13 +90,13 @@ class Templates:
             self._keep(shape, self.parse(text))
         return self._known[shape]
 
-    def outline(self, text: str) -> Where:
+    def outline(self, text: str) -> tree.Where:
         """A condition that asks for the same attributes and types, in the same order, though its
         literals may be others."""
         read = self.read(text)
         return read[0].where if isinstance(read, tuple) else read
 
-    def _remember(self, shape: str, where: Where) -> None:
+    def _remember(self, shape: str, where: tree.Where) -> None:
         if shape not in self._seen:
             if len(self._seen) >= KEPT:
                 self._seen.clear()
@@ -117,68 +104,68 @@ class Templates:
         else:
             self._keep(shape, where)
 
-    def _keep(self, shape: str, where: Where) -> None:
+    def _keep(self, shape: str, where: tree.Where) -> None:
         if len(self._known) >= KEPT:
             self._known.clear()
-        has_holes = all(map(_has_holes, predicates(where)))
+        has_holes = all(map(_has_holes, tree.predicates(where)))
         limits = replace(self._limits, expression_length=max(len(shape), 1))
         outline = parse_where(shape, self.vocabulary, limits) if has_holes else None
         self._known[shape] = None if outline is None else Template(outline)
 
 
-def values_of(predicate: Predicate) -> Sequence[Scalar]:
+def values_of(predicate: tree.Predicate) -> Sequence[tree.Scalar]:
     """The literals of a predicate that is not fuzzy.
 
     >>> values_of(parse_where("rent between 500 and 900"))
     (500.0, 900.0)
     """
     match predicate:
-        case Comparison(value=value):
+        case tree.Comparison(value=value):
             return (value,)
-        case In(values=values):
+        case tree.In(values=values):
             return values
-        case Between(low=low, high=high):
+        case tree.Between(low=low, high=high):
             return low, high
-        case TextMatch(text=text):
+        case tree.TextMatch(text=text):
             return (text,)
-        case Exists() | Is():
+        case tree.Exists() | tree.Is():
             return ()
     assert_never(predicate)
 
 
-def _has_holes(predicate: Predicate) -> bool:
+def _has_holes(predicate: tree.Predicate) -> bool:
     """Whether every number or text may stand where it has one: terms have their own rules, and a
     text may be no time."""
     is_timed = any(isinstance(value, Instant) for value in values_of(predicate))
-    return not isinstance(predicate, Is) and not is_timed
+    return not isinstance(predicate, tree.Is) and not is_timed
 
 
-def _filled(where: Where, literals: Iterator[Literal]) -> Where:
+def _filled(where: tree.Where, literals: Iterator[Literal]) -> tree.Where:
     match where:
-        case And(operands) | Or(operands):
+        case tree.And(operands) | tree.Or(operands):
             return type(where)(tuple(_filled(operand, literals) for operand in operands))
-        case Is() | Exists():
+        case tree.Is() | tree.Exists():
             return where
     return with_values(where, [_with_sign(value, literals) for value in values_of(where)])
 
 
-def with_values(predicate: Predicate, values: Sequence[Scalar]) -> Predicate:
+def with_values(predicate: tree.Predicate, values: Sequence[tree.Scalar]) -> tree.Predicate:
     """The predicate with other literals, as many as it has."""
     match predicate:
-        case Comparison(path, operator, _, negated):
-            return Comparison(path, operator, values[0], negated)
-        case In(path, _, negated):
-            return In(path, tuple(values), negated)
-        case Between(path, _, _, negated):
-            return Between(path, values[0], values[1], negated)
-        case TextMatch(path, operator, _, negated):
-            return TextMatch(path, operator, str(values[0]), negated)
-        case Exists() | Is():
+        case tree.Comparison(path, operator, _, negated):
+            return tree.Comparison(path, operator, values[0], negated)
+        case tree.In(path, _, negated):
+            return tree.In(path, tuple(values), negated)
+        case tree.Between(path, _, _, negated):
+            return tree.Between(path, values[0], values[1], negated)
+        case tree.TextMatch(path, operator, _, negated):
+            return tree.TextMatch(path, operator, str(values[0]), negated)
+        case tree.Exists() | tree.Is():
             return predicate
     assert_never(predicate)
 
 
-def _with_sign(outlined: Scalar, literals: Iterator[Literal]) -> Scalar:
+def _with_sign(outlined: tree.Scalar, literals: Iterator[Literal]) -> tree.Scalar:
     if isinstance(outlined, bool):
         return outlined
     literal = next(literals)

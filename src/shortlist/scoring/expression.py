@@ -6,20 +6,7 @@ from dataclasses import dataclass, field
 from math import inf, nan
 
 from shortlist.fuzzy.degrees import Degrees
-from shortlist.language.tree import (
-    Arithmetic,
-    AttributeValue,
-    Axis,
-    Call,
-    Cosine,
-    Degree,
-    Distance,
-    Negate,
-    Number,
-    OfSubscription,
-    Relevance,
-    Score,
-)
+from shortlist.language import tree
 from shortlist.matching.values import Read
 from shortlist.model.paths import Path
 from shortlist.model.rounding import added
@@ -130,7 +117,7 @@ class Subject:
 Evaluate = Callable[[Subject], float]
 
 
-def expression(score: Score, vocabulary: Vocabulary) -> Evaluate:
+def expression(score: tree.Score, vocabulary: Vocabulary) -> Evaluate:
     """What computes a score, or raises `Uncomputable`; the result may be infinite or not a number.
 
     >>> from shortlist.language.parser import parse_any_score
@@ -142,39 +129,39 @@ def expression(score: Score, vocabulary: Vocabulary) -> Evaluate:
     -5.0
     """
     match score:
-        case Number(value):
+        case tree.Number(value):
             return lambda subject: value
-        case AttributeValue(path):
+        case tree.AttributeValue(path):
             return lambda subject: _number(subject.read, path)
-        case Degree(name):
+        case tree.Degree(name):
             return lambda subject: getattr(subject.degrees, name)
-        case OfSubscription(name, key):
+        case tree.OfSubscription(name, key):
             return _of_candidate(name, key)
-        case Negate(operand):
+        case tree.Negate(operand):
             inner = expression(operand, vocabulary)
             return lambda subject: -inner(subject)
-        case Arithmetic(operator, left, right):
+        case tree.Arithmetic(operator, left, right):
             compute = BINARY[operator]
             first, second = expression(left, vocabulary), expression(right, vocabulary)
             return lambda subject: compute(first(subject), second(subject))
-        case Call(function, arguments):
+        case tree.Call(function, arguments):
             call = FUNCTIONS[function]
             inners = [expression(argument, vocabulary) for argument in arguments]
             return lambda subject: call([inner(subject) for inner in inners])
-        case Distance(kind, axes):
+        case tree.Distance(kind, axes):
             return _distance(kind, axes)
-        case Relevance(path, query):
+        case tree.Relevance(path, query):
             return _relevance(path, query, vocabulary)
-        case Cosine(path, vector):
+        case tree.Cosine(path, vector):
             return _cosine(path, vector)
 
 
-def plain_number(score: Score) -> float | None:
+def plain_number(score: tree.Score) -> float | None:
     """The number that a score is, where it is nothing else: a subscriber's interest."""
     match score:
-        case Number(value):
+        case tree.Number(value):
             return value
-        case Negate(Number(value)):
+        case tree.Negate(tree.Number(value)):
             return -value
     return None
 
@@ -198,7 +185,7 @@ def _of_candidate(name: str, key: str | None) -> Evaluate:
     return evaluate
 
 
-def _distance(kind: str, axes: tuple[Axis, ...]) -> Evaluate:
+def _distance(kind: str, axes: tuple[tree.Axis, ...]) -> Evaluate:
     def offsets(subject: Subject) -> list[float]:
         return [axis.weight * abs(_number(subject.read, axis.path) - axis.value) for axis in axes]
 

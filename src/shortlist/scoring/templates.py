@@ -7,21 +7,8 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from shortlist.language import tree
 from shortlist.language.parser import parse_any_score
-from shortlist.language.tree import (
-    Arithmetic,
-    AttributeValue,
-    Axis,
-    Call,
-    Cosine,
-    Degree,
-    Distance,
-    Negate,
-    Number,
-    OfSubscription,
-    Relevance,
-    Score,
-)
 from shortlist.matching.arrays import Floats, Ints, Longs, picked
 from shortlist.matching.index.storage import Parts
 from shortlist.model.paths import Path
@@ -47,7 +34,7 @@ FUNCTIONS = {
 }
 DEGREES = {"possibility": Operation.POSSIBILITY, "necessity": Operation.NECESSITY}
 NEAREST = {"distance": Kind.NEAREST, "max_distance": Kind.NEAREST_AT_WORST}
-WHOLE = {Relevance: Kind.RELEVANCE, Cosine: Kind.COSINE}
+WHOLE = {tree.Relevance: Kind.RELEVANCE, tree.Cosine: Kind.COSINE}
 
 
 class Instruction(NamedTuple):
@@ -125,7 +112,7 @@ class Template(NamedTuple):
             yield top
 
 
-def templated(score: Score, vocabulary: Vocabulary) -> tuple[Template, tuple[Parameter, ...]]:
+def templated(score: tree.Score, vocabulary: Vocabulary) -> tuple[Template, tuple[Parameter, ...]]:
     """What a score shares with others of its shape, and what is its own.
 
     >>> from shortlist.language.parser import parse_any_score
@@ -134,7 +121,7 @@ def templated(score: Score, vocabulary: Vocabulary) -> tuple[Template, tuple[Par
     (True, (2.0, 5.0))
     """
     match score:
-        case Negate(Distance(kind, axes)):
+        case tree.Negate(tree.Distance(kind, axes)):
             return _joined(NEAREST[kind], map(_offset, axes))
     return _joined(WHOLE.get(type(score), Kind.GENERAL), _steps(score, vocabulary))
 
@@ -144,46 +131,46 @@ def _joined(kind: Kind, steps: Iterator[Step]) -> tuple[Template, tuple[Paramete
     return Template(kind, instructions), tuple(chain.from_iterable(parameters))
 
 
-def _steps(score: Score, vocabulary: Vocabulary) -> Iterator[Step]:
+def _steps(score: tree.Score, vocabulary: Vocabulary) -> Iterator[Step]:
     """Operands first, in the order in which the plain evaluation takes them."""
     match score:
-        case Number(value):
+        case tree.Number(value):
             yield Instruction(Operation.CONSTANT), (value,)
-        case AttributeValue(path):
+        case tree.AttributeValue(path):
             yield Instruction(Operation.ATTRIBUTE, path), ()
-        case Degree(name):
+        case tree.Degree(name):
             yield Instruction(DEGREES[name]), ()
-        case Negate(operand):
+        case tree.Negate(operand):
             yield from _steps(operand, vocabulary)
             yield Instruction(Operation.NEGATE), ()
-        case Arithmetic(operator, left, right):
+        case tree.Arithmetic(operator, left, right):
             yield from _steps(left, vocabulary)
             yield from _steps(right, vocabulary)
             yield Instruction(ARITHMETIC[operator]), ()
-        case Call("min" | "max" as function, (first, *others)):
+        case tree.Call("min" | "max" as function, (first, *others)):
             yield from _steps(first, vocabulary)
             for other in others:
                 yield from _steps(other, vocabulary)
                 yield Instruction(FUNCTIONS[function]), ()
-        case Call(function, (operand,)):
+        case tree.Call(function, (operand,)):
             yield from _steps(operand, vocabulary)
             yield Instruction(FUNCTIONS[function]), ()
-        case Distance(kind, axes):
+        case tree.Distance(kind, axes):
             yield from _distance(kind, axes)
-        case Relevance(path, query):
+        case tree.Relevance(path, query):
             weights = term_weights(query, vocabulary.of(path).idf)
             parameters: list[Parameter] = [math.hypot(*weights.values())]
             for word, weight in weights.items():
                 parameters += [Term(path, word), weight]
             yield Instruction(Operation.RELEVANCE, path, len(weights)), tuple(parameters)
-        case Cosine(path, vector):
+        case tree.Cosine(path, vector):
             length = math.hypot(*vector)
             yield Instruction(Operation.COSINE, path, len(vector)), (length, *vector)
-        case OfSubscription():
+        case tree.OfSubscription():
             raise ValueError("only an advertisement's score asks about a subscription")
 
 
-def _distance(kind: str, axes: tuple[Axis, ...]) -> Iterator[Step]:
+def _distance(kind: str, axes: tuple[tree.Axis, ...]) -> Iterator[Step]:
     squared = kind == "distance"
     for number, axis in enumerate(axes):
         yield _offset(axis)
@@ -195,7 +182,7 @@ def _distance(kind: str, axes: tuple[Axis, ...]) -> Iterator[Step]:
         yield Instruction(Operation.ROOT), ()
 
 
-def _offset(axis: Axis) -> Step:
+def _offset(axis: tree.Axis) -> Step:
     return Instruction(Operation.OFFSET, axis.path), (axis.value, axis.weight)
 
 
