@@ -7,7 +7,7 @@ import pytest
 
 from shortlist.language.parser import parse_where
 from shortlist.language.printer import print_where
-from shortlist.language.templates import Templates, values_of, with_values
+from shortlist.language.templates import Template, Templates, values_of
 from shortlist.language.tree import (
     Between,
     Comparison,
@@ -66,7 +66,6 @@ def test_a_text_of_a_known_shape_is_read_as_the_parser_reads_it(form):
         assert where == parse_where(text)
         assert isinstance(where, form)
         assert parse_where(print_where(where)) == where
-        assert with_values(where, values_of(where)) == where
 
 
 @every_form
@@ -96,4 +95,4 @@ def test_a_form_that_templates_do_not_know_is_refused():
     with pytest.raises(AssertionError, match="Unknown"):
         values_of(Unknown())
     with pytest.raises(AssertionError, match="Unknown"):
-        with_values(Unknown(), [])
+        Template(Unknown()).filled([])

@@ -195,8 +195,7 @@ class Roster:
                 self._templates.outline(noun.where)
         except LanguageError as error:
             label = labelled(kind, {"id": noun.id})
-            where = Problem(id=label, field="where", column=error.column, message=error.message)
-            return str(where)
+            return str(Problem(id=label, field="where", column=error.column, message=error.message))
         return None
 
     def concerned(self, command: Define) -> Users:

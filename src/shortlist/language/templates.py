@@ -144,25 +144,19 @@ def _filled(where: tree.Where, literals: Iterator[Literal]) -> tree.Where:
     match where:
         case tree.And(operands) | tree.Or(operands):
             return type(where)(tuple(_filled(operand, literals) for operand in operands))
-        case tree.Is() | tree.Exists():
-            return where
-    return with_values(where, [_with_sign(value, literals) for value in values_of(where)])
-
-
-def with_values(predicate: tree.Predicate, values: Sequence[tree.Scalar]) -> tree.Predicate:
-    """The predicate with other literals, as many as it has."""
-    match predicate:
-        case tree.Comparison(path, operator, _, negated):
-            return tree.Comparison(path, operator, values[0], negated)
-        case tree.In(path, _, negated):
-            return tree.In(path, tuple(values), negated)
-        case tree.Between(path, _, _, negated):
-            return tree.Between(path, values[0], values[1], negated)
+        case tree.Comparison(path, operator, value, negated):
+            return tree.Comparison(path, operator, _with_sign(value, literals), negated)
+        case tree.In(path, values, negated):
+            found = [_with_sign(value, literals) for value in values]
+            return tree.In(path, tuple(found), negated)
+        case tree.Between(path, low, high, negated):
+            low, high = _with_sign(low, literals), _with_sign(high, literals)
+            return tree.Between(path, low, high, negated)
         case tree.TextMatch(path, operator, _, negated):
-            return tree.TextMatch(path, operator, str(values[0]), negated)
+            return tree.TextMatch(path, operator, str(next(literals)), negated)
         case tree.Exists() | tree.Is():
-            return predicate
-    assert_never(predicate)
+            return where
+    assert_never(where)
 
 
 def _with_sign(outlined: tree.Scalar, literals: Iterator[Literal]) -> tree.Scalar:

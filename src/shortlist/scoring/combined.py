@@ -10,7 +10,6 @@ from shortlist.matching.blocks import Bools, Floats, Ints, Longs
 from shortlist.matching.index.names import NameColumn
 from shortlist.matching.index.storage import Parts
 from shortlist.model.policy import Policy, policies_of
-from shortlist.model.remembering import Remembered
 from shortlist.model.shortlist import Combine, Shortlist
 from shortlist.model.subscription import Subscription
 from shortlist.scoring.blocks import Arrivals
@@ -195,14 +194,13 @@ class BlockCombining:
 
     def _catch_up(self) -> None:
         """Writes down the members of shortlists that have changed."""
-        asks = Remembered(asks_for_sets)
         for name in self._changed:
             members = self._scoring.members.get(name)
             if members:
                 known, shortlist = self._scoring.shortlists[name], self._shortlists.number(name)
                 demands = Demands._make(with_length(each, shortlist + 1) for each in self._demands)
                 demands.hows[shortlist] = HOWS[known.combine]
-                demands.sets[shortlist] = asks(known.policy)
+                demands.sets[shortlist] = asks_for_sets(known.policy)
                 self._demands = demands
                 self._write_members(known, shortlist, sorted(members))
                 self._general.pop(shortlist, None)

@@ -5,6 +5,7 @@ Scores of one shape share a template: the same steps, each score with parameters
 
 import math
 from collections.abc import Sequence
+from typing import TypeVar
 
 import numpy as np
 
@@ -28,6 +29,7 @@ from shortlist.scoring.templates import (
     templated,
 )
 
+Arrays = TypeVar("Arrays", Stored, Posted)
 BY_NUMBER = ("templates", "starts", "least")
 """What is known of each subscription."""
 NUMBERED = ("numbers", "texts", "vectors", "terms")
@@ -58,10 +60,7 @@ class Postings:
         if terms <= self._rooms.size:
             return
         self._rooms = with_length(self._rooms, terms)
-        self.arrays = self.arrays._replace(
-            starts=with_length(self.arrays.starts, terms),
-            counts=with_length(self.arrays.counts, terms),
-        )
+        self.arrays = _grown(self.arrays, starts=terms, counts=terms)
 
     def add(self, term: int, subscription: int, weight: float) -> None:
         if self.arrays.counts[term] == self._rooms[term]:
@@ -99,10 +98,7 @@ class Postings:
         start, count = int(self.arrays.starts[term]), int(self.arrays.counts[term])
         room = max(1, 2 * count)
         place = self._spans.take(room)
-        self.arrays = self.arrays._replace(
-            subscriptions=with_length(self.arrays.subscriptions, self._spans.end),
-            weights=with_length(self.arrays.weights, self._spans.end),
-        )
+        self.arrays = _grown(self.arrays, subscriptions=self._spans.end, weights=self._spans.end)
         for array in (self.arrays.subscriptions, self.arrays.weights):
             array[place : place + count] = array[start : start + count]
         self.arrays.starts[term] = place
@@ -173,7 +169,8 @@ class StoredScores:
 
     def reserve(self, subscriptions: int, parameters: int) -> None:
         """Makes room for so many."""
-        self._make_room(**dict.fromkeys(BY_NUMBER, subscriptions), parameters=parameters)
+        room = dict.fromkeys(BY_NUMBER, subscriptions)
+        self.arrays = _grown(self.arrays, **room, parameters=parameters)
 
     def reorder(self, order: Longs, places: Longs) -> None:
         """Gives all subscriptions other numbers: who had each before, and the new one of each."""
@@ -264,8 +261,8 @@ class StoredScores:
                 for instruction, place in zip(template.instructions, template.places, strict=True)
             ]
             start = self._code.take(len(code))
-            self._make_room(kinds=number + 1, code_starts=number + 1, code_ends=number + 1)
-            self._make_room(code=self._code.end)
+            room = dict.fromkeys(("kinds", "code_starts", "code_ends"), number + 1)
+            self.arrays = _grown(self.arrays, **room, code=self._code.end)
             self.arrays.kinds[number] = template.kind
             self.arrays.code_starts[number] = start
             self.arrays.code_ends[number] = start + len(code)
@@ -292,10 +289,8 @@ class StoredScores:
         operation, path, size = instruction
         return operation, self._attributes(instruction).take(path) if path else 0, size
 
-    def _make_room(self, **lengths: int) -> None:
-        self.arrays = self.arrays._replace(
-            **{
-                name: with_length(getattr(self.arrays, name), length)
-                for name, length in lengths.items()
-            }
-        )
+
+def _grown(arrays: Arrays, **lengths: int) -> Arrays:
+    """The same with room for so many in each of some."""
+    items = lengths.items()
+    return arrays._replace(**{name: with_length(getattr(arrays, name), n) for name, n in items})
