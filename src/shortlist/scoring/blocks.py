@@ -175,7 +175,9 @@ class BulkScores:
         readings, stored, found = self._read(block), self._scores.arrays, [NOTHING]
         kinds = stored.kinds[stored.templates[subscriptions]]
         for kind in np.flatnonzero(np.bincount(kinds)).tolist():
-            found += SEARCHES[Kind(kind)](self._scores, readings, subscriptions[kinds == kind])
+            members = subscriptions[kinds == kind]
+            readings.read(self._scores.templates_of(members), in_order=kind in DISTANCES)
+            found += SEARCHES[Kind(kind)](self._scores, readings, members)
         return Findings(*map(np.concatenate, zip(*found, strict=True)))
 
     def hopeful_in_block(self, block: Block, hopes: Hopes, lasts: Bools) -> tuple[Findings, int]:

@@ -149,7 +149,6 @@ Found = Iterator[Findings]
 
 def compute_all(scores: StoredScores, readings: Readings, subscriptions: Ints) -> Found:
     """Every pair, one piece after the other."""
-    readings.read(scores.templates_of(subscriptions))
     for some in _pieces(subscriptions, readings.size):
         certain = np.ones(some.size * readings.size)
         pairs = Pairs(
@@ -165,13 +164,11 @@ def compute_all(scores: StoredScores, readings: Readings, subscriptions: Ints) -
 
 def search_near(scores: StoredScores, readings: Readings, subscriptions: Ints) -> Found:
     """Along the axes of distances."""
-    readings.read(scores.templates_of(subscriptions), in_order=True)
     yield nearest_in_block(scores.arrays, readings.published, readings.ordered, subscriptions)
 
 
 def search_terms(scores: StoredScores, readings: Readings, subscriptions: Ints) -> Found:
     """Through the terms that queries share with texts, one attribute after the other."""
-    readings.read(scores.templates_of(subscriptions))
     for path, members in _grouped(scores, subscriptions, lambda first: first.path):
         text = scores.texts.number(path)
         yield relevant_in_block(
@@ -181,7 +178,6 @@ def search_terms(scores: StoredScores, readings: Readings, subscriptions: Ints) 
 
 def search_vectors(scores: StoredScores, readings: Readings, subscriptions: Ints) -> Found:
     """By matrix products, for each attribute with vectors of one size."""
-    readings.read(scores.templates_of(subscriptions))
     published = readings.published
     for (_, path, size), members in _grouped(scores, subscriptions, lambda first: first):
         vector = scores.vectors.number(path)

@@ -353,13 +353,9 @@ def time_of(content: Bytes, at: int, stop: int) -> int:
     length = stop - at
     if length not in (20, 24, 27) or content[stop - 1] != ord("Z"):
         return NEVER
-    if (
-        content[at + 4] != MINUS
-        or content[at + 7] != MINUS
-        or content[at + 10] != ord("T")
-        or content[at + 13] != COLON
-        or content[at + 16] != COLON
-    ):
+    if not content[at + 4] == content[at + 7] == MINUS or content[at + 10] != ord("T"):
+        return NEVER
+    if not content[at + 13] == content[at + 16] == COLON:
         return NEVER
     year, month = _digits(content, at, 4), _digits(content, at + 5, 2)
     day, hour = _digits(content, at + 8, 2), _digits(content, at + 11, 2)
