@@ -2,14 +2,11 @@
 
 from __future__ import annotations
 
-import atexit
 import json
-import shutil
-import tempfile
-from collections.abc import Callable, Iterable
+import pickle
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, field, replace
 from functools import cached_property, reduce
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -39,16 +36,14 @@ from shortlist.engine.stages import (
 from shortlist.intake.lines import VERBS
 from shortlist.intake.tables import POSITION
 from shortlist.jobs.batch import shards_of
-from shortlist.jobs.shares import Progress, shares_of
-from shortlist.jobs.sinks import put_parts_in_order, replacing
+from shortlist.jobs.job import Counts
+from shortlist.jobs.shares import BatchWork, Progress, Selected, selected, shares_of
 from shortlist.live.registry_folder import CompiledRegistry, admission_of
 from shortlist.model.items import COMMAND, PUBLICATION, REJECT, Items, Wanted
 from shortlist.model.registry import Registry
 from shortlist.model.settings import Settings
-from shortlist.spark.session import is_local
 from shortlist.spark.sinks import lines_of_rows
 from shortlist.spark.sources import Lines
-from shortlist.spark.stateless import PARTS, MatchAll, Ready, WriteAll, is_stateless
 from shortlist.spark.tasks import keep_apart, pinned, spark_schema
 
 if TYPE_CHECKING:
@@ -58,6 +53,7 @@ BUCKET_BITS = 16
 """The largest earlier time is worked out in buckets of 2^16 positions."""
 ALIVE = "expiry is null or expiry > time"
 """Not `is_dead` as items say it: Spark counts and filters by it without Python."""
+SELECTED = pa.schema({"selected": pa.binary()})
 MAY_BE_COMMAND = '"(' + "|".join(VERBS) + ')"|\\\\u'
 """Lines that are commands name one, perhaps with escaped letters."""
 
@@ -86,7 +82,6 @@ class Batch:
         keep_apart(self._spark)
         self.shards = shards_of(self.registry, self.shards or self._cores)
         self._kept: list[DataFrame] = []
-        self._ready: Ready | None = None
 
     @cached_property
     def deliveries(self) -> DataFrame:
@@ -129,39 +124,27 @@ class Batch:
     def counts(self) -> dict[str, Any]:
         """Publications and matches of the whole batch, and deliveries by cause."""
         notes = self._results.where("note is not null").select("note").collect()
-        return self._total(row.note for row in notes)
+        return self.total(json.loads(row.note)["counts"] for row in notes)
 
-    @cached_property
-    def is_stateless(self) -> bool:
-        """Whether every match is a delivery, and the machine of every task is this one; of what is
-        compiled nobody goes through all subscriptions."""
-        registry = self.registry
-        if not isinstance(registry, Registry) or self.commands:
-            return False
-        return is_local(self._spark) and is_stateless(registry)
+    def select_into(self, folder: str) -> list[Selected]:
+        """Lets each busy shard write what it delivers to a file of a folder that all tasks see."""
 
-    def prepare(self, progress: Callable[[int], object] = lambda done: None) -> None:
-        """Compiles a stateless registry now, and not with the first result."""
-        folder = tempfile.mkdtemp(prefix="shortlist-")
-        atexit.register(shutil.rmtree, folder, ignore_errors=True)
-        index, limits = Path(folder, "index"), self.settings.limits
-        assert isinstance(self.registry, Registry)
-        self._ready = Ready.of(self.registry, limits, index, progress)
+        def task(share: Share) -> _SelectInto:
+            return _SelectInto(
+                BatchWork(
+                    share=share,
+                    folder=folder,
+                    with_data=self.with_data,
+                    progress=self.progress,
+                )
+            )
 
-    def write_parts(self, out: str | Path) -> dict[str, Any]:
-        """Lets the tasks of a stateless batch write Parquet in order themselves; the counts."""
-        with replacing(out) as folder:
-            folder.mkdir()
-            task = WriteAll(folder=str(folder), **self._matching)
-            parts = sorted(self._in_order.mapInArrow(task, spark_schema(PARTS)).collect())
-            put_parts_in_order(folder, [part.file for part in parts], self.with_data)
-        return self._total(part.note for part in parts)
+        found = self._by_shards(self._arriving, task, SELECTED)
+        return [pickle.loads(row.selected) for row in found.collect()]
 
-    def _total(self, notes: Iterable[str]) -> dict[str, Any]:
-        counts = total_counts(json.loads(note)["counts"] for note in notes)
-        # every shard goes through the same ones, and does not count them
-        published = counts.pop("publications", None)
-        return {"publications": self.publications if published is None else published, **counts}
+    def total(self, counts: Iterable[Counts]) -> dict[str, Any]:
+        """Publications, and what shards have counted."""
+        return {"publications": self.publications, **total_counts(counts)}
 
     @cached_property
     def publications(self) -> int:
@@ -170,8 +153,8 @@ class Batch:
 
     @property
     def passes(self) -> int:
-        """How often publications are matched: once, or once by every busy shard."""
-        return self.publications * (1 if self.is_stateless else len(self._busy_shares))
+        """How often publications are matched: once by every busy shard."""
+        return self.publications * len(self._busy_shares)
 
     def release(self) -> None:
         """Lets go of what was kept."""
@@ -273,24 +256,7 @@ class Batch:
         return self._shared(found)
 
     @cached_property
-    def _in_order(self) -> DataFrame:
-        """Publications cut into ranges of time, as many as there are cores."""
-        published = self._admitted.where(f"kind = {PUBLICATION}").where(ALIVE)
-        ranges = published.repartitionByRange(self.shards, "time", "position")
-        return ranges.sortWithinPartitions("time", "position")
-
-    @property
-    def _matching(self) -> dict[str, Any]:
-        """What the tasks of a stateless batch have to know."""
-        if self._ready is None:
-            self.prepare()
-        return {"ready": self._ready, "with_data": self.with_data, "progress": self.progress}
-
-    @cached_property
     def _results(self) -> DataFrame:
-        if self.is_stateless:
-            every = MatchAll(**self._matching)
-            return self._shared(self._in_order.mapInArrow(every, spark_schema(RESULTS)))
         told = Progress(self.progress)
         return self._shared(self._selected(with_data=self.with_data, told=told.add))
 
@@ -363,6 +329,16 @@ class Batch:
         if self.keep:
             self._kept.append(frame.persist())
         return frame
+
+
+@dataclass(frozen=True, slots=True)
+class _SelectInto:
+    """The task that selects into a file, and answers with what it says of that."""
+
+    work: BatchWork
+
+    def __call__(self, arriving: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
+        yield pa.record_batch([[pickle.dumps(selected(self.work, arriving))]], schema=SELECTED)
 
 
 def _may_be_command():  # type: ignore[no-untyped-def]
