@@ -7,18 +7,16 @@ from typing import Any
 import numpy as np
 import pyarrow as pa
 
-from shortlist.engine.delivering import Published, delivery_batch
+from shortlist.engine.delivering import Receivers, delivery_batch
 from shortlist.engine.live_registry import opened_by, tell
 from shortlist.engine.matching import Chosen, FoundMatches, Matching, inducements
 from shortlist.engine.observing import Observer, Unobserved
-from shortlist.engine.receivers import Receivers
 from shortlist.engine.rounds import Span, Stretch, Stretches, between
 from shortlist.engine.steps import CommandReader, is_limited, runs, steps
 from shortlist.engine.tidings import Tidings
 from shortlist.intake.columns import RegistryColumns
 from shortlist.intake.lines import ItemReader
 from shortlist.intake.roster import registry_commands
-from shortlist.matching.arrays import distinct
 from shortlist.matching.blocks import Block, Bools, Ints
 from shortlist.matching.index.numbering import SavedNumbers
 from shortlist.matching.index.storage import Parts
@@ -243,26 +241,8 @@ class Shard:
 
     def deliveries(self, placed: Placements, with_data: bool = False) -> pa.RecordBatch:
         """Placements as rows of DELIVERIES."""
-        publications = self.selecting.publications
-        numbers, what = distinct(placed.publications)
-        told = ["source", "id", "data"] if with_data else ["source", "id"]
-        sources, ids, *data = publications.texts(told, numbers)
         return delivery_batch(
-            Published(
-                sources=sources,
-                ids=ids,
-                positions=publications.facts["position"][numbers],
-                data=data[0] if data else None,
-                places=what,
-            ),
-            self._receivers.of(placed.places),
-            times=placed.times,
-            subscriptions=self.matching.names.taken(placed.named),
-            scores=placed.scores,
-            possibilities=placed.possibilities,
-            necessities=placed.necessities,
-            ranks=pa.array(placed.ranks, mask=placed.ranks == 0),
-            promoted=placed.promoted,
+            placed, self.selecting.publications, self._receivers, self.matching.names, with_data
         )
 
     def objects(self, placed: Placements) -> Iterator[Delivery]:
