@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import threading
 import uuid
-from collections.abc import Callable
 from contextlib import ExitStack
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -15,19 +14,13 @@ import pyarrow as pa
 from shortlist.intake.input_files import NoInput, input_files, is_table
 from shortlist.intake.reading import rejects_of
 from shortlist.intake.tables import check_tables
-from shortlist.live.driver import Driver, Report
+from shortlist.live.driver import Driver
 from shortlist.live.log_stream import MOST_BYTES, STOP_SECONDS, StillBusy
 from shortlist.live.manifest import Manifest
 from shortlist.live.tasks import Laps
 from shortlist.log.base import INPUT
 from shortlist.model.items import Items
-from shortlist.spark.sources import (
-    TIME_FORMATS,
-    Lines,
-    json_row,
-    literal_glob,
-    quoted,
-)
+from shortlist.spark.sources import TIME_FORMATS, Lines, json_row, literal_glob, quoted
 from shortlist.spark.tasks import spark_schema
 
 if TYPE_CHECKING:
@@ -152,9 +145,6 @@ STOP_TIMEOUT = "spark.sql.streaming.stopTimeout"
 """How long Spark waits for a query that is stopped; by itself for ever."""
 STOPPED = "the stream was stopped before this batch"
 
-Told = Callable[[Report, dict[int, int]], None]
-"""Hears of every batch, with the time at which the log took each position."""
-
 
 class Stream:
     """Lines on their way to a driver, through one streaming query; it keeps what is `held` open
@@ -165,7 +155,6 @@ class Stream:
         lines: Lines,
         driver: Driver,
         checkpoint: Path,
-        told: Told = lambda report, appended: None,
         *,
         commands: bool = True,
         held: ExitStack | None = None,
@@ -175,7 +164,6 @@ class Stream:
         self._driver = driver
         self._commands = commands
         self._checkpoint = checkpoint
-        self._told = told
         self._is_positioned = "position" in lines.frame.columns
         self._identity = ""
         self._busy = threading.Lock()
@@ -282,8 +270,7 @@ class Stream:
         items = self._positioned(frame).mapInArrow(read, schema).toArrow()
         found = self._unread(Items.of_table(items.sort_by("position")), goes_on)
         laps.lap("reading")
-        report = self._driver.run_batch(found, checkpoint=self._identity, batch=number, laps=laps)
-        self._told(report, _appended(found))
+        self._driver.run_batch(found, checkpoint=self._identity, batch=number, laps=laps)
 
     def _unread(self, items: Items, goes_on: bool) -> Items:
         """What the driver has not read; positions in the order of arrival where the source has
@@ -302,12 +289,6 @@ class Stream:
         reasons = [f"position: expected more than {known}, found {at}" for at in positions]
         refused = rejects_of(positions, late.values("line"), reasons, items.told)
         return Items.joined([items.kept(is_new), refused])
-
-
-def _appended(items: Items) -> dict[int, int]:
-    """When a log took each position."""
-    pairs = zip(items.positions.tolist(), items.values("appended"), strict=True)
-    return {position: taken for position, taken in pairs if taken is not None}
 
 
 def identity_of(checkpoint: Path) -> str:
