@@ -13,11 +13,10 @@ import numpy as np
 import pyarrow as pa
 
 from shortlist.engine.admitted import ACCEPTED, Admitted, Decided, Refusal, Why
-from shortlist.engine.arrivals import Arrivals, ahead_by
 from shortlist.engine.duplicates import Bools, Duplicates
 from shortlist.engine.inducements import Inducements
 from shortlist.engine.mentions import Mentions
-from shortlist.engine.ordering import Ordering, late_by
+from shortlist.engine.ordering import Arrivals, Ordering, ahead_by, late_by
 from shortlist.engine.quarantine import PREFIX, Blaming, Harmful, Quarantine, Quarantined
 from shortlist.intake.columns import RegistryColumns
 from shortlist.intake.lines import ItemReader

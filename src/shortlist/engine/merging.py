@@ -4,11 +4,20 @@ from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any
 
-from shortlist.engine.registry_parts import registry_part
 from shortlist.engine.saved import Saved, UnusableState, packed
 from shortlist.engine.table_merging import PUBLICATIONS, cut_tables, joined_tables
 
 Document = dict[str, Any]
+
+
+def registry_part(registry: Document, keep: Callable[[str], bool]) -> Document:
+    """A registry's document with only some shortlists and what feeds these."""
+    return registry | {
+        "shortlists": [made for made in registry["shortlists"] if keep(made["id"])],
+        "subscriptions": [
+            made for made in registry["subscriptions"] if keep(made.get("shortlist") or made["id"])
+        ],
+    }
 
 
 def part(saved: Saved, keep: Callable[[str], bool], registry: bytes | None = None) -> Saved:
