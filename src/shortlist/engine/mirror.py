@@ -7,6 +7,7 @@ from typing import NamedTuple
 
 from shortlist.engine.contents import content
 from shortlist.engine.departures import Change, Departure, Reason, Return
+from shortlist.engine.observing import Observer
 from shortlist.engine.shard import Shard
 from shortlist.engine.shown import Held, Showing, Shown
 from shortlist.model.command import Command, Define, Retract, Unsubscribe
@@ -26,8 +27,8 @@ class _Step(NamedTuple):
     restarts: bool = False
 
 
-class Mirror:
-    """Observes a shard, item by item, and tells what leaves its shortlists.
+class Mirror(Observer):
+    """Sees a shard item by item, and tells what leaves its shortlists.
 
     Changes are those of whole instants, told once time has passed them: together with the
     deliveries they lead from what was shown before an instant to what is shown after it.
@@ -55,6 +56,7 @@ class Mirror:
 
     def __init__(self, shard: Shard, before: int) -> None:
         """Of a shard in which nothing at or after an instant has happened yet."""
+        super().__init__(shard.due)
         self._shard = shard
         self._showing = Showing(shard)
         self._shown: Shown = {}
@@ -77,7 +79,7 @@ class Mirror:
         while (now := self._next_instant) < before:
             names = self._due_by(now)
             if names:
-                placed = self._shard.due(now + 1)
+                placed = self._due(now + 1)
                 self._look(names, self._showing.delivered(placed), _Step(now))
                 yield placed
             self._finish(now)

@@ -1,23 +1,60 @@
 """A shard, plain: one publication after the other, and reasons on demand."""
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from typing import Any
 
 from shortlist.engine.explanation import Explainer, Question
-from shortlist.engine.live_registry import tell
+from shortlist.engine.live_registry import LiveRegistry, tell
 from shortlist.engine.matching import Chosen, inducements
-from shortlist.engine.plain_matching import PlainMatching
 from shortlist.engine.plain_selecting import PlainSelecting
+from shortlist.engine.shard import Shard
 from shortlist.engine.steps import CommandReader, steps
 from shortlist.intake.lines import ItemReader
 from shortlist.intake.roster import registry_commands
 from shortlist.matching.base import MakeMatcher
+from shortlist.matching.blocks import Block
+from shortlist.matching.index.index import Index
+from shortlist.matching.values import Reader
 from shortlist.model.command import Command, Update
 from shortlist.model.delivery import Delivery
 from shortlist.model.items import Items
+from shortlist.model.publication import Publication
 from shortlist.model.registry import Registry
 from shortlist.model.settings import Limits
+from shortlist.model.subscription import Subscription
+from shortlist.model.vocabulary import Vocabulary
+from shortlist.scoring.candidates import Candidate
+from shortlist.selection.audience import Inducement, Nomination
+from shortlist.selection.bank.plain_states import plain_state
 from shortlist.selection.base import Outcome
+
+
+class PlainMatching(LiveRegistry):
+    """Publications in, scored candidates out, one by one and with any matcher."""
+
+    def __init__(self, vocabulary: Vocabulary, limits: Limits, matcher: MakeMatcher) -> None:
+        super().__init__(vocabulary, limits)
+        self._matcher = matcher(self.vocabulary, limits)
+
+    def candidates(self, publication: Publication, read: Reader) -> list[Candidate]:
+        """One candidate per matching shortlist, in order of id."""
+        self.census.observe(Block.of_readers([read]))
+        return self.scoring.candidates(publication, read, self._matcher.match(read))
+
+    def nominations(
+        self, inducement: Inducement, read: Reader, candidates: Iterable[Candidate]
+    ) -> list[Nomination]:
+        """The k best of the candidates, by the publisher's own score."""
+        described = [
+            (candidate.shortlist, self.scoring.described(candidate)) for candidate in candidates
+        ]
+        return self.advertisements.nominate(inducement, read, described)
+
+    def _subscribed(self, subscription: Subscription) -> None:
+        self._matcher.add(subscription)
+
+    def _unsubscribed(self, subscription: Subscription) -> None:
+        self._matcher.remove(subscription.id)
 
 
 class PlainShard:
@@ -100,3 +137,33 @@ class PlainShard:
         if self.explainer:
             self.explainer.published(publication, read, candidates, outcomes, inducement)
         return deliveries
+
+
+def plain_copy(shard: Shard, question: Question, *, of_a_shard: bool = True) -> PlainShard:
+    """One that does from now on what the shard would do; nothing happens to that.
+
+    >>> from shortlist.engine.engine import Engine
+    >>> from shortlist.intake.files import registry_from_documents
+    >>> from shortlist.intake.reading import items_of
+    >>> from shortlist.model.items import Wanted
+    >>> from shortlist.model.publication import Publication
+    >>> from shortlist.model.settings import Settings
+    >>> best = {"id": "best", "score": "fit", "policy": {"kind": "top-k", "k": 1}}
+    >>> engine = Engine(registry_from_documents({"subscriptions": [best]}), Settings(lateness=0))
+    >>> attic, bedsit = (Publication(id=name, source="ads", time=n, position=n, data={"fit": fit})
+    ...                  for n, (name, fit) in enumerate([("attic", 9), ("bedsit", 3)]))
+    >>> _ = engine.process([attic])
+    >>> copy = plain_copy(engine.shard, Question(shortlist="best"))
+    >>> items = engine.admission.admit(items_of([bedsit], Wanted(data=True))[0]).items
+    >>> _ = [*copy.run(items)]
+    >>> copy.explainer.taken([])[0]["reason"]
+    'a better one is still valid'
+    """
+    matching = shard.matching
+    registry = matching.roster.registry()
+    copy = PlainShard(registry, matching.limits, Index, question, of_a_shard=of_a_shard)
+    for name, shortlist in matching.roster.shortlists.items():
+        number = matching.shortlists.number(name)
+        state = plain_state(shard.selecting, number, shortlist.policy)
+        copy.selecting.selector(name).restore(state)
+    return copy

@@ -10,7 +10,7 @@ import pyarrow as pa
 from shortlist.engine.delivering import Receivers, delivery_batch
 from shortlist.engine.live_registry import opened_by, tell
 from shortlist.engine.matching import Chosen, FoundMatches, Matching, inducements
-from shortlist.engine.observing import Observer, Unobserved
+from shortlist.engine.observing import Observer
 from shortlist.engine.rounds import Span, Stretch, Stretches, between
 from shortlist.engine.steps import CommandReader, is_limited, runs, steps
 from shortlist.engine.tidings import Tidings
@@ -138,9 +138,9 @@ class Shard:
         if observer is None and found is None and not is_limited(items):
             yield from self._run_together(items, told)
         else:
-            yield from self._run_apart(items, told, observer or Unobserved(self.due), chosen, found)
+            yield from self._run_apart(items, told, observer or Observer(self.due), chosen, found)
         if until is not None:
-            yield from (observer or Unobserved(self.due)).due(until)
+            yield from (observer or Observer(self.due)).due(until)
 
     def _run_apart(
         self,

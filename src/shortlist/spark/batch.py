@@ -35,9 +35,9 @@ from shortlist.engine.stages import (
 )
 from shortlist.intake.lines import VERBS
 from shortlist.intake.tables import POSITION
-from shortlist.jobs.batch import shards_of
 from shortlist.jobs.job import Counts
 from shortlist.jobs.shares import BatchWork, Progress, Selected, selected, shares_of
+from shortlist.jobs.walk import shards_of
 from shortlist.live.registry_folder import CompiledRegistry, admission_of
 from shortlist.model.items import COMMAND, PUBLICATION, REJECT, Items, Wanted
 from shortlist.model.registry import Registry

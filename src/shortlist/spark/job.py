@@ -10,10 +10,10 @@ from typing import TYPE_CHECKING
 
 from shortlist.intake.finite_input import FiniteInput
 from shortlist.intake.growing_files import GrowingFiles
-from shortlist.jobs.batch import run_job
 from shortlist.jobs.job import Counts, Job, Streamed
 from shortlist.jobs.parts import put_parts
 from shortlist.jobs.streamed import run_stream
+from shortlist.jobs.walk import run_job
 from shortlist.live.driver import Driver
 from shortlist.live.registry_folder import CompiledRegistry
 from shortlist.model.registry import Registry
