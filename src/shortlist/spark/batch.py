@@ -7,10 +7,12 @@ import pickle
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, field, replace
 from functools import cached_property, reduce
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 import pyarrow as pa
+from pyspark.sql import Column, DataFrame
+from pyspark.sql import functions as F  # noqa: N812
 
 from shortlist.engine.admission import Admission
 from shortlist.engine.admitted import Admitted
@@ -45,9 +47,6 @@ from shortlist.model.settings import Settings
 from shortlist.spark.sinks import lines_of_rows
 from shortlist.spark.sources import Lines
 from shortlist.spark.tasks import keep_apart, pinned, spark_schema
-
-if TYPE_CHECKING:
-    from pyspark.sql import DataFrame
 
 BUCKET_BITS = 16
 """The largest earlier time is worked out in buckets of 2^16 positions."""
@@ -108,8 +107,6 @@ class Batch:
     @cached_property
     def explanations(self) -> DataFrame:
         """A JSON document for each match and each promotion, in the column `explanation`."""
-        from pyspark.sql import functions as F  # noqa: N812
-
         explained = self._telling._selected(explain=True)
         text = F.get_json_object("note", "$.explanation").alias("explanation")
         return explained.select(text).where("explanation is not null")
@@ -194,8 +191,6 @@ class Batch:
 
     def _without_late(self, items: DataFrame) -> DataFrame:
         """Items in which what is late is a reject."""
-        from pyspark.sql import functions as F  # noqa: N812
-
         lateness = self.settings.lateness
         if lateness is None:
             return items
@@ -285,8 +280,6 @@ class Batch:
 
     def _complete(self, published: DataFrame) -> DataFrame:
         """With the columns that were left behind, empty."""
-        from pyspark.sql import functions as F  # noqa: N812
-
         schema = admitted_schema(self._wanted)
         nothing = {
             name: F.lit(None).cast("string")
@@ -297,8 +290,6 @@ class Batch:
 
     def _with_chosen(self, published: DataFrame) -> DataFrame:
         """With whom a publisher reaches, where an advertisement limits that."""
-        from pyspark.sql import functions as F  # noqa: N812
-
         if not any(share.advertises for share in self._shares):
             return published.withColumn("chosen", F.lit(None).cast("array<string>"))
         chosen = self._chosen(published.where("reach is not null")).groupBy("position")
@@ -341,9 +332,7 @@ class _SelectInto:
         yield pa.record_batch([[pickle.dumps(selected(self.work, arriving))]], schema=SELECTED)
 
 
-def _may_be_command():  # type: ignore[no-untyped-def]
-    from pyspark.sql import functions as F  # noqa: N812
-
+def _may_be_command() -> Column:
     return F.col("line").cast("string").rlike(MAY_BE_COMMAND)
 
 

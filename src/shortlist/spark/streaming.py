@@ -6,10 +6,13 @@ import threading
 import uuid
 from contextlib import ExitStack
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 import numpy as np
 import pyarrow as pa
+from pyspark.sql import Column, DataFrame, SparkSession
+from pyspark.sql import functions as F  # noqa: N812
+from pyspark.sql.streaming.query import StreamingQuery
+from pyspark.sql.types import LongType, StructType
 
 from shortlist.intake.input_files import NoInput, input_files, is_table
 from shortlist.intake.reading import rejects_of
@@ -20,13 +23,10 @@ from shortlist.live.manifest import Manifest
 from shortlist.live.tasks import Laps
 from shortlist.log.base import INPUT
 from shortlist.model.items import Items
+from shortlist.spark.file_source import FileFormat
+from shortlist.spark.log_format import LogFormat
 from shortlist.spark.sources import TIME_FORMATS, Lines, json_row, literal_glob, quoted
 from shortlist.spark.tasks import spark_schema
-
-if TYPE_CHECKING:
-    from pyspark.sql import DataFrame, SparkSession
-    from pyspark.sql.streaming.query import StreamingQuery
-    from pyspark.sql.types import StructType
 
 LINE_COLUMNS = ("position", "line", "appended")
 PUBLICATION_COLUMNS = ("id", "source", "time")
@@ -41,8 +41,6 @@ def stream_log(
     most_bytes: int = MOST_BYTES,
 ) -> Lines:
     """The input of a log, behind an offset; `at_most` and `most_bytes` bound a micro-batch."""
-    from shortlist.spark.log_format import LogFormat
-
     spark.dataSource.register(LogFormat)
     reader = spark.readStream.format(LogFormat.name())
     reader = reader.options(log=_wherever(log), stream=INPUT, after=after, most_bytes=most_bytes)
@@ -53,10 +51,6 @@ def stream_files(
     spark: SparkSession, path: str | Path, *, finite: bool = False, at_most: int | None = None
 ) -> Lines:
     """A file or folder that grows; `finite` files have the positions that a batch gives them."""
-    from pyspark.sql import functions as F  # noqa: N812
-
-    from shortlist.spark.file_source import FileFormat
-
     spark.dataSource.register(FileFormat)
     place = Path(path).resolve()
     reader = spark.readStream.format(FileFormat.name()).options(path=str(place), finite=finite)
@@ -76,8 +70,6 @@ def stream_lines(frame: DataFrame, arrival: str | None = None, *, is_timed: bool
     each item did, as a timestamp or in microseconds; of lines it is `appended`, if there is one.
     Unless they are `is_timed`, publications need not say a time themselves.
     """
-    from pyspark.sql import functions as F  # noqa: N812
-
     positions = [F.col("position").cast("bigint")] if "position" in frame.columns else []
     needed = PUBLICATION_COLUMNS if is_timed else PUBLICATION_COLUMNS[:2]
     if arrival is None and "appended" in frame.columns and "line" in frame.columns:
@@ -98,10 +90,8 @@ def stream_lines(frame: DataFrame, arrival: str | None = None, *, is_timed: bool
     )
 
 
-def _arrivals(frame: DataFrame, name: str):  # type: ignore[no-untyped-def]
+def _arrivals(frame: DataFrame, name: str) -> Column:
     """The column that says when items arrived, in microseconds."""
-    from pyspark.sql import functions as F  # noqa: N812
-
     kind = dict(frame.dtypes).get(name)
     if kind not in ("timestamp", "bigint"):
         found = f"none in {', '.join(frame.columns)}" if kind is None else kind
@@ -131,8 +121,6 @@ def _tables(path: Path) -> list[Path]:
 
 def _positioned_rows(spark: SparkSession, tables: list[Path]) -> StructType:
     """What the rows of tables look like to Spark, behind their positions."""
-    from pyspark.sql.types import LongType, StructType
-
     check_tables(tables)
     names = [literal_glob(str(file)) for file in tables]
     row = spark.read.option("mergeSchema", "true").parquet(*names).schema
@@ -236,8 +224,6 @@ class Stream:
 
     def _positioned(self, frame: DataFrame) -> DataFrame:
         """The lines of a batch, with a number each that at least tells their order."""
-        from pyspark.sql import functions as F  # noqa: N812
-
         position = F.monotonically_increasing_id()
         if self._is_positioned:
             position = F.col("position") + F.lit(self._driver.manifest.base)
