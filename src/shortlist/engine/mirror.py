@@ -67,9 +67,8 @@ class Mirror(Observer):
         self._returned: set[tuple[str, int]] = set()
         self._changes: list[Change] = []
         self._names: set[str] = set()
-        self._touched: str | None = None
-        """The shortlist that a command concerns, and its policy before it."""
-        self._policy_before: Policy | None = None
+        self._policies: dict[str, Policy] = {}
+        """Of the shortlist that a command concerns, before it."""
         self._entered: list[tuple[str, Held]] = []
         live = self._live.keys()
         self._remember(live, self._showing.shown(live, before - 1))
@@ -89,41 +88,35 @@ class Mirror(Observer):
         time = step.time if isinstance(step, Command) else int(step.times[0])
         yield from self.due(time)
         self._instant = time
-        self._names, self._touched, self._policy_before = set(), None, None
-        retracted = _retracted(step)
-        if retracted is not None:
-            self._names = self._showing.holders(*retracted)
-        roster = self._shard.matching.roster
+        retracted, roster = _retracted(step), self._shard.matching.roster
+        self._names = self._showing.holders(*retracted) if retracted is not None else set()
+        self._policies = {}
         if isinstance(step, Define):
             self._names = roster.concerned(step).shortlists
         elif isinstance(step, Command):
-            self._touched = roster.shortlist_of(step)
-            if self._touched is not None:
-                self._names.add(self._touched)
-                known = self._live.get(self._touched)
-                self._policy_before = None if known is None else known.policy
+            name = roster.shortlist_of(step)
+            if name is not None:
+                self._names.add(name)
+                if name in self._live:
+                    self._policies[name] = self._live[name].policy
 
     def during(self, step: Items | Command, placed: Placements) -> None:
         self._entered = [*self._showing.delivered(placed)]
 
     def after(self, step: Items | Command) -> None:
         """Looks at what is different behind an item."""
-        time, restarts, cancelled, names = self._instant, False, None, self._names
-        if isinstance(step, Command):
-            restarts = self._restarts()
-            cancelled = step.subscription if isinstance(step, Unsubscribe) else None
-        else:
+        cancelled, names = None, self._names
+        # it holds nothing of before if it has a policy of another kind now
+        restarts = any(
+            name in self._live and not kept_by(policy, self._live[name].policy)
+            for name, policy in self._policies.items()
+        )
+        if isinstance(step, Unsubscribe):
+            cancelled = step.subscription
+        if not isinstance(step, Command):
             names = names | self._showing.offered()
-        what = _Step(time, _retracted(step), cancelled, restarts)
+        what = _Step(self._instant, _retracted(step), cancelled, restarts)
         self._look(names, self._entered, what)
-
-    def _restarts(self) -> bool:
-        """Whether a shortlist has another policy now, and holds nothing of before."""
-        name = self._touched
-        after = None if name is None else self._live.get(name)
-        if self._policy_before is None or after is None:
-            return False
-        return not kept_by(self._policy_before, after.policy)
 
     def taken(self) -> list[Change]:
         """What has changed since the last call, in order."""
