@@ -9,6 +9,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from shortlist.engine.bank_tables import Tables, held_numbers
+from shortlist.engine.registry_parts import registry_part
 from shortlist.engine.saved import Saved, packed
 from shortlist.matching.blocks import Bools, Longs
 from shortlist.selection.bank.arena import translated
@@ -32,16 +33,6 @@ class Shared(NamedTuple):
 
 PUBLICATIONS = Shared("publications", "serial", "publication", ("time", "position", "source", "id"))
 SETS = Shared("sets", "number", "matched", ())
-
-
-def registry_part(registry: Document, keep: Callable[[str], bool]) -> Document:
-    """A registry's document with only some shortlists and what feeds these."""
-    return registry | {
-        "shortlists": [made for made in registry["shortlists"] if keep(made["id"])],
-        "subscriptions": [
-            made for made in registry["subscriptions"] if keep(made.get("shortlist") or made["id"])
-        ],
-    }
 
 
 def part(saved: Saved, keep: Callable[[str], bool], registry: bytes | None = None) -> Saved:

@@ -46,30 +46,6 @@ def largest_before(times: Longs, latest: int | None = None) -> Longs:
     return largest
 
 
-def largest_after(times: Longs, latest: int | None) -> int | None:
-    """The same behind all of them; None if there is none.
-
-    >>> largest_after(np.array([5, 9, 7]), latest=6)
-    9
-    """
-    if not times.size:
-        return latest
-    return int(times.max(initial=LONG_AGO if latest is None else latest))
-
-
-def reached_before(times: Longs, latest: int | None, lateness: int | None) -> Longs:
-    """For each item, in order of position, the earliest time that is not late; `latest` is the
-    largest time before all of them.
-
-    >>> reached_before(np.array([5, 9, 7]), latest=None, lateness=1) - np.array([0, 4, 8])
-    array([-4611686018427387905,                    0,                    0])
-    """
-    if lateness is None:
-        return np.full(times.size, LONG_AGO)
-    reached: Longs = np.maximum(largest_before(times, latest) - lateness, LONG_AGO - 1)
-    return reached
-
-
 class Arrivals:
     """The instants that count: the largest that a log has recorded so far.
 
@@ -118,11 +94,20 @@ class Ordering:
         """What was reached under another lateness."""
 
     def reached_before(self, times: Longs) -> Longs:
-        """For each of the next items the earliest time that is not late; they become known."""
-        reached = reached_before(times, self.latest, self._lateness)
+        """For each of the next items the earliest time that is not late; they become known.
+
+        >>> Ordering(lateness=1).reached_before(np.array([5, 9, 7])) - np.array([0, 4, 8])
+        array([-4611686018427387905,                    0,                    0])
+        """
+        reached = np.full(times.size, LONG_AGO)
+        if self._lateness is not None:
+            largest = largest_before(times, self.latest)
+            reached = np.maximum(largest - self._lateness, LONG_AGO - 1)
         if self._passed is not None:
             reached = np.maximum(reached, self._passed)
-        self.latest = largest_after(times[times >= reached], self.latest)
+        in_time = times[times >= reached]
+        if in_time.size:
+            self.latest = int(in_time.max(initial=LONG_AGO if self.latest is None else self.latest))
         return reached
 
     @property

@@ -28,7 +28,7 @@ from shortlist.engine.arrow import batches, rows
 from shortlist.engine.compiled import opened
 from shortlist.engine.deliveries import DELIVERIES
 from shortlist.engine.matching import Chosen
-from shortlist.engine.ordering import in_order, largest_after, late_by, reached_before
+from shortlist.engine.ordering import Ordering, in_order, late_by
 from shortlist.engine.shard import Shard
 from shortlist.engine.steps import CommandReader, steps
 from shortlist.intake.lines import ItemReader
@@ -139,7 +139,7 @@ class FindLate:
     latest_before: dict[int, int]
 
     def __call__(self, arriving: Batches) -> Iterator[pa.RecordBatch]:
-        bucket, latest = None, None
+        bucket, ordering = None, Ordering(self.lateness)
         for batch in arriving:
             items = Items(batch)
             buckets = (items.positions >> self.bucket_bits).tolist()
@@ -147,15 +147,13 @@ class FindLate:
             for number, group in groupby(buckets):
                 end = first + len([*group])
                 if number != bucket:
-                    bucket, latest = number, self.latest_before.get(number)
-                some = items.between(first, end)
-                yield _as(batch.schema, self._checked(some, latest).batch)
-                latest = largest_after(some.times[some.kinds < REJECT], latest)
+                    bucket, ordering.latest = number, self.latest_before.get(number)
+                yield _as(batch.schema, self._checked(items.between(first, end), ordering).batch)
                 first = end
 
-    def _checked(self, items: Items, latest: int | None) -> Items:
+    def _checked(self, items: Items, ordering: Ordering) -> Items:
         readable = items.kept(items.kinds < REJECT)
-        reached = reached_before(readable.times, latest, self.lateness)
+        reached = ordering.reached_before(readable.times)
         is_late = readable.times < reached
         if not is_late.any():
             return items

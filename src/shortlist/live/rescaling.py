@@ -16,7 +16,8 @@ from typing import NamedTuple
 
 import orjson
 
-from shortlist.engine.merging import joined, part, registry_part
+from shortlist.engine.merging import joined, part
+from shortlist.engine.registry_parts import registry_part
 from shortlist.engine.saved import packed
 from shortlist.intake.columns import registry_text
 from shortlist.intake.lines import ItemReader

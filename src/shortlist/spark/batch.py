@@ -11,7 +11,7 @@ from typing import Any
 
 import numpy as np
 import pyarrow as pa
-from pyspark.sql import Column, DataFrame
+from pyspark.sql import DataFrame
 from pyspark.sql import functions as F  # noqa: N812
 
 from shortlist.engine.admission import Admission
@@ -170,7 +170,8 @@ class Batch:
         wanted = found.joined(Wanted(data=self.with_data))
         if not self.commands:
             return wanted
-        commands = self._read(Wanted(), self.lines.frame.where(_may_be_command()))
+        may_be_command = F.col("line").cast("string").rlike(MAY_BE_COMMAND)
+        commands = self._read(Wanted(), self.lines.frame.where(may_be_command))
         told = _collected(commands.where(f"kind = {COMMAND}"))
         admission = Admission(Registry(vocabulary=self.registry.vocabulary), self.settings)
         return wanted.joined(admission.wanted_of(told))
@@ -224,20 +225,15 @@ class Batch:
         )
 
     @property
-    def _rest(self) -> Registry:
-        """The registry, perhaps without shortlists and subscriptions."""
-        registry = self.registry
-        return registry.rest if isinstance(registry, CompiledRegistry) else registry
-
-    @property
     def _busy_shares(self) -> list[tuple[int, Share]]:
         return [(n, share) for n, share in enumerate(self._shares) if not share.is_idle]
 
     @cached_property
     def _admitted(self) -> DataFrame:
         """ADMIT: publications that are let in, and those that are refused."""
+        registry = self.registry
         task = Admit(
-            registry=self._rest,
+            registry=registry.rest if isinstance(registry, CompiledRegistry) else registry,
             changes=advertising(self._changes.commands.values()),
             settings=self.settings,
             wanted=self._wanted,
@@ -330,10 +326,6 @@ class _SelectInto:
 
     def __call__(self, arriving: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
         yield pa.record_batch([[pickle.dumps(selected(self.work, arriving))]], schema=SELECTED)
-
-
-def _may_be_command() -> Column:
-    return F.col("line").cast("string").rlike(MAY_BE_COMMAND)
 
 
 def _collected(frame: DataFrame) -> Items:

@@ -23,8 +23,6 @@ from shortlist.live.manifest import Manifest
 from shortlist.live.tasks import Laps
 from shortlist.log.base import INPUT
 from shortlist.model.items import Items
-from shortlist.spark.file_source import FileFormat
-from shortlist.spark.log_format import LogFormat
 from shortlist.spark.sources import TIME_FORMATS, Lines, json_row, literal_glob, quoted
 from shortlist.spark.tasks import spark_schema
 
@@ -41,6 +39,8 @@ def stream_log(
     most_bytes: int = MOST_BYTES,
 ) -> Lines:
     """The input of a log, behind an offset; `at_most` and `most_bytes` bound a micro-batch."""
+    from shortlist.spark.log_format import LogFormat
+
     spark.dataSource.register(LogFormat)
     reader = spark.readStream.format(LogFormat.name())
     reader = reader.options(log=_wherever(log), stream=INPUT, after=after, most_bytes=most_bytes)
@@ -51,6 +51,8 @@ def stream_files(
     spark: SparkSession, path: str | Path, *, finite: bool = False, at_most: int | None = None
 ) -> Lines:
     """A file or folder that grows; `finite` files have the positions that a batch gives them."""
+    from shortlist.spark.file_source import FileFormat
+
     spark.dataSource.register(FileFormat)
     place = Path(path).resolve()
     reader = spark.readStream.format(FileFormat.name()).options(path=str(place), finite=finite)
