@@ -294,8 +294,7 @@ class FoundMatches(Protocol):
 
 def inducements(items: Items) -> dict[int, Inducement]:
     """How far the publishers of some publications reach at most, by place."""
-    reach = items.batch.column("reach")
-    if reach.null_count == len(reach):
+    if not len(items) or (reach := items.batch.column("reach")).null_count == len(reach):
         return {}
     limits = zip(reach.to_pylist(), items.values("advertisement"), strict=True)
     return {

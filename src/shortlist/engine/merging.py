@@ -8,7 +8,7 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from shortlist.engine.bank_tables import Tables, held_numbers
+from shortlist.engine.bank_tables import Tables, column_of, held_numbers
 from shortlist.engine.registry_parts import registry_part
 from shortlist.engine.saved import Saved, packed
 from shortlist.matching.blocks import Bools, Longs
@@ -118,14 +118,14 @@ def cut_tables(tables: Mapping[str, pa.RecordBatch], keep: Callable[[str], bool]
     for heads, rows in stages(tables):
         is_kept = np.array([*map(keep, tables[heads].column("shortlist").to_pylist())], np.bool_)
         if is_kept.any():
-            lengths = _column(tables[heads], "length")
+            lengths = column_of(tables[heads], "length")
             kept[heads] = _filtered(tables[heads], is_kept)
             kept[rows] = _encoded(_filtered(_decoded(tables[rows]), np.repeat(is_kept, lengths)))
     for shared in (PUBLICATIONS, SETS):
         numbers = held_numbers(kept, shared.reference)
         if numbers.size:
             known = tables[shared.name]
-            kept[shared.name] = _filtered(known, np.isin(_column(known, shared.number), numbers))
+            kept[shared.name] = _filtered(known, np.isin(column_of(known, shared.number), numbers))
     return kept
 
 
@@ -153,7 +153,7 @@ def _shared(parts: Parts, shared: Shared) -> tuple[pa.RecordBatch, Parts]:
         table, numbers = _distinct(stacked, shared.keys)
     renumbered, first = [], 0
     for part in parts:
-        known = _column(part[shared.name], shared.number) if shared.name in part else numbers[:0]
+        known = column_of(part[shared.name], shared.number) if shared.name in part else numbers[:0]
         renumbered.append(_renumbered(part, shared, known, numbers[first : first + known.size]))
         first += known.size
     return _replaced(table, shared.number, np.arange(table.num_rows)), renumbered
@@ -165,7 +165,7 @@ def _renumbered(
     renumbered = dict(part)
     for _, rows in stages(part):
         if shared.reference in part[rows].schema.names:
-            old = _column(part[rows], shared.reference)
+            old = column_of(part[rows], shared.reference)
             places = np.where(old < 0, -1, np.searchsorted(known, old))
             new = translated(places, numbers).astype(old.dtype)
             renumbered[rows] = _replaced(part[rows], shared.reference, new)
@@ -211,10 +211,6 @@ def _replaced(table: pa.RecordBatch, name: str, column: pa.Array | Records) -> p
 
 def _filtered(table: pa.RecordBatch, is_kept: Bools) -> pa.RecordBatch:
     return table.filter(pa.array(is_kept))
-
-
-def _column(table: pa.RecordBatch, name: str) -> Records:
-    return _numpy(table.column(name))
 
 
 def _numpy(column: pa.Array) -> Records:

@@ -127,13 +127,7 @@ class Saving:
 
     @property
     def _names(self) -> Names:
-        shard = self._shard
-        return Names(
-            shard.names.taken,
-            shard.matching.names.taken,
-            shard.names.numbers,
-            shard.matching.names.numbers,
-        )
+        return Names(self._shard.names, self._shard.matching.names)
 
 
 def few_changes(subscriptions: int) -> int:

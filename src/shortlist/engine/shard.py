@@ -12,7 +12,7 @@ from shortlist.engine.live_registry import opened_by, tell
 from shortlist.engine.matching import Chosen, FoundMatches, Matching, inducements
 from shortlist.engine.observing import Observer
 from shortlist.engine.rounds import Span, Stretch, Stretches, between
-from shortlist.engine.steps import CommandReader, is_limited, runs, steps
+from shortlist.engine.steps import CommandReader, runs, steps
 from shortlist.engine.tidings import Tidings
 from shortlist.intake.columns import RegistryColumns
 from shortlist.intake.lines import ItemReader
@@ -135,7 +135,7 @@ class Shard:
         is `chosen` elsewhere, where there are other shards.
         """
         told = CommandReader(self._reader, commands)
-        if observer is None and found is None and not is_limited(items):
+        if observer is None and found is None and not inducements(items):
             yield from self._run_together(items, told)
         else:
             yield from self._run_apart(items, told, observer or Observer(self.due), chosen, found)
