@@ -67,11 +67,6 @@ def load_banks(
             arena.load(places, columns, _rows(arena, rows, selecting, names, kept))
 
 
-def held_serials(tables: Mapping[str, pa.RecordBatch]) -> Longs:
-    """The publications that rows of these tables hold, by serial number."""
-    return held_numbers(tables, "publication")
-
-
 def held_numbers(tables: Mapping[str, pa.RecordBatch], name: str) -> Longs:
     """The different numbers in a field of all tables that have it, but for -1.
 
@@ -151,19 +146,13 @@ def _numbered(column: pa.DictionaryArray, names: Names) -> Ints:
 
 def _sets_table(sets: MatchSets, numbers: Longs, names: Names) -> pa.RecordBatch:
     offsets = pa.array(sets.offsets.astype(np.int32))
-    columns = (
-        _named(sets.subscriptions, names).cast(pa.string()),
-        pa.array(sets.possibilities),
-        pa.array(sets.necessities),
-    )
-    titles = ("subscriptions", "possibilities", "necessities")
-    return pa.record_batch(
-        {"number": pa.array(numbers)}
-        | {
-            title: pa.ListArray.from_arrays(offsets, column)
-            for title, column in zip(titles, columns, strict=True)
-        }
-    )
+    columns = {
+        "subscriptions": _named(sets.subscriptions, names).cast(pa.string()),
+        "possibilities": pa.array(sets.possibilities),
+        "necessities": pa.array(sets.necessities),
+    }
+    lists = {title: pa.ListArray.from_arrays(offsets, column) for title, column in columns.items()}
+    return pa.record_batch({"number": pa.array(numbers), **lists})
 
 
 def _sets(table: pa.RecordBatch, names: Names) -> tuple[MatchSets, Longs]:

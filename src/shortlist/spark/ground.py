@@ -37,11 +37,7 @@ class SparkGround:
         return int(self.spark.sparkContext.defaultParallelism)
 
     def lanes(self) -> closing[Lanes]:
-        return closing(self.make_lanes())
-
-    def make_lanes(self) -> Lanes:
-        """For whoever closes them."""
-        return Lanes(self.spark)
+        return closing(Lanes(self.spark))
 
     def check(self, error: Exception) -> None:
         if not self._is_there():
@@ -109,7 +105,7 @@ class StartingGround:
         """Ends the processes."""
         self._meanwhile.close()
         self._told()
-        return ground.make_lanes()
+        return Lanes(ground.spark)
 
     def _made(self) -> SparkGround:
         """With workers that have imported what they need."""
