@@ -5,8 +5,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from shortlist.engine.observing import Observer
-from shortlist.engine.shard import Shard
+from shortlist.engine.shard import Observer, Shard
 from shortlist.engine.steps import BLOCK
 from shortlist.matching.blocks import Floats, Longs
 from shortlist.model.command import Command

@@ -26,8 +26,7 @@ from shortlist.selection.audience import Inducement, Nomination
 from shortlist.selection.base import Outcome
 
 if TYPE_CHECKING:
-    from shortlist.engine.plain import PlainMatching
-    from shortlist.engine.plain_selecting import PlainSelecting
+    from shortlist.engine.plain import PlainMatching, PlainSelecting
 
 Document = dict[str, Any]
 SLIDING = (Window, Fresh, Diverse)

@@ -1,7 +1,7 @@
 """A shard: admitted items in order in, deliveries out. It matches, scores, combines and selects."""
 
 from collections import Counter, deque
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -10,9 +10,8 @@ import pyarrow as pa
 from shortlist.engine.delivering import Receivers, delivery_batch
 from shortlist.engine.live_registry import opened_by, tell
 from shortlist.engine.matching import Chosen, FoundMatches, Matching, inducements
-from shortlist.engine.observing import Observer
 from shortlist.engine.rounds import Span, Stretch, Stretches, between
-from shortlist.engine.steps import CommandReader, runs, steps
+from shortlist.engine.steps import BLOCK, CommandReader, runs, steps
 from shortlist.engine.tidings import Tidings
 from shortlist.intake.columns import RegistryColumns
 from shortlist.intake.lines import ItemReader
@@ -34,6 +33,33 @@ from shortlist.selection.bank.offers import NO_PLACEMENTS, Placements
 from shortlist.selection.bank.selecting import BankSelecting
 from shortlist.selection.bank.tables import Table
 from shortlist.selection.bank.world import Subscriptions
+
+
+class Observer:
+    """Sees every step that a shard takes; it may let what is due happen earlier, and no more.
+
+    This one only lets a shard do what is due when it is told.
+    """
+
+    at_once = BLOCK
+    """Publications that may be taken in one step."""
+
+    def __init__(self, due: Callable[[int], Placements]) -> None:
+        self._due = due
+
+    def before(self, step: Items | Command) -> Iterator[Placements]:
+        """A step comes; what happens before it."""
+        return iter(())
+
+    def during(self, step: Items | Command, placed: Placements) -> None:
+        """What a step places; the registry is as before it."""
+
+    def after(self, step: Items | Command) -> None: ...
+
+    def due(self, before: int) -> Iterator[Placements]:
+        """Lets everything happen that is due before an instant."""
+        yield self._due(before)
+
 
 CHAIN = "chain"
 KINDS = (*POLICIES, CHAIN)

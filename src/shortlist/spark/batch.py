@@ -6,7 +6,7 @@ import json
 import pickle
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, field, replace
-from functools import cached_property, reduce
+from functools import cached_property, partial, reduce
 from typing import Any
 
 import numpy as np
@@ -125,18 +125,10 @@ class Batch:
 
     def select_into(self, folder: str) -> list[Selected]:
         """Lets each busy shard write what it delivers to a file of a folder that all tasks see."""
-
-        def task(share: Share) -> _SelectInto:
-            return _SelectInto(
-                BatchWork(
-                    share=share,
-                    folder=folder,
-                    with_data=self.with_data,
-                    progress=self.progress,
-                )
-            )
-
-        found = self._by_shards(self._arriving, task, SELECTED)
+        how = partial(BatchWork, folder=folder, with_data=self.with_data, progress=self.progress)
+        found = self._by_shards(
+            self._arriving, lambda share: _SelectInto(how(share=share)), SELECTED
+        )
         return [pickle.loads(row.selected) for row in found.collect()]
 
     def total(self, counts: Iterable[Counts]) -> dict[str, Any]:
