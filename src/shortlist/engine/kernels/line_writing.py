@@ -76,13 +76,9 @@ def line_ends(columns: tuple[Cells, ...], end: Bytes, count: int) -> Longs:
     ends[1:] = end.size
     for column in columns:
         before, _, offsets, places = column
-        if places.size == 0:
-            for row in range(count):
-                ends[row + 1] += before.size + offsets[row + 1] - offsets[row]
-        else:
-            for row in range(count):
-                place = places[row]
-                ends[row + 1] += before.size + offsets[place + 1] - offsets[place]
+        for row in range(count):
+            place = places[row] if places.size else row
+            ends[row + 1] += before.size + offsets[place + 1] - offsets[place]
     for row in range(count):
         ends[row + 1] += ends[row]
     return ends
@@ -98,9 +94,7 @@ def write_lines(columns: tuple[Cells, ...], end: Bytes, ends: Longs, lines: Byte
         for column in columns:
             before, content, offsets, places = column
             for at in range(count):
-                place = first + at
-                if places.size:
-                    place = places[first + at]
+                place = places[first + at] if places.size else first + at
                 cursor = cursors[at]
                 _copy(lines, cursor, before, 0, before.size)
                 cursor += before.size
