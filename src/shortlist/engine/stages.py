@@ -101,14 +101,8 @@ class Read:
         appended: Sequence[int | None] | None = None,
     ) -> tuple[Items, dict[int, Command]]:
         """The same for whoever is here: the commands among them need not be read again."""
-        read = LineReader(
-            self.vocabulary,
-            self.limits,
-            self.wanted,
-            self.commands,
-            self.tabular,
-            by_arrival=self.by_arrival,
-        )
+        how = self.vocabulary, self.limits, self.wanted, self.commands, self.tabular
+        read = LineReader(*how, by_arrival=self.by_arrival)
         items = read.lines(positions, lines, appended)
         return items if self.keeps_blanks else items.kept(items.kinds != BLANK), read.commands
 

@@ -53,6 +53,7 @@ BUCKET_BITS = 16
 ALIVE = "expiry is null or expiry > time"
 """Not `is_dead` as items say it: Spark counts and filters by it without Python."""
 SELECTED = pa.schema({"selected": pa.binary()})
+REJECTS = "position bigint, line string, reason string"
 MAY_BE_COMMAND = '"(' + "|".join(VERBS) + ')"|\\\\u'
 """Lines that are commands name one, perhaps with escaped letters."""
 
@@ -101,8 +102,7 @@ class Batch:
             lacking = found.where(f"not ({has_line})")
             found = found.where(has_line).union(self._with_lines(lacking))
         refused = [(each.position, each.line, each.reason) for each in self._changes.refusals]
-        schema = "position bigint, line string, reason string"
-        return found.union(self._spark.createDataFrame(refused, schema))
+        return found.union(self._spark.createDataFrame(refused, REJECTS))
 
     @cached_property
     def explanations(self) -> DataFrame:
@@ -295,9 +295,7 @@ class Batch:
         refused = rejects.select("position", "reason")
         source = self.lines.frame
         found = source.join(refused, source[POSITION] == refused["position"])
-        columns = found.drop("position")
-        schema = "position bigint, line string, reason string"
-        return columns.mapInArrow(lines_of_rows, schema)
+        return found.drop("position").mapInArrow(lines_of_rows, REJECTS)
 
     @property
     def _cores(self) -> int:
