@@ -1,4 +1,4 @@
-"""The present content of a shortlist in bulk: what it shows, the best first."""
+"""What a shortlist shows, the best first; and what leaves it or returns, for who keeps a mirror."""
 
 import math
 from collections.abc import Iterator
