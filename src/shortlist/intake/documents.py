@@ -92,13 +92,10 @@ def _check_interest(interest: float | None) -> Iterator[Problem]:
 
 
 def _check_own_fields(subscription: Subscription) -> Iterator[Problem]:
-    if subscription.shortlist is None:
-        return
     for name in ("subscriber", "policy", "combine"):
-        if getattr(subscription, name) is not None:
-            message = (
-                f"expected none, since the shortlist {shown(subscription.shortlist)} has its own"
-            )
+        if subscription.shortlist is not None and getattr(subscription, name) is not None:
+            home = shown(subscription.shortlist)
+            message = f"expected none, since the shortlist {home} has its own"
             yield Problem(field=name, message=message)
 
 
