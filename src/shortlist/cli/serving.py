@@ -64,17 +64,12 @@ def serve(
     With a registry, which a new deployment begins with, or with --up, the deployment is run as well
     and ends with the service.
     """
-    from shortlist.service.serving import (
-        bound_socket,
-        check_keys,
-        check_tenants,
-        is_loopback,
-        make_server,
-    )
+    from shortlist.service import access
+    from shortlist.service.serving import bound_socket, check_keys, check_tenants, make_server
     from shortlist.service.state import LIMITS, Options
 
     how = Options(
-        is_loopback=is_loopback(host),
+        is_loopback=host in access.LOOPBACK,
         limits=options.limits_of(limit, LIMITS),
         patience=patience,
         heartbeat=heartbeat,
