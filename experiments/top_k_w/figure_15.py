@@ -10,10 +10,9 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from shortlist.engine.window_watch import WindowStates
 from shortlist.experiments.picture import draw_lines, draw_paper
 
-from .watching import watch
+from .watching import WindowStates, watch
 from .workloads import (
     DATA,
     KS,

@@ -12,10 +12,9 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from shortlist.engine.window_watch import WindowStates
 from shortlist.experiments.picture import draw_bars, draw_paper
 
-from .watching import watch
+from .watching import WindowStates, watch
 from .workloads import (
     ERROR,
     MINUTES,
