@@ -45,9 +45,15 @@ def end_rows(ends: Longs, first_slot: int, values: Longs, first_row: int, rows: 
     """Every end's row: that of the values before it, of one order; both come ascending."""
     done = 0
     for n in range(values.size):
-        end = done + np.searchsorted(ends[done:], values[n], "right")
-        rows[first_slot + done : first_slot + end] = first_row + n
-        done = end
+        low, high = done, ends.size
+        while low < high:
+            middle = (low + high) >> 1
+            if ends[middle] <= values[n]:
+                low = middle + 1
+            else:
+                high = middle
+        rows[first_slot + done : first_slot + low] = first_row + n
+        done = low
     rows[first_slot + done : first_slot + ends.size] = first_row + values.size
 
 

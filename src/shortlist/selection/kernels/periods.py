@@ -2,8 +2,6 @@
 
 from typing import NamedTuple
 
-import numpy as np
-
 from shortlist.matching.arrays import Ints, Longs
 from shortlist.matching.kernels.compiling import kernel
 
@@ -28,6 +26,12 @@ def end_of_period(tables: Tables, place: int, time: int) -> int:
     span = tables.spans[number]
     if span > 0:
         return int((time // span + 1) * span)
-    first, last = tables.firsts[number], tables.firsts[number + 1]
-    begun = np.searchsorted(tables.begins[first:last], time, "right")
-    return int(tables.ends[first + begun - 1]) if begun > 0 else time
+    low, high = tables.firsts[number], tables.firsts[number + 1]
+    first = low
+    while low < high:
+        middle = (low + high) // 2
+        if tables.begins[middle] <= time:
+            low = middle + 1
+        else:
+            high = middle
+    return int(tables.ends[low - 1]) if low > first else time
