@@ -10,9 +10,10 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from experiments.top_k_w.window_watch import WindowStates
 from shortlist.experiments.picture import draw_lines, draw_paper
 
-from .watching import WindowStates, watch
+from .watching import watch
 from .workloads import (
     DATA,
     KS,

@@ -12,9 +12,10 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from experiments.top_k_w.window_watch import WindowStates
 from shortlist.experiments.picture import draw_bars, draw_paper
 
-from .watching import WindowStates, watch
+from .watching import watch
 from .workloads import (
     ERROR,
     MINUTES,
