@@ -17,8 +17,9 @@ from common.timing import timed
 from numpy.random import default_rng
 from numpy.typing import NDArray
 
-from shortlist.covering.condition_graph import Boxes, IntervalOrder, condition_graph, interval_order
+from shortlist.covering.condition_graph import Boxes, condition_graph, interval_order
 from shortlist.covering.graph import Entry
+from shortlist.covering.slices import CoveringOrder
 from shortlist.language.tree import And, Between, Where
 from shortlist.model.vocabulary import Vocabulary
 
@@ -169,7 +170,7 @@ def all_pairs(boxes: Boxes) -> NDArray[np.int64]:
     return np.concatenate(counted) - 1
 
 
-def shape(order: IntervalOrder) -> dict[str, Any]:
+def shape(order: CoveringOrder) -> dict[str, Any]:
     return {
         "edges": order.parents.size,
         "roots_share": float(np.mean(order.ancestors == 0)),
@@ -178,7 +179,7 @@ def shape(order: IntervalOrder) -> dict[str, Any]:
     }
 
 
-def array_bytes(order: IntervalOrder) -> int:
+def array_bytes(order: CoveringOrder) -> int:
     arrays = order.nodes, order.starts, order.parents, order.ancestors, order.depths
     return sum(array.nbytes for array in arrays)
 

@@ -51,3 +51,12 @@ def by_definition(conditions: Mapping[str, Any], covers: Callable[[Any, Any], bo
     }
     covered = {nodes[b] for _, b in strictly}
     return Drawn(set(nodes.values()), edges, set(nodes.values()) - covered)
+
+
+def depth_of(node: Node[Any]) -> int:
+    """The length of the longest chain from a root to the node; 1 for a root."""
+    depth, level = 0, {node}
+    while level:
+        depth += 1
+        level = {parent for each in level for parent in each.parents}
+    return depth

@@ -21,7 +21,7 @@ from shortlist.language.parser import parse_where
 from shortlist.language.tree import And, Where
 from shortlist.model.vocabulary import Vocabulary
 from tests.covering.covering_pool import POOLS, TAGS, VOCABULARY, booleans, fuzzy
-from tests.covering.drawn_graphs import by_definition, drawn
+from tests.covering.drawn_graphs import by_definition, depth_of, drawn
 from tests.covering.range_pool import DEEP, X, Y, range_condition
 
 EVERY_KIND = [
@@ -76,7 +76,7 @@ def test_at_once_or_one_by_one(attributes: int, count: int, draw: Random) -> Non
     for name, place in zip(conditions, order.nodes, strict=True):
         node = grown.node(name)
         assert order.ancestors[place] == len(grown.ancestors(node))
-        assert order.depths[place] == grown.depth(node)
+        assert order.depths[place] == depth_of(node)
 
 
 @given(st.lists(st.lists(st.sampled_from(EVERY_KIND), min_size=1, max_size=2), max_size=8))
@@ -135,7 +135,7 @@ def test_rank_cover_example() -> None:
     for name, condition in conditions.items():
         ranked.insert(name, (condition, name))
     for graph in (ranked, at_once(dict(conditions)), one_by_one(dict(conditions))):
-        depths = {name: graph.depth(graph.node(name)) for name in conditions}
+        depths = {name: depth_of(graph.node(name)) for name in conditions}
         assert [name for name, depth in depths.items() if depth <= 2] == ["s1", "s2", "s3", "s4"]
         above = {name: len(graph.ancestors(graph.node(name))) for name in conditions}
         assert [name for name, count in above.items() if count >= 3] == ["s7"]

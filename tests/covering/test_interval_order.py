@@ -6,7 +6,8 @@ import numpy as np
 import pytest
 from numpy.random import Generator, default_rng
 
-from shortlist.covering.condition_graph import Boxes, IntervalOrder, interval_order
+from shortlist.covering.condition_graph import Boxes, interval_order
+from shortlist.covering.slices import CoveringOrder
 
 
 def some_boxes(draw: Generator, count: int, attributes: int) -> Boxes:
@@ -61,7 +62,7 @@ def test_two_ends_of_different_attributes_are_swept_too() -> None:
         check(boxes)
 
 
-def paper_intervals(count: int, seed: int) -> IntervalOrder:
+def paper_intervals(count: int, seed: int) -> CoveringOrder:
     """Intervals on one attribute that take 30 to 60 % of its range, uniformly placed."""
     draw = default_rng(seed)
     width = draw.uniform(0.3, 0.6, (count, 1))

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from shortlist.covering.conjunctions import cases, predicate_type
 from shortlist.covering.covers import exactly_covers
 from shortlist.covering.graph import CoveringGraph, Entry
-from shortlist.covering.slices import FindCovering, covering_order
+from shortlist.covering.slices import CoveringOrder, FindCovering, covering_order
 from shortlist.fuzzy.intervals import REALS, Interval
 from shortlist.language.tree import Between, Comparison, In, Where
 from shortlist.matching.predicates import holds_on
@@ -142,27 +142,7 @@ def boxes_of(found: Sequence[Ranges]) -> Boxes:
     return Boxes(lows, highs, low_open, high_open)
 
 
-@dataclass(frozen=True, slots=True)
-class IntervalOrder:
-    """Distinct boxes as nodes, each after all that cover it. Parents cover it directly."""
-
-    nodes: NDArray[np.int64]
-    """At which node each box stands."""
-    starts: NDArray[np.int64]
-    """Where the parents of each node start, and at last where they end."""
-    parents: NDArray[np.int32]
-    ancestors: NDArray[np.int32]
-    """How many nodes cover each."""
-    depths: NDArray[np.int32]
-    """The longest chain that ends in each; 1 where nothing covers it."""
-
-    def edges(self) -> list[tuple[int, int]]:
-        """From each parent to its child, the children in order."""
-        children = np.repeat(np.arange(self.ancestors.size), np.diff(self.starts))
-        return list(zip(self.parents.tolist(), children.tolist(), strict=True))
-
-
-def interval_order(boxes: Boxes) -> IntervalOrder:
+def interval_order(boxes: Boxes) -> CoveringOrder:
     """Orders boxes by covering; in one attribute by a sweep, which takes little more than sorting.
 
     >>> order = interval_order(Boxes.closed(np.array([[2.0], [0.0], [1.0], [2.0]]),
@@ -173,10 +153,10 @@ def interval_order(boxes: Boxes) -> IntervalOrder:
     ([0, 1, 2], [1, 2, 3])
     """
     rows, nodes = np.unique(tightness(boxes), axis=0, return_inverse=True)
-    return IntervalOrder(nodes, *covering_order(rows))
+    return covering_order(rows)._replace(nodes=nodes)
 
 
-def strict_order(boxes: Boxes, find: FindCovering = covering_order) -> IntervalOrder:
+def strict_order(boxes: Boxes, find: FindCovering = covering_order) -> CoveringOrder:
     """Orders boxes by covering, each a node of its own: of equal ones the earlier covers the later.
     Who covers whom may be found elsewhere.
 
@@ -189,7 +169,7 @@ def strict_order(boxes: Boxes, find: FindCovering = covering_order) -> IntervalO
     first_come = np.lexsort(rows.T[::-1]) if rows.shape[1] else np.arange(len(rows))
     nodes = np.empty(len(rows), np.int64)
     nodes[first_come] = np.arange(len(rows))
-    return IntervalOrder(nodes, *find(rows[first_come]))
+    return find(rows[first_come])._replace(nodes=nodes)
 
 
 def tightness(boxes: Boxes) -> NDArray[np.int32]:
@@ -229,8 +209,8 @@ def condition_graph(
     >>> texts = {"flat": "rent < 1000", "cheap flat": "rent < 500", "home": None}
     >>> entries = [Entry(name, text and parse_where(text)) for name, text in texts.items()]
     >>> graph = condition_graph(Vocabulary(), entries)
-    >>> [list(root.scores) for root in graph.roots], graph.depth(graph.node("cheap flat"))
-    ([['home']], 3)
+    >>> [list(root.scores) for root in graph.roots], len(graph.ancestors(graph.node("cheap flat")))
+    ([['home']], 2)
     """
     covers = partial(exactly_covers, vocabulary=vocabulary)
     if len(entries) > FEW:

@@ -43,28 +43,22 @@ def may_exist(
     if failed in satisfied:
         return False
     kind = predicate_type(failed or satisfied[0])
-    if kind is float:
-        return _number_may_exist(satisfied, failed, fuzzy)
     if kind is str:
         return _text_may_exist(satisfied, failed, fuzzy)
-    if kind is Instant:
-        return _time_exists(satisfied, failed)
+    if kind in (float, Instant):
+        free = (REALS,) if failed is None else complement(holds_on(failed))
+        sets = [holds_on(predicate) for predicate in satisfied]
+        if kind is Instant:
+            return any(map(holds_a_whole_number, in_common([free, *sets])))
+        if not fuzzy:
+            return bool(in_common([free, *sets]))
+        # A support lies within one component; the hull of a point of each set is such a support.
+        return any(all(any(map(component.meets, one)) for one in sets) for component in free)
     return any(
         all(_holds(predicate, value) for predicate in satisfied)
         and (failed is None or not _holds(failed, value))
         for value in (False, True)
     )
-
-
-def _number_may_exist(
-    satisfied: Sequence[TypedPredicate], failed: TypedPredicate | None, fuzzy: bool
-) -> bool:
-    free = (REALS,) if failed is None else complement(holds_on(failed))
-    sets = [holds_on(predicate) for predicate in satisfied]
-    if not fuzzy:
-        return bool(in_common([free, *sets]))
-    # A support lies within one component; the hull of a point of each set is such a support.
-    return any(all(any(map(component.meets, one)) for one in sets) for component in free)
 
 
 def _text_may_exist(
@@ -76,11 +70,6 @@ def _text_may_exist(
         return may_share_a_string([*sets, *free])
     # A fuzzy string may take one string from each set.
     return all(may_share_a_string([one, *free]) for one in sets)
-
-
-def _time_exists(satisfied: Sequence[TypedPredicate], failed: TypedPredicate | None) -> bool:
-    free = (REALS,) if failed is None else complement(holds_on(failed))
-    return any(map(holds_a_whole_number, in_common([free, *map(holds_on, satisfied)])))
 
 
 def _holds(predicate: TypedPredicate, value: bool) -> bool:

@@ -47,8 +47,8 @@ class CoveringGraph(Generic[Condition]):
     >>> [parent.condition for parent in graph.node("s12").parents]
     [2, 3]
     >>> last = graph.node("s24")
-    >>> graph.depth(last), len(graph.ancestors(last))
-    (3, 3)
+    >>> len(graph.ancestors(last))
+    3
     >>> graph.remove("s12")
     >>> [root.children.keys() == {last} for root in graph.roots]
     [True, True]
@@ -149,14 +149,6 @@ class CoveringGraph(Generic[Condition]):
             waiting += [parent for parent in node.parents if parent not in found]
             found.update(node.parents)
         return found.keys()
-
-    def depth(self, node: Node[Condition]) -> int:
-        """The length of the longest chain from a root to the node; 1 for a root."""
-        depth, level = 0, {node}
-        while level:
-            depth += 1
-            level = {parent for each in level for parent in each.parents}
-        return depth
 
     def matching(self, matches: Callable[[Node[Condition]], bool]) -> Iterator[Node[Condition]]:
         """The nodes that match; one that does not spares all that it covers, which cannot either.

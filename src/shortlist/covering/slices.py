@@ -20,15 +20,22 @@ Rows = NDArray[np.int32]
 
 
 class CoveringOrder(NamedTuple):
-    """Of all rows, each after those that cover it."""
+    """Rows as nodes, each after those that cover it. Parents cover it directly."""
 
+    nodes: NDArray[np.int64]
+    """At which node each of those stands whose order it is."""
     starts: NDArray[np.int64]
-    """Where the direct coverers of each start, and at last where they end."""
+    """Where the parents of each node start, and at last where they end."""
     parents: Places
     ancestors: Places
-    """How many cover each."""
+    """How many nodes cover each."""
     depths: Places
     """The longest chain that ends in each; 1 where nothing covers it."""
+
+    def edges(self) -> list[tuple[int, int]]:
+        """From each parent to its child, the children in order."""
+        children = np.repeat(np.arange(self.ancestors.size), np.diff(self.starts))
+        return list(zip(self.parents.tolist(), children.tolist(), strict=True))
 
 
 FindCovering = Callable[[Rows], CoveringOrder]
@@ -84,7 +91,8 @@ def joined(slices: Sequence[Covering]) -> CoveringOrder:
     all_starts = np.concatenate([*starts, ends[-1:]]).astype(np.int64)
     parents = np.concatenate([parents for _, parents, _ in slices])
     ancestors = np.concatenate([ancestors for *_, ancestors in slices])
-    return CoveringOrder(all_starts, parents, ancestors, longest_depths(all_starts, parents))
+    depths, nodes = longest_depths(all_starts, parents), np.arange(ancestors.size)
+    return CoveringOrder(nodes, all_starts, parents, ancestors, depths)
 
 
 def _places(rows: Rows) -> Places:

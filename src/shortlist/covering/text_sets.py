@@ -5,7 +5,7 @@ difference. So one character stands for each gap, and a breadth-first search of 
 product decides.
 """
 
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -125,19 +125,14 @@ def representatives(literals: Iterable[str]) -> list[str]:
     ['\\x00', 'b', 'c', 'd', 'e']
     """
     codes = {ord(character) for literal in literals for character in literal}
-    return list(_with_gaps(sorted(codes)))
-
-
-def _with_gaps(codes: list[int]) -> Iterator[str]:
-    free = 0
-    for code in [*codes, LAST_CODE_POINT + 1]:
+    found, free = [], 0
+    for code in [*sorted(codes), LAST_CODE_POINT + 1]:
         if FIRST_SURROGATE <= free < AFTER_SURROGATES:
             free = AFTER_SURROGATES
-        if free < code:
-            yield chr(free)
-        if code <= LAST_CODE_POINT:
-            yield chr(code)
+        found += [chr(free)] if free < code else []
+        found += [chr(code)] if code <= LAST_CODE_POINT else []
         free = code + 1
+    return found
 
 
 def _words(some: Iterable[str]) -> TextSet:

@@ -373,7 +373,7 @@ class Joining:
             shelf.next += some.next
         unconditional = np.flatnonzero(self._is_unconditional).astype(np.int32)
         if unconditional.size:
-            shelf.put_all_unconditional(unconditional)
+            shelf.put_unconditional(unconditional)
         return shelf
 
     def _census(self) -> list[Any]:

@@ -105,7 +105,7 @@ class PieceCompiler:
             shelf.put(segment, members, places[which])
         unconditional = np.flatnonzero(~is_conditional).astype(np.int32)
         if unconditional.size:
-            shelf.put_all_unconditional(unconditional)
+            shelf.put_unconditional(unconditional)
         return {
             "requests": requests.texts,
             "request_of": requests.request_of,

@@ -67,30 +67,26 @@ def fuzzy_degrees(target: FuzzySet, power: float, value: float | str | FuzzySet)
     return None
 
 
-def crisp_number_degrees(holds: Sequence[Interval], value: float | Trapezoid) -> Degrees:
-    """The degrees of a comparison that holds on a union of intervals.
+def crisp_number_degrees(holds: Sequence[Interval], value: Trapezoid) -> Degrees:
+    """The degrees of a comparison that holds on a union of intervals, on a fuzzy number.
 
     >>> crisp_number_degrees([Interval(0, 450)], Trapezoid(300, 400, 500, 600))
     Degrees(possibility=1.0, necessity=0.0)
     """
-    if isinstance(value, Trapezoid):
-        return _number_degrees(
-            map(_plateau, normalised(holds)), map(_plateau, complement(holds)), value
-        )
-    return TRUE if any(interval.contains(value) for interval in holds) else FALSE
+    return _number_degrees(
+        map(_plateau, normalised(holds)), map(_plateau, complement(holds)), value
+    )
 
 
-def crisp_text_degrees(holds: Callable[[str], bool], value: str | Graded) -> Degrees:
-    """The degrees of a comparison on strings.
+def crisp_text_degrees(holds: Callable[[str], bool], value: Graded) -> Degrees:
+    """The degrees of a comparison on strings, on a fuzzy one.
 
     >>> crisp_text_degrees("happy".__eq__, Graded({"happy": 1, "calm": 0.4}))
     Degrees(possibility=1.0, necessity=0.6)
     """
-    if isinstance(value, Graded):
-        possibility, necessity = _text_degrees(lambda text: float(holds(text)), value)
-        # in steps of 2^-53, as heights of numbers are: so `!=` is the same as not `=`
-        return Degrees(1 - (1 - possibility), necessity)
-    return TRUE if holds(value) else FALSE
+    possibility, necessity = _text_degrees(lambda text: float(holds(text)), value)
+    # in steps of 2^-53, as heights of numbers are: so `!=` is the same as not `=`
+    return Degrees(1 - (1 - possibility), necessity)
 
 
 def negation(degrees: Degrees) -> Degrees:

@@ -9,8 +9,6 @@ from math import inf, isinf
 class Interval:
     """The reals from `low` to `high`; an infinite end is always open.
 
-    >>> Interval(1, 2, high_open=True).contains(2), Interval(2, 2).contains(2)
-    (False, True)
     >>> Interval(1, 2, high_open=True).meets(Interval(2, 3))
     False
     """
@@ -31,11 +29,6 @@ class Interval:
         if self.low == self.high:
             return self.low_open or self.high_open
         return not self.low < self.high
-
-    def contains(self, x: float) -> bool:
-        return (self.low < x or (self.low == x and not self.low_open)) and (
-            x < self.high or (x == self.high and not self.high_open)
-        )
 
     def intersection(self, other: "Interval") -> "Interval":
         """What both hold; empty where they do not meet.

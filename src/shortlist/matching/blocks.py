@@ -172,7 +172,7 @@ class Block:
 
         def column(path: Path) -> Column:
             known = words.get(path, ())
-            return _column_of_texts([*known, *[None] * (size - len(known))])
+            return column_of_coded(*_coded([*known, *[None] * (size - len(known))]))
 
         return cls(size, column)
 
@@ -206,6 +206,7 @@ def _column_of_readers(readers: Sequence[Reader], path: Path) -> Column:
 
 def _column_of_raw(found: list[Any], values: Values, path: Path) -> Column:
     kinds, typed = set(map(type, found)), partial(values.typed, path)
+    is_time = values.vocabulary.is_time(path)
     if kinds <= NUMBERS:
         try:
             return column_of_numbers(np.array(found, np.float64))
@@ -215,9 +216,9 @@ def _column_of_raw(found: list[Any], values: Values, path: Path) -> Column:
         column = _column_of_rough_numbers(found, typed)
         if column is not None:
             return column
-    elif kinds <= TEXTS and not values.vocabulary.is_time(path):
-        return _column_of_texts(found)
-    elif kinds <= TEXT_LISTS and _is_many_texts(values, path):
+    elif kinds <= TEXTS and not is_time:
+        return column_of_coded(*_coded(found))
+    elif kinds <= TEXT_LISTS and values.vocabulary.of(path).many and not is_time:
         lists = [value if isinstance(value, list) else () for value in found]
         elements = [element for elements in lists for element in elements]
         if set(map(type, elements)) <= {str}:
@@ -255,13 +256,8 @@ def _column_of_rough_numbers(
     return replace(column, fuzzy_numbers=fuzzy)
 
 
-def _column_of_texts(texts: list[str | None]) -> Column:
-    codes, words = _coded(texts)
-    return column_of_coded(codes, words, np.zeros(codes.size, np.int64), NO_PLACES)
-
-
 def column_of_coded(
-    codes: Ints, words: Sequence[str], lengths: Longs, element_codes: Ints
+    codes: Ints, words: Sequence[str], lengths: Longs | int = 0, element_codes: Ints = NO_PLACES
 ) -> Column:
     """Single texts, and lists of them with these lengths."""
     return replace(
@@ -272,10 +268,6 @@ def column_of_coded(
         element_places=np.repeat(np.arange(codes.size, dtype=np.int32), lengths),
         element_codes=element_codes,
     )
-
-
-def _is_many_texts(values: Values, path: Path) -> bool:
-    return values.vocabulary.of(path).many and not values.vocabulary.is_time(path)
 
 
 def _column(values: Sequence[Value | Many | None]) -> Column:
@@ -368,8 +360,7 @@ def _column_of_items(items: Items, values: Values, path: Path) -> Column:
 def column_of_words(texts: pa.StringArray) -> Column:
     coded = texts.dictionary_encode()
     codes = np.array(coded.indices.fill_null(-1), np.int32)
-    words = coded.dictionary.to_pylist()
-    return column_of_coded(codes, words, np.zeros(codes.size, np.int64), NO_PLACES)
+    return column_of_coded(codes, coded.dictionary.to_pylist())
 
 
 def _merged(numbers: pa.DoubleArray, texts: pa.StringArray, others: pa.StringArray) -> list[Any]:

@@ -6,13 +6,10 @@ from itertools import chain
 from typing import Any, get_args
 
 import numpy as np
-import numpy.typing as npt
 
 from shortlist.fuzzy.sets import Graded, Trapezoid
+from shortlist.matching.arrays import Floats, Ints
 from shortlist.model.vocabulary import Shape
-
-Ints = npt.NDArray[np.signedinteger[Any]]
-Floats = npt.NDArray[np.float64]
 
 SHAPES: tuple[Shape, ...] = get_args(Shape)
 """Kernels know the shapes of edges by their places here."""

@@ -149,7 +149,8 @@ def judge(predicate: Predicate, vocabulary: Vocabulary) -> Judge:
     'of another type'
     """
     if isinstance(predicate, Exists):
-        return _judge_existence(predicate.negated)
+        is_absent = predicate.negated
+        return lambda value: HOLDS if (value is None) == is_absent else FAILS
     if isinstance(predicate, Is):
         test = _fuzzy_test(predicate, vocabulary)
         floors = predicate.possibility or 0.0, predicate.necessity or 0.0
@@ -157,13 +158,6 @@ def judge(predicate: Predicate, vocabulary: Vocabulary) -> Judge:
         test = _crisp_test(predicate)
         floors = 0.0, 0.0
     return _judge_degrees(test, predicate.negated, *floors)
-
-
-def _judge_existence(negated: bool) -> Judge:
-    def judge_existence(value: Value | Many | None) -> Judgement:
-        return HOLDS if (value is None) == negated else FAILS
-
-    return judge_existence
 
 
 def _judge_degrees(

@@ -3,7 +3,8 @@
 import numpy as np
 from numpy.typing import NDArray
 
-from shortlist.covering.condition_graph import Boxes, IntervalOrder, strict_order, tightness
+from shortlist.covering.condition_graph import Boxes, strict_order, tightness
+from shortlist.covering.slices import CoveringOrder
 from shortlist.overlay.kernels.depths import ranked_covering, shortest_depths, tree_depths
 
 Counts = NDArray[np.int32]
@@ -32,7 +33,7 @@ def cover_counts(boxes: Boxes, places: NDArray[np.int64]) -> tuple[Counts, Count
     return ancestors[back], depths[back]
 
 
-def depth_readings(order: IntervalOrder) -> tuple[Counts, Counts, Counts]:
+def depth_readings(order: CoveringOrder) -> tuple[Counts, Counts, Counts]:
     """The depths of boxes that arrived in the order of `nodes`, where the larger ranks higher, as
     three people may read it; all of them are sound. By the longest chain, which is the rule, since
     it forwards least; in a tree where each hangs under the immediate coverer that arrived first; by

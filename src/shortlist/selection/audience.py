@@ -43,38 +43,34 @@ def chosen(nominations: Iterable[Nomination], k: int) -> list[Nomination]:
     return sorted(nominations, key=lambda nomination: nomination.order)[:k]
 
 
-class _Advertised(NamedTuple):
-    score: Score
-    evaluate: Evaluate
-
-
 class Advertisements:
     """What the live advertisements rank shortlists by."""
 
     def __init__(self, vocabulary: Vocabulary, limits: Limits | None = None) -> None:
         self.vocabulary = vocabulary
         self._limits = limits or Limits()
-        self._live: dict[str, _Advertised] = {}
+        self._live: dict[str, tuple[Score, Evaluate]] = {}
+        """The score of each, read and compiled."""
 
     def add(self, advertisement: Advertisement) -> None:
         score = advertisement.score
         ranking = (
             parse_audience_score(score, self._limits) if isinstance(score, str) else Number(score)
         )
-        self._live[advertisement.id] = _Advertised(ranking, expression(ranking, self.vocabulary))
+        self._live[advertisement.id] = ranking, expression(ranking, self.vocabulary)
 
     def remove(self, advertisement: str) -> None:
         del self._live[advertisement]
 
     def score(self, advertisement: str) -> Score:
         """What an advertisement ranks its candidates by."""
-        return self._live[advertisement].score
+        return self._live[advertisement][0]
 
     def nominate(
         self, inducement: Inducement, read: Reader, candidates: Sequence[tuple[str, Scored]]
     ) -> list[Nomination]:
         """The k best of these candidate shortlists, by the inducing advertisement's score."""
-        evaluate = self._live[inducement.advertisement].evaluate
+        _, evaluate = self._live[inducement.advertisement]
         return chosen(
             (
                 Nomination(name, _score(evaluate, Subject(read, candidate=scored)))

@@ -4,7 +4,7 @@ What a template's literals lead to is found by compiling it once, with literals 
 apart: an end or a key that follows from one of them follows from it in every condition.
 """
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from itertools import count
 from typing import NamedTuple
 
@@ -25,7 +25,7 @@ from shortlist.matching.index.literals import (
     number_keys,
 )
 from shortlist.matching.index.tables import SlotNumbers
-from shortlist.matching.index.terms import Condition, compiled_condition
+from shortlist.matching.index.terms import compiled_condition
 from shortlist.model.vocabulary import Vocabulary
 
 
@@ -69,13 +69,16 @@ class Columns:
     def of(cls, template: Template, vocabulary: Vocabulary) -> "Columns | None":
         """None where conditions are no plain conjunctions, or have slots of other kinds."""
         signs = [*template.signs()]
-        marks = [*_marks(signs)]
+        # literals that can be told apart by their keys
+        marks = [
+            float(mark) if sign else f"mark {mark}"
+            for mark, sign in zip(count(3, 3), signs, strict=False)
+        ]
         condition = compiled_condition(template.filled(marks), vocabulary)
         if not condition.is_plain:
             return None
-        plus, minus = (
-            [_column(slot, signs, marks) for slot in slots] for slots in _slots(condition)
-        )
+        plus = [_column(literal.plus, signs, marks) for literal in condition.literals]
+        minus = [_column(literal.minus, signs, marks) for literal in condition.literals]
         known = [column for column in (*plus, *minus) if column is not None]
         return cls(plus, minus) if len(known) == 2 * len(plus) else None  # type: ignore[arg-type]
 
@@ -88,17 +91,6 @@ class Columns:
             for columns in (self._plus, self._minus)
         )
         return plus, minus
-
-
-def _slots(condition: Condition) -> tuple[list[Slot], list[Slot]]:
-    literals = condition.literals
-    return [literal.plus for literal in literals], [literal.minus for literal in literals]
-
-
-def _marks(signs: Sequence[float]) -> Iterator[Literal]:
-    """Literals that can be told apart by their keys."""
-    for mark, sign in zip(count(3, 3), signs, strict=False):
-        yield float(mark) if sign else f"mark {mark}"
 
 
 def _column(slot: Slot, signs: Sequence[float], marks: Sequence[Literal]) -> Column | None:

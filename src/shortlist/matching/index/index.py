@@ -201,7 +201,7 @@ class Index:
             if len(self._waiting) == FULL:
                 self._flush()
         elif sharer == NOBODY:
-            self._shelf.put_unconditional(number)
+            self._shelf.put_unconditional(np.array([number], np.int32))
         else:
             self._shelf.join(number, sharer)
 

@@ -272,7 +272,8 @@ class BlockMasks:
         filled: list[Rows] = []
         for level in levels:
             rows = filled[POSSIBLE].copy() if filled else possible
-            _fill_ends(slots, orders[level], rows)
+            for ends, order in zip(slots.ends, orders[level], strict=True):
+                end_rows(ends.keys, ends.first, order.keys, order.row, rows)
             for attribute, first, size, fill in sections[level]:
                 if level == POSSIBLE or self.values(attribute).fuzzy.size:
                     rows[first : first + size] = EMPTY
@@ -341,7 +342,7 @@ class BlockMasks:
         order = self._text_order(values, texts[attribute]) if attribute in texts else values.order
         fuzzy = 0
         if attribute.kind == "number" and level in (POSSIBLE, SOME) and values.fuzzy.size:
-            fuzzy = self._fuzzy_row(attribute)
+            fuzzy = self._shared_row((attribute, FUZZY), lambda: values.fuzzy)
 
         def fill(free: int, rows: Rows) -> int:
             free = element_between_rows(
@@ -375,9 +376,6 @@ class BlockMasks:
         self._shared += keys.size + 1
         return _Prefixes(keys, row)
 
-    def _fuzzy_row(self, attribute: Attribute) -> int:
-        return self._shared_row((attribute, FUZZY), lambda: self.values(attribute).fuzzy)
-
     def _typed_row(self, attribute: Attribute) -> int:
         return self._shared_row(attribute, lambda: self.values(attribute).places)
 
@@ -399,11 +397,6 @@ class BlockMasks:
             larger = _table(max(size, 2 * self.table.shape[0]), self.words)
             larger[: self._shared] = self.table[: self._shared]
             self.table = larger
-
-
-def _fill_ends(slots: SlotTable, orders: list[_Prefixes], rows: Rows) -> None:
-    for ends, order in zip(slots.ends, orders, strict=True):
-        end_rows(ends.keys, ends.first, order.keys, order.row, rows)
 
 
 def _table(rows: int, words: int) -> npt.NDArray[np.uint64]:

@@ -1,6 +1,6 @@
 """One block of publications against segments; what is fuzzy in it are facts that slots ask of."""
 
-from collections.abc import Iterable
+from collections.abc import Collection, Iterable
 from dataclasses import dataclass
 
 import numpy as np
@@ -113,56 +113,14 @@ class GradedPairs:
         """Notes those pairs of publications and conditions whose possibility is above 0."""
         self._found = share_out(*pairs, degrees, lists, self._found)
 
-    def matches(self, sure: Pairs, uncertain: Pairs | None = None) -> Matches:
+    def matches(self, sure: Pairs, uncertain: Pairs) -> Matches:
         """These, and before them pairs with the degrees (1, 1) and (1, 0)."""
         (publications, numbers), degrees, count = self._found
-        between = uncertain.arrays if uncertain else (NO_PAIRS, NO_PAIRS)
+        between = uncertain.arrays
         sure.add(*between)
         sure.add(publications[:count], numbers[:count])
         rows = [row[:count] for row in degrees]
         return Matches(*sure.arrays, rows[0], rows[-1], between[0].size)
-
-
-NO_PAIRS: Ints = np.empty(0, np.int32)
-
-
-class Search:
-    """Matches of a block in which nothing fuzzy was published, segment by segment.
-
-    What a crisp condition leads to is certain; other matches have a degree, which is possibility
-    and necessity in one.
-    """
-
-    def __init__(self, block: Block, room: int = 4096) -> None:
-        self._block = block
-        self._masks = BlockMasks(block)
-        self._certain = Pairs(room)
-        self._graded = GradedPairs(room, 1)
-
-    def matches(self) -> Matches:
-        """All that was found so far."""
-        return self._graded.matches(self._certain)
-
-    def take(self, segment: Segment, lists: Lists) -> None:
-        """Looks through a segment."""
-        masks, programs = self._masks, segment.programs
-        rows = masks.rows(segment.slots)
-        self._certain.conjunctions(masks, rows, segment.crisp, 0, lists, expand=True)
-        crisp, others = segment.others(~programs.is_graded), segment.others(programs.is_graded)
-        self._certain.programs(masks, rows, segment, crisp, lists, expand=True)
-        if segment.graded.size == others.size == 0:
-            return
-        graded = segment.grades.graded(self._block)
-        pairs = Pairs()
-        pairs.conjunctions(masks, rows, segment.graded, segment.crisp.size, lists)
-        which = segment.of_programs(pairs.arrays)
-        degrees = judge_conjunctions(programs, graded, None, *which)
-        self._graded.add(pairs.arrays, degrees, lists)
-        pairs = Pairs()
-        pairs.programs(masks, rows, segment, others, lists)
-        asked = (masks.table, rows.possible, rows.sure), programs, programs.depth, graded, None
-        degrees = judge_programs(*asked, *segment.of_programs(pairs.arrays))
-        self._graded.add(pairs.arrays, degrees, lists)
 
 
 def _index(places: Ints) -> npt.NDArray[np.uint32]:
@@ -280,20 +238,23 @@ def _ranges(lows: Longs, highs: Longs) -> tuple[Floats, Floats, Bools, Bools]:
     return low, high, after_low, before_high
 
 
-class FuzzySearch:
-    """Matches of a block in which anything was published, segment by segment.
+class Search:
+    """Matches of a block, segment by segment.
 
-    Of conditions that crisp values never grade, under a strict norm, masks tell most degrees. Of
-    others they tell what is possible, and then possibility and necessity of each pair are computed.
+    Where nothing fuzzy was published, what a crisp condition leads to is certain; other matches
+    have a degree, which is possibility and necessity in one. Otherwise, of conditions that crisp
+    values never grade, under a strict norm, masks tell most degrees. Of others they tell what is
+    possible, and then possibility and necessity of each pair are computed.
     """
 
-    def __init__(self, block: Block, paths: Iterable[Path], room: int = 4096) -> None:
+    def __init__(self, block: Block, room: int = 4096, fuzzy: Collection[Path] = ()) -> None:
+        """Of a block with `fuzzy` values at some of these paths."""
         self._block = block
-        self._masks = BlockMasks(block, is_fuzzy=True)
-        self._facts = BlockFacts.of(block, paths)
-        self._graded = GradedPairs(room, 2)
+        self._facts = BlockFacts.of(block, fuzzy) if fuzzy else None
+        self._masks = BlockMasks(block, is_fuzzy=bool(fuzzy))
+        self._graded = GradedPairs(room, 2 if fuzzy else 1)
         self._sure = Pairs(room)
-        self._uncertain = Pairs(room // 2)
+        self._uncertain = Pairs(room // 2 if fuzzy else 0)
         self._entries = np.empty((4, 4096), np.int32)
 
     def matches(self) -> Matches:
@@ -303,25 +264,33 @@ class FuzzySearch:
     def take(self, segment: Segment, lists: Lists) -> None:
         """Looks through a segment."""
         masks, programs = self._masks, segment.programs
-        rows = masks.rows(segment.slots)
-        fuzzy = self._facts.fuzzy(segment)
-        self._tell_conjunctions(segment, rows, fuzzy, lists)
-        if not programs.size:
-            return
+        rows, fuzzy = masks.rows(segment.slots), None
+        crisp, others = segment.others(~programs.is_graded), segment.others(programs.is_graded)
+        if self._facts is None:
+            self._sure.conjunctions(masks, rows, segment.crisp, 0, lists, expand=True)
+            self._sure.programs(masks, rows, segment, crisp, lists, expand=True)
+            if segment.graded.size == others.size == 0:
+                return
+        else:
+            fuzzy = self._facts.fuzzy(segment)
+            self._tell_conjunctions(segment, rows, fuzzy, lists)
+            if not programs.size:
+                return
         graded = segment.grades.graded(self._block)
-        possible = Pairs()
-        possible.conjunctions(masks, rows, segment.graded, segment.crisp.size, lists)
-        which = segment.of_programs(possible.arrays)
+        pairs = Pairs()
+        pairs.conjunctions(masks, rows, segment.graded, segment.crisp.size, lists)
+        which = segment.of_programs(pairs.arrays)
         degrees = judge_conjunctions(programs, graded, fuzzy, *which)
-        self._graded.add(possible.arrays, degrees, lists)
-        is_crisp = programs.is_strict & ~programs.is_graded
-        undecided = self._tell_programs(segment, rows, fuzzy, segment.others(is_crisp), lists)
-        others = Pairs()
-        others.programs(masks, rows, segment, segment.others(~is_crisp), lists)
+        self._graded.add(pairs.arrays, degrees, lists)
+        pairs = Pairs()
+        pairs.programs(masks, rows, segment, others, lists)
+        left = [pairs.arrays]
+        if fuzzy is not None:
+            left.append(self._tell_programs(segment, rows, fuzzy, crisp, lists))
         asked = (masks.table, rows.possible, rows.sure), programs, programs.depth, graded, fuzzy
-        for pairs in (others.arrays, undecided):
-            degrees = judge_programs(*asked, *segment.of_programs(pairs))
-            self._graded.add(pairs, degrees, lists)
+        for undecided in left:
+            degrees = judge_programs(*asked, *segment.of_programs(undecided))
+            self._graded.add(undecided, degrees, lists)
 
     def _tell_conjunctions(
         self, segment: Segment, rows: SlotRows, fuzzy: Fuzzy, lists: Lists

@@ -370,11 +370,8 @@ class Shelf:
         self.sharers.put_all(numbers, places, heads)
         self._hold(segment, heads)
 
-    def put_unconditional(self, number: int) -> None:
-        """Adds a subscription without a condition."""
-        self.put_all_unconditional(np.array([number], np.int32))
-
-    def put_all_unconditional(self, numbers: Ints) -> None:
+    def put_unconditional(self, numbers: Ints) -> None:
+        """Adds subscriptions without a condition."""
         self.reserve(int(numbers.max()) + 1)
         head = np.array([self.unconditional], np.int32)
         self.sharers.put_all(numbers, np.zeros_like(numbers), head)
@@ -385,7 +382,7 @@ class Shelf:
         """Lets a subscription share another one's condition."""
         where, condition = self._home(sharer)
         if where == NOBODY:
-            self.put_unconditional(number)
+            self.put_unconditional(np.array([number], np.int32))
             return
         self.reserve(number + 1)
         held = self.held[where]

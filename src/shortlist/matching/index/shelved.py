@@ -8,7 +8,7 @@ from shortlist.matching.blocks import Block, Longs
 from shortlist.matching.index.literals import Attribute
 from shortlist.matching.index.masks import MOST
 from shortlist.matching.index.matches import Matches
-from shortlist.matching.index.search import FuzzySearch, Search
+from shortlist.matching.index.search import Search
 from shortlist.matching.index.segments import Shelf
 from shortlist.matching.kernels.conditions import NARROW
 
@@ -81,13 +81,13 @@ class ShelfMatching:
             return self._found(Search(block, self._room))
         fuzzy, crisp = np.flatnonzero(is_fuzzy), np.flatnonzero(~is_fuzzy)
         some = block.taken(fuzzy) if crisp.size else block
-        found = self._found(FuzzySearch(some, paths, self._room))
+        found = self._found(Search(some, self._room, paths))
         if not crisp.size:
             return found
         others = self._found(Search(block.taken(crisp), self._room))
         return Matches.joined([found.moved(fuzzy), others.moved(crisp)])
 
-    def _found(self, search: Search | FuzzySearch) -> Matches:
+    def _found(self, search: Search) -> Matches:
         """What a search finds: no value is fuzzy where a condition looks, or any may be."""
         for held in self._shelf:
             search.take(held.segment, (held.heads, self._shelf.sharers.following))

@@ -316,7 +316,9 @@ class _Layout:
 
     def table(self, members: dict[int, list[int]]) -> SlotTable:
         self._place([NOTHING, ANYTHING])
-        betweens: list[Between] = sorted(self._of(Between), key=_attribute_first)
+        betweens: list[Between] = sorted(
+            self._of(Between), key=lambda slot: (slot.attribute, repr(slot))
+        )
         text_ends = _text_ends(self._of(Below), betweens)
         ends = (*starmap(Ends, self._placed_keys(Below)), *self._text_ends(text_ends))
         first_mask = self._next
@@ -357,7 +359,7 @@ class _Layout:
 
     def _placed_keys(self, kind: type[Slot]) -> Iterator[tuple[Attribute, int, Longs]]:
         """Attributes with the first number and the distinct keys of each one's slots."""
-        for (found, attribute), keyed in sorted(self._keyed.items(), key=_by_attribute):
+        for (found, attribute), keyed in sorted(self._keyed.items(), key=lambda item: item[0][1]):
             if found is kind:
                 every = np.array([*keyed.known, *keyed.keys], np.int64)
                 keys, places = np.unique(every, return_inverse=True)
@@ -403,15 +405,6 @@ def _grouped(slots: Iterable[Any]) -> dict[Attribute, list[Any]]:
     for slot in sorted(slots):
         groups.setdefault(slot.attribute, []).append(slot)
     return groups
-
-
-def _by_attribute(item: tuple[tuple[type[Slot], Attribute], _Keyed]) -> Attribute:
-    (_, attribute), _ = item
-    return attribute
-
-
-def _attribute_first(slot: Between) -> Any:
-    return slot.attribute, repr(slot)
 
 
 def _text_ends(belows: Iterable[Below], betweens: Iterable[Between]) -> dict[Attribute, TextEnds]:

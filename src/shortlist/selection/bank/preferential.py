@@ -30,17 +30,7 @@ class PreferentialBank(Bank):
 
     def arrive(self, offers: Offers, sets: MatchSets) -> Placements:
         arena = self._arena
-        arena.rows, ranks = ranked(
-            arena.rows,
-            arena.heads,
-            arena.tail,
-            offers.places,
-            offers.times,
-            offers.publications,
-            offers.expiries,
-            offers.scores,
-            offers.refreshes,
-        )
+        arena.rows, ranks = ranked(arena.rows, arena.heads, arena.tail, offers)
         delivered = np.flatnonzero(ranks)
         return offers.placed(delivered, ranks[delivered])
 

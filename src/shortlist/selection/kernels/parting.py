@@ -62,15 +62,7 @@ def taken(column: npt.NDArray[Any], numbers: Ints) -> npt.NDArray[Any]:
 @kernel
 def run_end(places: Ints, first: int) -> int:
     """Where the offers of another place start; those of one place stand together."""
-    low, step = first, 1
-    while low + step < places.size and places[low + step] == places[first]:
-        low += step
-        step *= 2
-    high = min(low + step, places.size)
-    while low + 1 < high:
-        middle = (low + high) // 2
-        if places[middle] == places[first]:
-            low = middle
-        else:
-            high = middle
-    return high
+    end = first + 1
+    while end < places.size and places[end] == places[first]:
+        end += 1
+    return end

@@ -9,10 +9,10 @@ from typing import Any
 
 import numpy as np
 
-from shortlist.matching.arrays import Floats, Ints, Longs
+from shortlist.matching.arrays import Ints, Longs
 from shortlist.matching.kernels.compiling import kernel
 from shortlist.scoring.combined import UNSET
-from shortlist.selection.bank.offers import NEVER
+from shortlist.selection.bank.offers import NEVER, Offers
 from shortlist.selection.kernels.arena import Records, insert, with_room
 
 HEAD = [("k", "i4"), ("refresh", "i8"), ("period", "i8"), ("floor", "f8"), ("until", "i8")]
@@ -27,14 +27,11 @@ def ranked(
     rows: Records,
     heads: Records,
     tail: Longs,
-    places: Ints,
-    times: Longs,
-    publications: Ints,
-    expiries: Longs,
-    scores: Floats,
-    refreshes: Longs,
+    offers: Offers,
 ) -> tuple[Records, Ints]:
     """The rows afterwards, and the rank of each offer that is delivered, 0 for the others."""
+    places, times, publications = offers.places, offers.times, offers.publications
+    expiries, scores, refreshes = offers.expiries, offers.scores, offers.refreshes
     ranks = np.zeros(places.size, np.int32)
     made = np.empty(1, rows.dtype)  # kept as an array: a record alone would not keep its memory
     for offer in range(places.size):

@@ -4,7 +4,7 @@ A short run is played offer by offer. A longer one is cut into pieces, and of a 
 offers go through their instants one by one that may be among the k best meanwhile.
 """
 
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 
@@ -63,7 +63,9 @@ def arrive(
         place, now = places[first], times[first]
         head = heads[place]
         has_few = first + FEW >= size or places[first + FEW] != place
-        if not has_few or something_else_happens(head, now):
+        # an offer may not come alone: something leaves, or is judged
+        is_alone = head.next_due > now and head.next_push > head.matches + 1 and head.allowed == 0.0
+        if not (has_few and is_alone):
             stop = run_end(places, first)
             rows = play_run(heads, rows, tail, arrivals, first, stop, piece, reports)
             first = stop
@@ -90,12 +92,6 @@ def longest_run(places: Longs) -> int:
             first = at
         longest = max(longest, at + 1 - first)
     return longest
-
-
-@kernel(forceinline=True)
-def something_else_happens(head: Any, now: int) -> bool:
-    """Whether an offer does not come alone: something leaves, or is judged."""
-    return bool(head.next_due <= now or head.next_push <= head.matches + 1 or head.allowed != 0.0)
 
 
 @kernel
