@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 
 from shortlist.engine.arrow import rows
 from shortlist.engine.deliveries import DELIVERIES, ORDER, lines, put_in_order
-from shortlist.engine.delivery_ids import delivery_ids, publication_texts, shortlist_texts
+from shortlist.engine.delivering import delivery_ids, publication_texts, shortlist_texts
 from shortlist.model.delivery import delivery_id
 from shortlist.model.times import format_time
 

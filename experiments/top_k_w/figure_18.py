@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from shortlist.engine.window_watch import WindowStates
+from experiments.top_k_w.window_watch import WindowStates
 from shortlist.experiments.picture import draw_lines, draw_paper
 from shortlist.matching.blocks import Floats
 from shortlist.measures.grid_cells import cell_scores

@@ -12,7 +12,7 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from shortlist.engine.window_watch import WindowStates
+from experiments.top_k_w.window_watch import WindowStates
 from shortlist.experiments.picture import draw_bars, draw_paper
 
 from .watching import watch

@@ -8,9 +8,9 @@ from typing import Any
 import numpy as np
 import pyarrow as pa
 
+from experiments.top_k_w.window_watch import WindowStates, WindowWatch
 from shortlist.engine.engine import Engine
 from shortlist.engine.stages import ReadTable
-from shortlist.engine.window_watch import WindowStates, WindowWatch
 from shortlist.intake.files import registry_from_documents
 from shortlist.intake.tables import POSITION
 from shortlist.matching.blocks import Floats

@@ -2,7 +2,7 @@
 
 import tempfile
 import threading
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
@@ -34,13 +34,6 @@ class Steps:
         with self._progress() as progress:
             progress.add_task(description, total=None)
             yield
-
-    @contextmanager
-    def told(self, description: str, total: int) -> Iterator[Callable[[int], object]]:
-        """A step that is told how far it is."""
-        with self._progress(BarColumn(), MofNCompleteColumn()) as progress:
-            task = progress.add_task(description, total=total)
-            yield lambda done: progress.update(task, completed=done)
 
     @contextmanager
     def counted(self, description: str, total: int) -> Iterator[str | None]:

@@ -4,7 +4,7 @@ from itertools import groupby
 
 from shortlist.engine.admission import Admission
 from shortlist.engine.admitted import Admitted
-from shortlist.engine.departures import Return
+from shortlist.engine.contents import Return
 from shortlist.engine.duplicates import Duplicates
 from shortlist.engine.mirror import Mirror
 from shortlist.engine.plain import PlainShard

@@ -10,8 +10,8 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 from numpy.typing import NDArray
 
-from shortlist.engine import delivery_ids as bulk
-from shortlist.engine.delivery_ids import MOST
+from shortlist.engine import delivering as bulk
+from shortlist.engine.delivering import MOST
 from shortlist.model.delivery import delivery_id
 from tests.strategies import examples
 

@@ -4,8 +4,7 @@ import json
 
 import pytest
 
-from shortlist.engine.contents import content
-from shortlist.engine.departures import Return
+from shortlist.engine.contents import Return, content
 from shortlist.engine.replay import read_items
 from shortlist.intake.files import registry_from_documents
 from shortlist.model.settings import Settings

@@ -51,7 +51,7 @@ def test_what_comes_again_and_is_refused_is_not_remembered():
     admission = Admission(registry_from_documents({"subscriptions": [{"id": "s"}]}), settings)
     time = "2026-03-01T09:00:00Z"
     line = json.dumps({"id": "f1", "source": "ads", "time": time, "data": {}})
-    admission.quarantine.put(Quarantined(1, 0, line, "it failed"))
+    admission.quarantine[1] = Quarantined(1, 0, line, "it failed")
     retry = json.dumps({"time": time, "retry": 1}).encode()
     found = admission.admit(admission.reader().lines([2], [retry]), last=True)
     assert [refusal.why for refusal in found.refusals] == ["unadvertised"]

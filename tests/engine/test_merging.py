@@ -5,10 +5,10 @@ import zlib
 import pytest
 
 from shortlist.engine.engine import Engine
-from shortlist.engine.merging import joined, part
+from shortlist.engine.merging import joined, part, stages
 from shortlist.engine.replay import read_items
-from shortlist.engine.saved import Saved, UnusableState
-from shortlist.engine.table_merging import stages
+from shortlist.engine.saved import Saved
+from shortlist.engine.saving import Saving
 from shortlist.intake.files import registry_from_documents
 from shortlist.intake.roster import Roster, registry_commands
 from shortlist.model.command import Advertise, Command, Heartbeat, Unadvertise, Unsubscribe
@@ -24,11 +24,14 @@ def home(shortlist, groups):
 
 
 def saved(engine):
-    return Saved.of_bytes(engine.snapshot())
+    return Saved.of_bytes(Saving(engine.shard).snapshot())
 
 
 def restored(state):
-    return Engine.restore(state.to_bytes(), PROMPT)
+    """Whatever an admission remembers, nothing comes twice or late here."""
+    engine = Engine(registry_from_documents(state.registry), PROMPT)
+    Saving(engine.shard).load(Saved.of_bytes(state.to_bytes()))
+    return engine
 
 
 def regrouped(states, groups):
@@ -137,7 +140,7 @@ def contents(state):
     sets = {row["number"]: [*row.values()][1:] for row in rows_of(state, "sets")}
     words = {"publication": publications.get, "matched": lambda number: sets.get(number, number)}
     found = {}
-    for _, heads, rows in stages(state.tables):
+    for heads, rows in stages(state.tables):
         remaining = iter(rows_of(state, rows))
         for head in rows_of(state, heads):
             own = [next(remaining) for _ in range(head["length"])]
@@ -178,18 +181,13 @@ def test_the_same_contents_whatever_the_groups():
             assert appearances(again) == appearances(whole) == sorted(appearances(whole)), seed
             assert again.document["serials"] == len(appearances(whole))
             assert sum(len(contents(each)) for each in parts) == len(contents(whole))
-            for name in ("latest", "waiting"):
-                assert again.document[name] == whole.document[name]
-            assert rows_of(again, "accepted") == sorted(
-                rows_of(whole, "accepted"), key=lambda row: [*row.values()]
-            )
 
 
 def test_parts_hold_nothing_that_they_do_not_need():
     for seed in seeds(8):
         for whole in drawn_states(seed):
             kept = part(whole, lambda name: home(name, 2) == 0)
-            rows = [kept.tables[name] for _, _, name in stages(kept.tables)]
+            rows = [kept.tables[name] for _, name in stages(kept.tables)]
             for name, field in (("publications", "publication"), ("sets", "matched")):
                 columns = [table.column(field) for table in rows if field in table.schema.names]
                 referred = {number for column in columns for number in column.to_pylist()} - {-1}
@@ -293,14 +291,3 @@ def test_advertisements_stay_with_everybody():
     parts = [part(saved(engine), lambda name, one=one: name == one) for one in "ab"]
     for each in [*parts, joined(parts)]:
         assert [made["id"] for made in each.registry["advertisements"]] == ["ad"]
-
-
-def test_waiting_publications_go_along_and_waiting_commands_do_not():
-    slow = Settings(lateness=10)
-    engine = Engine(in_window("a"), slow)
-    engine.process([flat(1, time=1, data={"a": 1}), flat(2, time=2, data={"a": 1})])
-    parts = [part(saved(engine), lambda name, is_a=is_a: is_a) for is_a in (True, False)]
-    assert [position for position, *_ in joined(parts).document["waiting"]] == [1, 2]
-    engine.process([Unsubscribe(time=3, position=3, subscription="a")])
-    with pytest.raises(UnusableState, match="expected a state in which no commands wait"):
-        part(saved(engine), lambda name: True)

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from shortlist.engine.plain_matching import PlainMatching
+from shortlist.engine.plain import PlainMatching
 from shortlist.engine.replay import read_items, replay
 from shortlist.intake.files import registry_from_documents
 from shortlist.intake.roster import registry_commands

@@ -4,8 +4,7 @@ import pytest
 
 from shortlist.engine.admission import Admission
 from shortlist.engine.explanation import Question
-from shortlist.engine.plain import PlainShard
-from shortlist.engine.plain_copy import plain_copy
+from shortlist.engine.plain import PlainShard, plain_copy
 from shortlist.engine.replay import read_items
 from shortlist.engine.saved import Saved
 from shortlist.engine.saving import Saving

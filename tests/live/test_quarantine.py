@@ -83,7 +83,7 @@ def test_everything_else_is_as_without_it(poison, seed):
             deployment.run(batch)
             pick([deployment.start, lambda: None])()
         deployment.run([], last=True)
-        held = deployment.driver._admission.quarantine.held
+        held = deployment.driver._admission.quarantine
         assert {*held} <= poison.positions | poison.in_admission
         assert all("is poison" in item.reason for item in held.values())
         assert deployment.driver.manifest.quarantined == len(held)
@@ -163,7 +163,7 @@ class Judged:
 
     @property
     def held(self):
-        return [*self.deployment.driver._admission.quarantine.held]
+        return [*self.deployment.driver._admission.quarantine]
 
     def delivered(self):
         return [
@@ -245,7 +245,7 @@ def test_it_moves_with_the_state(poison):
     poison.positions.clear()
     deployment.run([(4, release(4, "retry", 1)), (5, beat(5))])
     assert publications(deployment.outlet.deliveries) == ["x"]
-    assert [*deployment.driver._admission.quarantine.held] == [2]
+    assert [*deployment.driver._admission.quarantine] == [2]
 
 
 def test_a_basis_of_arrivals(poison):
@@ -324,7 +324,7 @@ def test_commands_that_are_put_aside_are_commands(poison):
     items = deployment.read([(1, subscribe(1, "more")), (2, beat(2))])
     assert items.kinds[0] == COMMAND
     deployment.driver.run_batch(items)
-    assert [*deployment.driver._admission.quarantine.held] == [1]
+    assert [*deployment.driver._admission.quarantine] == [1]
     assert deployment.driver.subscriptions == 1
 
 
@@ -343,7 +343,7 @@ def test_an_item_that_ends_workers_is_put_aside():
     deployment.everywhere = everywhere
     deployment.start()
     deployment.run([(1, at(1, "x")), (2, at(2, "y")), (3, at(3, "z")), (4, beat(4))])
-    assert [*deployment.driver._admission.quarantine.held] == [2]
+    assert [*deployment.driver._admission.quarantine] == [2]
     assert publications(deployment.outlet.deliveries) == ["x", "z"]
 
 

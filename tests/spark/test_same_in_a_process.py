@@ -5,6 +5,7 @@ import random
 from datetime import UTC, datetime
 from decimal import Decimal
 from pathlib import Path
+from unittest.mock import patch
 
 import pyarrow as pa
 import pyarrow.parquet as pq
@@ -34,10 +35,13 @@ def both(tmp_path, *job, **more):
 
 
 def all_ways(tmp_path, *job, **more):
-    """The same also through DataFrames, as on a cluster."""
+    """The same also through DataFrames, here and as on a cluster."""
     here, there = both(tmp_path, *job, **more)
     frames = ran(OnSpark(most_at_hand=0), tmp_path / "frames", *job, **more)
     assert _without_tables(frames) == _without_tables(there)
+    with patch("shortlist.spark.job.is_local", return_value=False):
+        cluster = ran(OnSpark(), tmp_path / "cluster", *job, **more)
+    assert _without_tables(cluster) == _without_tables(there)
     return here, there
 
 
@@ -93,7 +97,7 @@ def test_more_deliveries_than_this_process_sorts(spark, tmp_path, monkeypatch):
     monkeypatch.setattr("shortlist.jobs.parts.MOST_AT_ONCE", 1)
     (case,) = (case for case in CASES if case.name == "churn")
     known = read_registry(case / "registry.json")
-    here, there = both(tmp_path, known, case / "timeline.jsonl", commands=True, with_data=True)
+    here, there = all_ways(tmp_path, known, case / "timeline.jsonl", commands=True, with_data=True)
     assert here == there
     assert here[1]["deliveries.jsonl"]
 
@@ -140,7 +144,7 @@ def test_tables_in_and_out(spark, tmp_path):
     assert here[0] == there[0]
     texts = ("rejects.jsonl", "explanations.jsonl")
     assert [here[1][name] for name in texts] == [there[1][name] for name in texts]
-    grounds = ("process", "spark", "frames")
+    grounds = ("process", "spark", "frames", "cluster")
     first, *others = (pq.read_table(tmp_path / one / "deliveries.parquet") for one in grounds)
     assert first.num_rows
     assert all(first.to_pylist() == other.to_pylist() for other in others)
@@ -168,7 +172,9 @@ def test_every_match_is_a_delivery(spark, tmp_path, monkeypatch, seconds):
     here, there = all_ways(tmp_path, known, tmp_path / "in.parquet", suffix=".parquet")
     assert here[0] == there[0]
     assert here[1]["rejects.jsonl"] == there[1]["rejects.jsonl"]
-    folders = [tmp_path / one / "deliveries.parquet" for one in ("process", "spark", "frames")]
+    folders = [
+        tmp_path / one / "deliveries.parquet" for one in ("process", "spark", "frames", "cluster")
+    ]
     first, *others = map(pq.read_table, folders)
     assert first.num_rows == here[0]["deliveries"] > 10_000
     assert all(first.to_pylist() == other.to_pylist() for other in others)

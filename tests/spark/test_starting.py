@@ -11,8 +11,7 @@ from shortlist.live.lanes import ProcessGround
 from shortlist.live.running import Running, Wanted
 from shortlist.log.base import DELIVERIES, INPUT
 from shortlist.log.opening import open_log
-from shortlist.spark.ground import SparkEnded
-from shortlist.spark.starting import StartingGround
+from shortlist.spark.ground import SparkEnded, StartingGround
 from tests.cli.programs import ARRIVAL
 
 pytestmark = pytest.mark.spark

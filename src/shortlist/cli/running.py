@@ -191,7 +191,7 @@ def begin_ground(
     processes.start(works)
     if on == "process":
         return lambda: processes
-    from shortlist.spark.starting import StartingGround
+    from shortlist.spark.ground import StartingGround
 
     return partial(StartingGround, processes, any_session, partial(notes.print, SPARK_RUNS))
 

@@ -13,12 +13,11 @@ import numpy as np
 import pyarrow as pa
 
 from shortlist.engine.admitted import ACCEPTED, Admitted, Decided, Refusal, Why
-from shortlist.engine.arrivals import Arrivals, ahead_by
 from shortlist.engine.duplicates import Bools, Duplicates
 from shortlist.engine.inducements import Inducements
 from shortlist.engine.mentions import Mentions
-from shortlist.engine.ordering import Ordering, late_by
-from shortlist.engine.quarantine import PREFIX, Blaming, Harmful, Quarantine, Quarantined
+from shortlist.engine.ordering import Arrivals, Ordering, ahead_by, late_by
+from shortlist.engine.quarantine import PREFIX, Blaming, Harmful, Quarantined
 from shortlist.intake.columns import RegistryColumns
 from shortlist.intake.lines import ItemReader
 from shortlist.intake.reading import LineReader, with_wanted
@@ -73,7 +72,8 @@ class Admission:
         self._reader = ItemReader(
             registry.vocabulary, settings.limits.for_what_was_read(), again=True
         )
-        self.quarantine = Quarantine()
+        self.quarantine: dict[int, Quarantined] = {}
+        """What is put aside at present, by position."""
         self.harmful: Mapping[int, str] = {}
         """Items that are put aside without a further look, by position, and why."""
         for command in registry_commands(registry):
@@ -209,7 +209,7 @@ class Admission:
         decided.is_in[at] = False
         is_again = isinstance(command, Retry)
         if isinstance(command, Retry | Drop):
-            item = self.quarantine.take(command.quarantined)
+            item = self.quarantine.pop(command.quarantined, None)
             if item is None:
                 reason = not_in_quarantine(command.quarantined)
                 self._refuse_all(decided.items.between(at, at + 1), [reason], "refused", found)
@@ -276,7 +276,7 @@ class Admission:
         (position,), (time,) = one.positions.tolist(), one.times.tolist()
         (source,), (name,), (line,) = (one.values(each) for each in ("source", "id", "line"))
         item = Quarantined(position, time, line or "", reason)
-        self.quarantine.put(item)
+        self.quarantine[position] = item
         found.quarantined.append(item)
         self._refuse_all(one, [f"{PREFIX}{reason}"], "quarantined", found)
         if one.kinds[0] == PUBLICATION:

@@ -1,6 +1,6 @@
 """The state of banks as tables, and back: numbers become names and serial numbers."""
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from typing import NamedTuple
 
 import numpy as np
@@ -8,6 +8,7 @@ import pyarrow as pa
 
 from shortlist.matching.arrays import distinct
 from shortlist.matching.blocks import Ints, Longs
+from shortlist.matching.index.names import NameColumn
 from shortlist.scoring.match_sets import MatchSets
 from shortlist.selection.bank.arena import Arena, translated
 from shortlist.selection.bank.base import Bank
@@ -23,11 +24,8 @@ OWN = [name for name, _ in HEAD if name != "length"]
 class Names(NamedTuple):
     """Who shortlists and subscriptions are, by number, and back."""
 
-    shortlists: Callable[[Ints], pa.StringArray]
-    subscriptions: Callable[[Ints], pa.StringArray]
-    shortlist_numbers: Callable[[pa.StringArray], Ints]
-    subscription_numbers: Callable[[pa.StringArray], Ints]
-    """Nobody's is -1."""
+    shortlists: NameColumn
+    subscriptions: NameColumn
 
 
 def bank_tables(selecting: BankSelecting, names: Names) -> Tables:
@@ -37,7 +35,7 @@ def bank_tables(selecting: BankSelecting, names: Names) -> Tables:
         places = np.flatnonzero(bank.arenas[0].heads["is_open"])
         if not places.size:
             continue
-        shortlists = names.shortlists(selecting.levels[depth].owners(kind, places))
+        shortlists = names.shortlists.taken(selecting.levels[depth].owners(kind, places))
         for number, arena in enumerate(bank.arenas):
             heads = {name: arena.heads[name][places] for name in _fields(arena.heads)}
             tables[f"{depth} {kind} {number} heads"] = _table(heads, shortlist=shortlists)
@@ -62,16 +60,11 @@ def load_banks(
             heads = tables.get(f"{depth} {kind} {number} heads")
             if heads is None:
                 continue
-            owners = names.shortlist_numbers(heads.column("shortlist"))
+            owners = names.shortlists.numbers(heads.column("shortlist"))
             places = selecting.levels[depth].places(owners)
-            columns = {name: _numpy(heads, name) for name in _fields(arena.heads)}
+            columns = {name: column_of(heads, name) for name in _fields(arena.heads)}
             rows = tables[f"{depth} {kind} {number} rows"]
             arena.load(places, columns, _rows(arena, rows, selecting, names, kept))
-
-
-def held_serials(tables: Mapping[str, pa.RecordBatch]) -> Longs:
-    """The publications that rows of these tables hold, by serial number."""
-    return held_numbers(tables, "publication")
 
 
 def held_numbers(tables: Mapping[str, pa.RecordBatch], name: str) -> Longs:
@@ -81,7 +74,7 @@ def held_numbers(tables: Mapping[str, pa.RecordBatch], name: str) -> Longs:
     >>> held_numbers(tables, "publication"), held_numbers(tables, "matched")
     (array([7, 9]), array([], dtype=int64))
     """
-    held = [_numpy(table, name) for table in tables.values() if name in table.schema.names]
+    held = [column_of(table, name) for table in tables.values() if name in table.schema.names]
     numbers = np.concatenate([np.empty(0, np.int64), *held])
     found, _ = distinct(numbers[numbers >= 0])
     return found
@@ -101,7 +94,8 @@ def _table(columns: Mapping[str, Records | pa.Array], **more: pa.Array) -> pa.Re
     return pa.record_batch({**more, **{name: pa.array(column) for name, column in columns.items()}})
 
 
-def _numpy(table: pa.RecordBatch, name: str) -> Records:
+def column_of(table: pa.RecordBatch, name: str) -> Records:
+    """As numpy has it."""
     column: Records = table.column(name).to_numpy(zero_copy_only=False)
     return column
 
@@ -126,7 +120,7 @@ def _rows(
         if name == "subscription":
             columns[name] = _numbered(table.column(name), names)
         else:
-            columns[name] = _numpy(table, name)
+            columns[name] = column_of(table, name)
     if "publication" in columns:
         columns["publication"] = selecting.publications.numbers(columns["publication"])
     if "matched" in columns:
@@ -139,32 +133,26 @@ def _named(numbers: Ints, names: Names) -> pa.DictionaryArray:
     is_known = np.bincount(numbers + 1, minlength=1) > 0
     places = np.cumsum(is_known, dtype=np.int32) - np.int32(1)
     known = np.flatnonzero(is_known) - 1
-    dictionary = names.subscriptions(known[known >= 0])
+    dictionary = names.subscriptions.taken(known[known >= 0])
     if is_known[0]:
         dictionary = pa.concat_arrays([pa.nulls(1, pa.string()), dictionary])
     return pa.DictionaryArray.from_arrays(pa.array(places[numbers + 1]), dictionary)
 
 
 def _numbered(column: pa.DictionaryArray, names: Names) -> Ints:
-    numbers: Ints = names.subscription_numbers(column.dictionary)[column.indices.to_numpy()]
+    numbers: Ints = names.subscriptions.numbers(column.dictionary)[column.indices.to_numpy()]
     return numbers
 
 
 def _sets_table(sets: MatchSets, numbers: Longs, names: Names) -> pa.RecordBatch:
     offsets = pa.array(sets.offsets.astype(np.int32))
-    columns = (
-        _named(sets.subscriptions, names).cast(pa.string()),
-        pa.array(sets.possibilities),
-        pa.array(sets.necessities),
-    )
-    titles = ("subscriptions", "possibilities", "necessities")
-    return pa.record_batch(
-        {"number": pa.array(numbers)}
-        | {
-            title: pa.ListArray.from_arrays(offsets, column)
-            for title, column in zip(titles, columns, strict=True)
-        }
-    )
+    columns = {
+        "subscriptions": _named(sets.subscriptions, names).cast(pa.string()),
+        "possibilities": pa.array(sets.possibilities),
+        "necessities": pa.array(sets.necessities),
+    }
+    lists = {title: pa.ListArray.from_arrays(offsets, column) for title, column in columns.items()}
+    return pa.record_batch({"number": pa.array(numbers), **lists})
 
 
 def _sets(table: pa.RecordBatch, names: Names) -> tuple[MatchSets, Longs]:
@@ -172,7 +160,7 @@ def _sets(table: pa.RecordBatch, names: Names) -> tuple[MatchSets, Longs]:
     numbers, members, possibilities, necessities = table.columns
     sets = MatchSets(
         members.offsets.to_numpy().astype(np.int64),
-        names.subscription_numbers(members.flatten()),
+        names.subscriptions.numbers(members.flatten()),
         possibilities.flatten().to_numpy(),
         necessities.flatten().to_numpy(),
     )

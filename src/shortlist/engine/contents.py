@@ -1,9 +1,9 @@
-"""The present content of a shortlist in bulk: what it shows, the best first."""
+"""What a shortlist shows, the best first; and what leaves it or returns, for who keeps a mirror."""
 
 import math
 from collections.abc import Iterator
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, Literal
 
 from shortlist.engine.shard import Shard
 from shortlist.matching.index.numbering import NOBODY
@@ -84,3 +84,53 @@ def entries(shard: Shard, contents: Contents) -> Iterator[Entry]:
             until=end if end < END_OF_TIME else None,
             waiting=waiting,
         )
+
+
+Reason = Literal["expired", "window", "outranked", "cancelled", "closed", "retracted", "restarted"]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Departure:
+    """A publication leaves what a shortlist shows."""
+
+    time: int
+    shortlist: str
+    publication: Publication
+    reason: Reason
+
+    @property
+    def order(self) -> tuple[int, int, str]:
+        """As deliveries; those of an instant come behind its deliveries."""
+        return self.time, self.publication.position, self.shortlist
+
+    def document(self, with_data: bool = False) -> dict[str, Any]:
+        """The JSON object that files hold."""
+        return {
+            "time": format_time(self.time),
+            "shortlist": self.shortlist,
+            "source": self.publication.source,
+            "publication": self.publication.id,
+            "reason": self.reason,
+        }
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Return:
+    """A publication that was outranked is shown again: it is not delivered twice."""
+
+    time: int
+    shortlist: str
+    entry: Entry
+
+    @property
+    def order(self) -> tuple[int, int, str]:
+        return self.time, self.entry.publication.position, self.shortlist
+
+    def document(self, with_data: bool = False) -> dict[str, Any]:
+        """The JSON object that files hold; it has what the delivery had, as it is now."""
+        when = {"time": format_time(self.time), "shortlist": self.shortlist, "reason": "returned"}
+        return when | self.entry.document(with_data)
+
+
+Change = Departure | Return
+"""What a mirror must hear of beside deliveries."""

@@ -9,6 +9,7 @@ from __future__ import annotations
 import json
 
 import numpy as np
+import orjson
 import pyarrow as pa
 import pyarrow.compute as pc
 from numpy.typing import NDArray
@@ -17,7 +18,6 @@ from shortlist.engine.arrow import read_only, text_bytes
 from shortlist.engine.kernels.delivery_order import Keys, order_of
 from shortlist.engine.kernels.line_writing import (
     Cells,
-    as_python_writes,
     has_escapes,
     line_ends,
     write_lines,
@@ -183,10 +183,26 @@ def _floats(column: pa.Array) -> Texts:
         # their bits, which tell 0.0 from -0.0
         encoded = pa.array(numbers.view(np.int64)).dictionary_encode()
         numbers, places = encoded.dictionary.to_numpy().view(np.float64), _places(encoded.indices)
-    digits = text_bytes(pa.array(numbers).cast(pa.large_string()))
-    content, offsets = as_python_writes(read_only(numbers), *digits)
+    return _number_texts(numbers), places
+
+
+def _number_texts(numbers: NDArray[np.float64]) -> pa.LargeStringArray:
+    """As `repr` writes them: so does orjson, but for what takes an exponent and what is not
+    finite."""
+    listed = orjson.dumps(np.ascontiguousarray(numbers), option=orjson.OPT_SERIALIZE_NUMPY)
+    written = np.frombuffer(listed, np.uint8)[1:-1]
+    is_comma = written == ord(",")
+    content, offsets = written[~is_comma], np.zeros(numbers.size + 1, np.int64)
+    offsets[1:-1] = np.flatnonzero(is_comma) - np.arange(offsets[1:-1].size)
+    offsets[-1] = content.size
     buffers = pa.py_buffer(offsets), pa.py_buffer(content)
-    return pa.LargeStringArray.from_buffers(numbers.size, *buffers), places
+    texts = pa.LargeStringArray.from_buffers(numbers.size, *buffers)
+    size = np.abs(numbers)
+    is_other = ~((size >= 1e-4) & (size < 1e16) | (size == 0.0))
+    if is_other.any():
+        others = pa.array([*map(repr, numbers[is_other].tolist())], pa.large_string())
+        texts = pc.replace_with_mask(texts, pa.array(is_other), others)
+    return texts
 
 
 def _data_texts(table: pa.Table, with_data: bool) -> Texts:

@@ -1,28 +1,67 @@
-"""Deliveries as columns, out of who gets what."""
+"""Deliveries as columns, out of who gets what; their ids are equal to `delivery_id` one by one."""
 
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
-import numpy.typing as npt
 import pyarrow as pa
+import pyarrow.compute as pc
+from numpy.typing import NDArray
 
+from shortlist.engine.arrow import text_bytes
 from shortlist.engine.deliveries import DELIVERIES
-from shortlist.engine.delivery_ids import delivery_ids, publication_texts
-from shortlist.engine.kernels.sha256 import Texts
+from shortlist.engine.kernels.sha256 import PAIRS, Messages, texts, write_digests
+from shortlist.engine.kernels.sha256 import Texts as Hashed
+from shortlist.matching.arrays import Ints, distinct
+from shortlist.matching.index.names import NameColumn
+from shortlist.matching.index.texts import Texts
+from shortlist.selection.bank.offers import Placements
+from shortlist.selection.bank.publications import Publications
 
-Places = npt.NDArray[Any]
+DIGITS = 2 * PAIRS
+MOST = np.iinfo(np.int32).max // DIGITS
+"""Ids that an Arrow array of strings can hold."""
+
+
+def delivery_ids(
+    shortlists: Hashed,
+    of_shortlist: NDArray[np.int32],
+    publications: Hashed,
+    of_publication: NDArray[np.int32],
+) -> pa.StringArray:
+    """Row by row, of a publication that enters a shortlist.
+
+    >>> both, same = np.array([0, 1], np.int32), np.array([0, 0], np.int32)
+    >>> shortlists = shortlist_texts(pa.array(["L1", "L2"]))
+    >>> publications = publication_texts(pa.array(["b"]), pa.array(["p2"]))
+    >>> delivery_ids(shortlists, both, publications, same).to_pylist()
+    ['06acb291999806e361ec50a3ebe3d9d2', '36a62a02d9b94e9611ffe252e4d039b3']
+    """
+    count = len(of_shortlist)
+    if count > MOST:
+        raise ValueError(f"expected at most {MOST} deliveries at once, found {count}")
+    messages = Messages(
+        heads=shortlists,
+        tails=publications,
+        of_head=np.require(of_shortlist, np.int32, ["C", "W"]),
+        of_tail=np.require(of_publication, np.int32, ["C", "W"]),
+    )
+    digits = np.empty(count * PAIRS, np.uint16)
+    write_digests(messages, digits)
+    offsets = np.arange(0, count * DIGITS + 1, DIGITS, dtype=np.int32)
+    return pa.StringArray.from_buffers(count, pa.py_buffer(offsets), pa.py_buffer(digits))
+
+
+def shortlist_texts(shortlists: pa.StringArray) -> Hashed:
+    """Shortlists, ready to be hashed."""
+    return texts(*text_bytes(shortlists))
+
+
+def publication_texts(sources: pa.StringArray, ids: pa.StringArray) -> Hashed:
+    """Publications, ready to be hashed."""
+    return texts(*text_bytes(pc.binary_join_element_wise("", sources, ids, "\0")))
+
+
 CAUSES = pa.array(["arrival", "promotion"])
-
-
-class Published(NamedTuple):
-    """The publications of some deliveries: what each is, and which one each delivery has."""
-
-    sources: pa.StringArray
-    ids: pa.StringArray
-    positions: npt.NDArray[np.int64]
-    data: pa.StringArray | None
-    """None where nobody asked for it."""
-    places: Places
 
 
 class Receiving(NamedTuple):
@@ -30,44 +69,72 @@ class Receiving(NamedTuple):
 
     shortlists: pa.StringArray
     subscribers: pa.StringArray
-    hashed: Texts
+    hashed: Hashed
     """The shortlists, ready for ids."""
-    places: Places
+    places: Ints
+
+
+class Receivers:
+    """Shortlists that somebody names, and their subscribers.
+
+    >>> receivers = Receivers(NameColumn(Texts.plain(["flats", "jobs"])), None)
+    >>> receivers.put(0, "Ada"), receivers.put(1, "Bo")
+    (None, None)
+    >>> receivers.of(np.array([1, 1])).subscribers.to_pylist()
+    ['Ada', 'Bo']
+    """
+
+    def __init__(self, names: NameColumn, subscribers: Texts | None) -> None:
+        self._names = names
+        self._subscribers = NameColumn(subscribers)
+        self._hashed: Hashed | None = None
+        """All ids of shortlists, ready for those of deliveries."""
+
+    def put(self, number: int, subscriber: str) -> None:
+        """A shortlist is somebody's from now on."""
+        self._subscribers.put(number, subscriber)
+        self._hashed = None
+
+    def of(self, numbers: Ints) -> Receiving:
+        """Those of deliveries, by number: all there are, or only these if they are few."""
+        if self._names.is_cheap(numbers.size):
+            if self._hashed is None:
+                self._hashed = shortlist_texts(self._names.column().fill_null(""))
+            columns = self._names.column(), self._subscribers.column()
+            return Receiving(*columns, self._hashed, numbers)
+        who, places = np.unique(numbers, return_inverse=True)
+        ids = self._names.taken(who)
+        return Receiving(ids, self._subscribers.taken(who), shortlist_texts(ids), places)
 
 
 def delivery_batch(
-    published: Published,
-    receiving: Receiving,
-    *,
-    times: Places,
-    subscriptions: pa.StringArray,
-    scores: Places,
-    possibilities: Places,
-    necessities: Places,
-    ranks: pa.Array,
-    promoted: Places,
+    placed: Placements,
+    publications: Publications,
+    receivers: Receivers,
+    subscriptions: NameColumn,
+    with_data: bool,
 ) -> pa.RecordBatch:
-    """Rows of DELIVERIES, in the order of what is given."""
-    what, to = published.places.astype(np.int32), receiving.places.astype(np.int32)
-    hashed = publication_texts(published.sources, published.ids)
+    """Placements as rows of DELIVERIES."""
+    numbers, places = distinct(placed.publications)
+    told = ["source", "id", "data"] if with_data else ["source", "id"]
+    sources, ids, *data = publications.texts(told, numbers)
+    receiving = receivers.of(placed.places)
+    what, to = places.astype(np.int32), receiving.places.astype(np.int32)
     of_delivery, of_shortlist = pa.array(what), pa.array(to)
-    data = pa.nulls(what.size, pa.string())
-    if published.data is not None:
-        data = published.data.take(of_delivery)
     columns = {
-        "id": delivery_ids(receiving.hashed, to, hashed, what),
-        "time": pa.array(times, DELIVERIES.field("time").type),
+        "id": delivery_ids(receiving.hashed, to, publication_texts(sources, ids), what),
+        "time": pa.array(placed.times, DELIVERIES.field("time").type),
         "shortlist": receiving.shortlists.take(of_shortlist),
         "subscriber": receiving.subscribers.take(of_shortlist),
-        "source": published.sources.take(of_delivery),
-        "publication": published.ids.take(of_delivery),
-        "subscription": subscriptions,
-        "score": scores,
-        "possibility": possibilities,
-        "necessity": necessities,
-        "rank": ranks,
-        "cause": CAUSES.take(pa.array(promoted.astype(np.int8))),
-        "data": data,
-        "position": published.positions[what],
+        "source": sources.take(of_delivery),
+        "publication": ids.take(of_delivery),
+        "subscription": subscriptions.taken(placed.named),
+        "score": placed.scores,
+        "possibility": placed.possibilities,
+        "necessity": placed.necessities,
+        "rank": pa.array(placed.ranks, mask=placed.ranks == 0),
+        "cause": CAUSES.take(pa.array(placed.promoted.astype(np.int8))),
+        "data": data[0].take(of_delivery) if data else pa.nulls(what.size, pa.string()),
+        "position": publications.facts["position"][numbers][what],
     }
     return pa.record_batch([columns[name] for name in DELIVERIES.names], schema=DELIVERIES)

@@ -2,6 +2,7 @@
 
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
+from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -9,12 +10,10 @@ import numpy as np
 from shortlist.engine.admission import Admission
 from shortlist.engine.admitted import Admitted
 from shortlist.engine.explanation import Explainer, Question
-from shortlist.engine.observing import Observer
 from shortlist.engine.plain import PlainShard
 from shortlist.engine.saved import Saved
 from shortlist.engine.saving import Saving
-from shortlist.engine.shard import Shard
-from shortlist.engine.status import status
+from shortlist.engine.shard import Observer, Shard
 from shortlist.intake.files import registry_from_documents
 from shortlist.intake.reading import items_of
 from shortlist.matching.base import MakeMatcher
@@ -68,10 +67,8 @@ class Engine:
         self.observer: Observer | None = None
         self._shard: Shard | PlainShard
         self._explainer: Explainer | None = None
-        self._saving: Saving | None = None
         if question is None and matcher is Index:
             self._shard = Shard(registry, settings.limits)
-            self._saving = Saving(self._shard, self.admission)
         else:
             self._shard = PlainShard(registry, settings.limits, matcher, question)
             self._explainer = self._shard.explainer
@@ -148,11 +145,11 @@ class Engine:
             raise ValueError("expected an engine in bulk, found a plain one")
         return self._shard
 
-    @property
+    @cached_property
     def _saves(self) -> Saving:
-        if self._saving is None:
+        if not isinstance(self._shard, Shard):
             raise ValueError("expected an engine in bulk: a plain one has no snapshots")
-        return self._saving
+        return Saving(self._shard, self.admission)
 
     def _explain_refusals(self, explainer: Explainer, items: Items, found: Admitted) -> None:
         """Publications that nobody was asked about, because they were refused or dead."""
@@ -164,3 +161,32 @@ class Engine:
                 reason = "expired on arrival"
             if reason is not None:
                 explainer.turned_away(publication, reason)
+
+
+def status(shard: Shard) -> dict[str, Any]:
+    """Counts, and for each kind of policy how many shortlists there are and what they take."""
+    kinds: dict[str, dict[str, int]] = {}
+    for level in shard.selecting.levels:
+        for kind, bank in level.banks.items():
+            held = kinds.setdefault(kind, {"policies": 0, "rows": 0, "bytes": 0})
+            held["policies"] += int(bank.arenas[0].heads["is_open"].sum())
+            held["rows"] += sum(int(arena.heads["length"].sum()) for arena in bank.arenas)
+            held["bytes"] += sum(arena.nbytes for arena in bank.arenas)
+    return {
+        "shortlists": len(shard.matching.roster.shortlists),
+        "subscriptions": len(shard.matching.roster.subscriptions),
+        "publications held": len(shard.selecting.publications),
+        "state": {kind: held for kind, held in kinds.items() if held["policies"]},
+        "warnings": [*warnings(shard)],
+    }
+
+
+def warnings(shard: Shard) -> Iterator[str]:
+    """What the policies of shortlists have to say about their settings."""
+    matching, selecting = shard.matching, shard.selecting
+    for name in matching.roster.shortlists:
+        stages = selecting.stages(matching.shortlists.number(name))
+        members = {each: matching.number(each) for each in matching.roster.members(name)}
+        for level, (kind, place) in zip(selecting.levels, stages, strict=False):
+            for warning in level.banks[kind].warnings(place, members):
+                yield f"shortlist {name!r}: {warning}"

@@ -1,12 +1,12 @@
 """Why a publication is on a shortlist, or is not: the same result, with its reasons."""
 
+from __future__ import annotations
+
 import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-from shortlist.engine.plain_matching import PlainMatching
-from shortlist.engine.plain_selecting import PlainSelecting
 from shortlist.fuzzy.degrees import Degrees
 from shortlist.language.printer import print_where
 from shortlist.language.tree import Predicate, predicates
@@ -24,6 +24,9 @@ from shortlist.scoring.candidates import Candidate, ScoreTooLow
 from shortlist.scoring.expression import Uncomputable
 from shortlist.selection.audience import Inducement, Nomination
 from shortlist.selection.base import Outcome
+
+if TYPE_CHECKING:
+    from shortlist.engine.plain import PlainMatching, PlainSelecting
 
 Document = dict[str, Any]
 SLIDING = (Window, Fresh, Diverse)

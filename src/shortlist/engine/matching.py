@@ -45,35 +45,9 @@ Chosen = Mapping[int, Sequence[str]]
 """By position of a publication, the shortlists that its publisher reaches."""
 
 
-class Numbered(Protocol):
-    """Gives subscriptions numbers, which may be used again."""
-
-    @property
-    def names(self) -> NameColumn:
-        """Their ids."""
-        ...
-
-    def number(self, subscription: str) -> int: ...
-
-    def saved(self) -> Parts:
-        """`numbers`, and all that follows from what was added."""
-        ...
-
-    def add(self, subscription: Subscription) -> int: ...
-
-    def remove(self, subscription: Subscription) -> int: ...
-
-    def replace(self, old: Subscription, new: Subscription) -> int:
-        """One that was added has other settings, and keeps its number."""
-        ...
-
-    def wants_nearest(self, number: int) -> bool:
-        """Whether publications are left out that are too far for a subscription."""
-        ...
-
-
 class Finder:
-    """The compiled matcher, and the scores of what it finds."""
+    """The compiled matcher, and the scores of what it finds; gives subscriptions numbers, which may
+    be used again."""
 
     def __init__(self, vocabulary: Vocabulary, limits: Limits, saved: Parts | None = None) -> None:
         self._index = Index(vocabulary, limits)
@@ -111,6 +85,7 @@ class Finder:
         return number
 
     def wants_nearest(self, number: int) -> bool:
+        """Whether publications are left out that are too far for a subscription."""
         return self._scoring.wants_nearest(number)
 
     def found(self, block: Block) -> Arrivals:
@@ -129,7 +104,7 @@ class Finder:
 
 
 class FoundElsewhere:
-    """Numbers and nothing else: for those who are told what matches.
+    """The numbers of a `Finder` and nothing else: for those who are told what matches.
 
     >>> known, (a, b) = FoundElsewhere(), (Subscription(id=name) for name in "ab")
     >>> known.add(a), known.add(b), known.remove(a)
@@ -184,7 +159,7 @@ class Matching(LiveRegistry):
         self.finds = finds
         found = None if saved is None else saved["numbered"]
         self._finder = Finder(self.vocabulary, limits, found) if finds else None
-        self._numbered: Numbered = self._finder or FoundElsewhere(found)
+        self._numbered = self._finder or FoundElsewhere(found)
         self.shortlists = Numbers(shortlists if saved is None else saved["shortlists"].copied())
         self.names = self._numbered.names
         """The ids of subscriptions."""
@@ -319,8 +294,7 @@ class FoundMatches(Protocol):
 
 def inducements(items: Items) -> dict[int, Inducement]:
     """How far the publishers of some publications reach at most, by place."""
-    reach = items.batch.column("reach")
-    if reach.null_count == len(reach):
+    if not len(items) or (reach := items.batch.column("reach")).null_count == len(reach):
         return {}
     limits = zip(reach.to_pylist(), items.values("advertisement"), strict=True)
     return {

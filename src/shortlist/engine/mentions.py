@@ -44,7 +44,7 @@ class Mentions:
     >>> from shortlist.model.subscription import Subscription
     >>> mentions = Mentions(Vocabulary(), Limits())
     >>> near = Subscription(id="s", where="city = 'Oslo'", score="-distance(rent: 900)")
-    >>> mentions.subscribe(near)
+    >>> mentions.count_subscription(near, 1)
     >>> sorted(mentions.wanted.paths)
     [('city',), ('rent',)]
     """
@@ -87,7 +87,7 @@ class Mentions:
             case Close(shortlist=name):
                 self._close(name, roster)
             case Subscribe(subscription=subscription):
-                self.subscribe(subscription)
+                self.count_subscription(subscription, 1)
             case Unsubscribe(subscription=name):
                 subscription = roster.subscriptions[name]
                 if subscription.shortlist is None:
@@ -97,8 +97,8 @@ class Mentions:
             case Update():
                 made = roster.updated(command)
                 if made.subscription is not None:
-                    self._count_subscription(roster.subscriptions[made.subscription.id], -1)
-                    self._count_subscription(made.subscription, 1)
+                    self.count_subscription(roster.subscriptions[made.subscription.id], -1)
+                    self.count_subscription(made.subscription, 1)
                 elif made.shortlist is not None:
                     self.count_policy(roster.shortlists[made.shortlist.id].policy, -1)
                     self.count_policy(made.shortlist.policy, 1)
@@ -121,10 +121,7 @@ class Mentions:
                 return self._of_changes(changes)
         return Wanted()
 
-    def subscribe(self, subscription: Subscription) -> None:
-        self._count_subscription(subscription, 1)
-
-    def _count_subscription(self, subscription: Subscription, by: int) -> None:
+    def count_subscription(self, subscription: Subscription, by: int) -> None:
         """With the policy of the shortlist that it owns, if any."""
         self.count(self.of_subscription(subscription), by)
         self.count_policy(subscription.policy, by)
@@ -163,10 +160,8 @@ class Mentions:
     def _of_where(self, text: str | None) -> Paths:
         if text is None:
             return frozenset()
-        return self._once("where", text, lambda: asked_in(self._parse(text)))
-
-    def _parse(self, text: str) -> Where:
-        return parse_where(text, self._vocabulary, self._limits)
+        known, limits = self._vocabulary, self._limits
+        return self._once("where", text, lambda: asked_in(parse_where(text, known, limits)))
 
     def of_score(self, score: str | float | None) -> Paths:
         """The attributes that a score mentions."""

@@ -5,16 +5,107 @@ from collections import defaultdict
 from collections.abc import Collection, Iterable, Iterator, Mapping
 from typing import NamedTuple
 
-from shortlist.engine.contents import content
-from shortlist.engine.departures import Change, Departure, Reason, Return
-from shortlist.engine.shard import Shard
-from shortlist.engine.shown import Held, Showing, Shown
+from shortlist.engine.contents import Change, Departure, Reason, Return, content
+from shortlist.engine.shard import Observer, Shard
 from shortlist.model.command import Command, Define, Retract, Unsubscribe
 from shortlist.model.items import Items
-from shortlist.model.policy import Policy
+from shortlist.model.policy import Policy, shows
 from shortlist.model.policy_changes import kept_by
+from shortlist.model.publication import Publication
 from shortlist.model.shortlist import Shortlist
+from shortlist.selection.bank.contents import holders, shortlist_contents, showing
 from shortlist.selection.bank.offers import NEVER, Placements
+from shortlist.selection.kernels.arena import Records
+
+
+class Held(NamedTuple):
+    """A publication that is shown, or was delivered, and what may take it away."""
+
+    publication: Publication
+    subscription: str | None
+    end: int = NEVER
+    ending: Reason = "expired"
+    """Why it leaves at its end."""
+    push: int = NEVER
+    """The match that pushes it out of a count window."""
+
+
+Shown = dict[str, dict[int, Held]]
+"""By shortlist, and by the publication's position."""
+
+
+class Showing:
+    """What the shortlists of a shard show, and when that may change; they are known by id here."""
+
+    def __init__(self, shard: Shard) -> None:
+        self._shard = shard
+
+    def offered(self) -> set[str]:
+        """The shortlists that the last publications came to."""
+        return set(map(self._name, self._shard.offered.tolist()))
+
+    def holders(self, source: str, publication: str) -> set[str]:
+        """The shortlists of which some policy holds a publication."""
+        return set(map(self._name, holders(self._shard.selecting, source, publication)))
+
+    def shown(self, names: Iterable[str], now: int) -> Shown:
+        """What those shortlists show that are live and show anything, but for what waits."""
+        live = self._shard.matching.roster.shortlists
+        shown: Shown = {name: {} for name in names if name in live and shows(live[name].policy)}
+        contents = shortlist_contents(
+            self._shard.selecting, map(self._number, shown), now, with_waiting=False
+        )
+        columns = (
+            contents.places,
+            contents.publications,
+            contents.named,
+            contents.ends,
+            contents.pushes,
+            contents.windowed,
+        )
+        for number, held, named, end, push, is_windowed in zip(
+            *(column.tolist() for column in columns), strict=True
+        ):
+            publication = self._shard.selecting.publications[held]
+            subscription = None if named < 0 else self._shard.matching.names[named]
+            ending: Reason = "window" if is_windowed and publication.expiry != end else "expired"
+            shown[self._name(number)][publication.position] = Held(
+                publication, subscription, end, ending, push
+            )
+        return shown
+
+    def delivered(self, placements: Placements) -> Iterator[tuple[str, Held]]:
+        """Placements by shortlist."""
+        columns = placements.places, placements.publications, placements.named
+        for number, publication, named in zip(*(c.tolist() for c in columns), strict=True):
+            subscription = self._shard.matching.names[named]
+            held = Held(self._shard.selecting.publications[publication], subscription)
+            yield self._name(number), held
+
+    def is_pushed_out(self, name: str, held: Held) -> bool:
+        """Whether so many matches have come that it is not in its count window any more."""
+        if held.push == NEVER:
+            return False
+        (depth, _), *_ = showing(self._shard.selecting.stages(self._number(name)))
+        return bool(held.push <= [*self._heads(name)][depth]["matches"])
+
+    def next_due(self, name: str) -> int:
+        """When some policy of a shortlist has something to do, though nothing comes."""
+        heads = self._heads(name)
+        dues = [int(head["next_due"]) for head in heads if "next_due" in (head.dtype.names or ())]
+        return min(dues, default=NEVER)
+
+    def _heads(self, name: str) -> Iterator[Records]:
+        """What a shortlist's policies have in mind, one after the other."""
+        stages = self._shard.selecting.stages(self._number(name))
+        for level, (kind, place) in zip(self._shard.selecting.levels, stages, strict=False):
+            yield level.banks[kind].arenas[0].heads[place]
+
+    def _name(self, number: int) -> str:
+        return self._shard.names[number]
+
+    def _number(self, name: str) -> int:
+        return self._shard.matching.shortlists.number(name)
 
 
 class _Step(NamedTuple):
@@ -26,8 +117,8 @@ class _Step(NamedTuple):
     restarts: bool = False
 
 
-class Mirror:
-    """Observes a shard, item by item, and tells what leaves its shortlists.
+class Mirror(Observer):
+    """Sees a shard item by item, and tells what leaves its shortlists.
 
     Changes are those of whole instants, told once time has passed them: together with the
     deliveries they lead from what was shown before an instant to what is shown after it.
@@ -55,6 +146,7 @@ class Mirror:
 
     def __init__(self, shard: Shard, before: int) -> None:
         """Of a shard in which nothing at or after an instant has happened yet."""
+        super().__init__(shard.due)
         self._shard = shard
         self._showing = Showing(shard)
         self._shown: Shown = {}
@@ -65,9 +157,8 @@ class Mirror:
         self._returned: set[tuple[str, int]] = set()
         self._changes: list[Change] = []
         self._names: set[str] = set()
-        self._touched: str | None = None
-        """The shortlist that a command concerns, and its policy before it."""
-        self._policy_before: Policy | None = None
+        self._policies: dict[str, Policy] = {}
+        """Of the shortlist that a command concerns, before it."""
         self._entered: list[tuple[str, Held]] = []
         live = self._live.keys()
         self._remember(live, self._showing.shown(live, before - 1))
@@ -77,7 +168,7 @@ class Mirror:
         while (now := self._next_instant) < before:
             names = self._due_by(now)
             if names:
-                placed = self._shard.due(now + 1)
+                placed = self._due(now + 1)
                 self._look(names, self._showing.delivered(placed), _Step(now))
                 yield placed
             self._finish(now)
@@ -87,41 +178,35 @@ class Mirror:
         time = step.time if isinstance(step, Command) else int(step.times[0])
         yield from self.due(time)
         self._instant = time
-        self._names, self._touched, self._policy_before = set(), None, None
-        retracted = _retracted(step)
-        if retracted is not None:
-            self._names = self._showing.holders(*retracted)
-        roster = self._shard.matching.roster
+        retracted, roster = _retracted(step), self._shard.matching.roster
+        self._names = self._showing.holders(*retracted) if retracted is not None else set()
+        self._policies = {}
         if isinstance(step, Define):
             self._names = roster.concerned(step).shortlists
         elif isinstance(step, Command):
-            self._touched = roster.shortlist_of(step)
-            if self._touched is not None:
-                self._names.add(self._touched)
-                known = self._live.get(self._touched)
-                self._policy_before = None if known is None else known.policy
+            name = roster.shortlist_of(step)
+            if name is not None:
+                self._names.add(name)
+                if name in self._live:
+                    self._policies[name] = self._live[name].policy
 
     def during(self, step: Items | Command, placed: Placements) -> None:
         self._entered = [*self._showing.delivered(placed)]
 
     def after(self, step: Items | Command) -> None:
         """Looks at what is different behind an item."""
-        time, restarts, cancelled, names = self._instant, False, None, self._names
-        if isinstance(step, Command):
-            restarts = self._restarts()
-            cancelled = step.subscription if isinstance(step, Unsubscribe) else None
-        else:
+        cancelled, names = None, self._names
+        # it holds nothing of before if it has a policy of another kind now
+        restarts = any(
+            name in self._live and not kept_by(policy, self._live[name].policy)
+            for name, policy in self._policies.items()
+        )
+        if isinstance(step, Unsubscribe):
+            cancelled = step.subscription
+        if not isinstance(step, Command):
             names = names | self._showing.offered()
-        what = _Step(time, _retracted(step), cancelled, restarts)
+        what = _Step(self._instant, _retracted(step), cancelled, restarts)
         self._look(names, self._entered, what)
-
-    def _restarts(self) -> bool:
-        """Whether a shortlist has another policy now, and holds nothing of before."""
-        name = self._touched
-        after = None if name is None else self._live.get(name)
-        if self._policy_before is None or after is None:
-            return False
-        return not kept_by(self._policy_before, after.policy)
 
     def taken(self) -> list[Change]:
         """What has changed since the last call, in order."""

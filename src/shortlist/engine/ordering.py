@@ -8,6 +8,7 @@ from shortlist.model.items import Items, Longs
 Bools = npt.NDArray[np.bool_]
 LONG_AGO = -(2**62)
 """Before all times that can be written."""
+UNITS = ((86_400, "d"), (3_600, "h"), (60, "min"), (1, "s"))
 
 
 def late_by(times: Longs, reached: Longs) -> list[str]:
@@ -17,6 +18,20 @@ def late_by(times: Longs, reached: Longs) -> list[str]:
     ['late by 2 s']
     """
     return [f"late by {micros / 1e6:g} s" for micros in (reached - times).tolist()]
+
+
+def ahead_by(times: Longs, recorded: Longs) -> list[str]:
+    """How far items are ahead of the instants at which a log took them.
+
+    >>> ahead_by(np.array([7_200_000_000, 90_000_000]), np.array([0, 0]))
+    ['ahead by 2 h', 'ahead by 1.5 min']
+    """
+    return [f"ahead by {_in_words(micros / 1e6)}" for micros in (times - recorded).tolist()]
+
+
+def _in_words(seconds: float) -> str:
+    size, unit = next((pair for pair in UNITS if seconds >= pair[0]), UNITS[-1])
+    return f"{seconds / size:,.1f}".removesuffix(".0") + f" {unit}"
 
 
 def largest_before(times: Longs, latest: int | None = None) -> Longs:
@@ -31,28 +46,33 @@ def largest_before(times: Longs, latest: int | None = None) -> Longs:
     return largest
 
 
-def largest_after(times: Longs, latest: int | None) -> int | None:
-    """The same behind all of them; None if there is none.
+class Arrivals:
+    """The instants that count: the largest that a log has recorded so far.
 
-    >>> largest_after(np.array([5, 9, 7]), latest=6)
-    9
+    A log repeats its last instant when its clock was set back, or should: a server's timestamps
+    may decrease, so the largest one is kept here, and with the position in what is saved. A
+    heartbeat closes the instant before it, by a microsecond if need be: nobody waits until a clock
+    that was set back is where it was.
+
+    >>> arrivals = Arrivals()
+    >>> arrivals.taken(np.array([5, 9, 7]), np.array([False, False, False])).tolist()
+    [5, 9, 9]
+    >>> arrivals.taken(np.array([8, 8, 20]), np.array([False, True, True])).tolist()
+    [9, 10, 20]
     """
-    if not times.size:
-        return latest
-    return int(times.max(initial=LONG_AGO if latest is None else latest))
 
+    def __init__(self) -> None:
+        self.latest: int | None = None
 
-def reached_before(times: Longs, latest: int | None, lateness: int | None) -> Longs:
-    """For each item, in order of position, the earliest time that is not late; `latest` is the
-    largest time before all of them.
-
-    >>> reached_before(np.array([5, 9, 7]), latest=None, lateness=1) - np.array([0, 4, 8])
-    array([-4611686018427387905,                    0,                    0])
-    """
-    if lateness is None:
-        return np.full(times.size, LONG_AGO)
-    reached: Longs = np.maximum(largest_before(times, latest) - lateness, LONG_AGO - 1)
-    return reached
+    def taken(self, recorded: Longs, is_heartbeat: Bools) -> Longs:
+        """The instants of the next items, of which some are heartbeats."""
+        first = LONG_AGO if self.latest is None else self.latest
+        closed = np.cumsum(is_heartbeat)
+        largest = np.maximum.accumulate(np.append(first, recorded - closed))[1:]
+        instants: Longs = largest + closed
+        if instants.size:
+            self.latest = int(instants[-1])
+        return instants
 
 
 class Ordering:
@@ -74,11 +94,20 @@ class Ordering:
         """What was reached under another lateness."""
 
     def reached_before(self, times: Longs) -> Longs:
-        """For each of the next items the earliest time that is not late; they become known."""
-        reached = reached_before(times, self.latest, self._lateness)
+        """For each of the next items the earliest time that is not late; they become known.
+
+        >>> Ordering(lateness=1).reached_before(np.array([5, 9, 7])) - np.array([0, 4, 8])
+        array([-4611686018427387905,                    0,                    0])
+        """
+        reached = np.full(times.size, LONG_AGO)
+        if self._lateness is not None:
+            largest = largest_before(times, self.latest)
+            reached = np.maximum(largest - self._lateness, LONG_AGO - 1)
         if self._passed is not None:
             reached = np.maximum(reached, self._passed)
-        self.latest = largest_after(times[times >= reached], self.latest)
+        in_time = times[times >= reached]
+        if in_time.size:
+            self.latest = int(in_time.max(initial=LONG_AGO if self.latest is None else self.latest))
         return reached
 
     @property

@@ -76,13 +76,13 @@ class PieceCompiler:
     def _columns(self, entries: Entries, some: Longs | None = None) -> Parts:
         """What both shards and admissions have to know."""
         rows = np.arange(len(entries)) if some is None else some
-        texts, policies = entries.texts(), _Policies(entries.forms)
+        texts, (policies, policy_of) = entries.texts(), _policies(entries.forms)
         return {
             **columns_of(entries, some),
             "documents": texts if some is None else Texts.of_arrow(texts.arrow().take(rows)),
             "subscribers": _texts(entries.subscribers, rows),
-            "policies": policies.texts,
-            "policy_of": policies.numbers[entries.form_of[rows]],
+            "policies": policies,
+            "policy_of": policy_of[entries.form_of[rows]],
         }
 
     def _index(self, entries: Entries, rows: Longs) -> Parts:
@@ -179,14 +179,11 @@ class PieceCompiler:
         return mentions.saved()
 
 
-class _Policies:
-    """The different policies of forms."""
-
-    def __init__(self, forms: Sequence[Subscription]) -> None:
-        known: dict[Policy, int] = {}
-        found = [known.setdefault(form.policy or EVERYTHING, len(known)) for form in forms]
-        self.numbers = np.array(found, np.int32)
-        self.texts = [as_json(dump_policy(policy)) for policy in known]
+def _policies(forms: Sequence[Subscription]) -> tuple[list[str], Ints]:
+    """The different policies of forms, and that of each form."""
+    known: dict[Policy, int] = {}
+    found = [known.setdefault(form.policy or EVERYTHING, len(known)) for form in forms]
+    return [as_json(dump_policy(policy)) for policy in known], np.array(found, np.int32)
 
 
 class _Requests(NamedTuple):

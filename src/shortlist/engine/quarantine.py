@@ -29,20 +29,6 @@ class Quarantined(NamedTuple):
     reason: str
 
 
-class Quarantine:
-    """What is put aside at present, by position."""
-
-    def __init__(self) -> None:
-        self.held: dict[int, Quarantined] = {}
-
-    def put(self, item: Quarantined) -> None:
-        self.held[item.position] = item
-
-    def take(self, position: int) -> Quarantined | None:
-        """What was put aside, if it still is; from here on it is not."""
-        return self.held.pop(position, None)
-
-
 def words_of(error: BaseException) -> str:
     """What was raised, on a line that every file can hold.
 

@@ -1,4 +1,4 @@
-"""A registry's document cut by shortlist."""
+"""A registry's document cut by shortlist, for those who do not open it."""
 
 from collections.abc import Callable
 from typing import Any

@@ -7,7 +7,7 @@ from typing import Any
 import pyarrow as pa
 
 from shortlist.engine.admission import Admission
-from shortlist.engine.bank_tables import Names, bank_tables, held_serials, load_banks
+from shortlist.engine.bank_tables import Names, bank_tables, held_numbers, load_banks
 from shortlist.engine.saved import Saved, compressed
 from shortlist.engine.shard import Shard
 from shortlist.intake.columns import registry_text
@@ -48,7 +48,7 @@ class Saving:
         shard = self._shard
         publications = shard.selecting.publications
         tables = bank_tables(shard.selecting, self._names)
-        serials = held_serials(tables)
+        serials = held_numbers(tables, "publication")
         registry, changes = self.registry(whole=whole)
         document = {"serials": publications.serials, "counts": shard.work, "changes": changes}
         if serials.size:
@@ -127,13 +127,7 @@ class Saving:
 
     @property
     def _names(self) -> Names:
-        shard = self._shard
-        return Names(
-            shard.names.taken,
-            shard.matching.names.taken,
-            shard.names.numbers,
-            shard.matching.names.numbers,
-        )
+        return Names(self._shard.names, self._shard.matching.names)
 
 
 def few_changes(subscriptions: int) -> int:

@@ -1,24 +1,21 @@
 """A shard: admitted items in order in, deliveries out. It matches, scores, combines and selects."""
 
 from collections import Counter, deque
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
 import numpy as np
 import pyarrow as pa
 
-from shortlist.engine.delivering import Published, delivery_batch
+from shortlist.engine.delivering import Receivers, delivery_batch
 from shortlist.engine.live_registry import opened_by, tell
 from shortlist.engine.matching import Chosen, FoundMatches, Matching, inducements
-from shortlist.engine.observing import Observer, Unobserved
-from shortlist.engine.receivers import Receivers
 from shortlist.engine.rounds import Span, Stretch, Stretches, between
-from shortlist.engine.steps import CommandReader, is_limited, runs, steps
+from shortlist.engine.steps import BLOCK, CommandReader, runs, steps
 from shortlist.engine.tidings import Tidings
 from shortlist.intake.columns import RegistryColumns
 from shortlist.intake.lines import ItemReader
 from shortlist.intake.roster import registry_commands
-from shortlist.matching.arrays import distinct
 from shortlist.matching.blocks import Block, Bools, Ints
 from shortlist.matching.index.numbering import SavedNumbers
 from shortlist.matching.index.storage import Parts
@@ -36,6 +33,33 @@ from shortlist.selection.bank.offers import NO_PLACEMENTS, Placements
 from shortlist.selection.bank.selecting import BankSelecting
 from shortlist.selection.bank.tables import Table
 from shortlist.selection.bank.world import Subscriptions
+
+
+class Observer:
+    """Sees every step that a shard takes; it may let what is due happen earlier, and no more.
+
+    This one only lets a shard do what is due when it is told.
+    """
+
+    at_once = BLOCK
+    """Publications that may be taken in one step."""
+
+    def __init__(self, due: Callable[[int], Placements]) -> None:
+        self._due = due
+
+    def before(self, step: Items | Command) -> Iterator[Placements]:
+        """A step comes; what happens before it."""
+        return iter(())
+
+    def during(self, step: Items | Command, placed: Placements) -> None:
+        """What a step places; the registry is as before it."""
+
+    def after(self, step: Items | Command) -> None: ...
+
+    def due(self, before: int) -> Iterator[Placements]:
+        """Lets everything happen that is due before an instant."""
+        yield self._due(before)
+
 
 CHAIN = "chain"
 KINDS = (*POLICIES, CHAIN)
@@ -137,12 +161,12 @@ class Shard:
         is `chosen` elsewhere, where there are other shards.
         """
         told = CommandReader(self._reader, commands)
-        if observer is None and found is None and not is_limited(items):
+        if observer is None and found is None and not inducements(items):
             yield from self._run_together(items, told)
         else:
-            yield from self._run_apart(items, told, observer or Unobserved(self.due), chosen, found)
+            yield from self._run_apart(items, told, observer or Observer(self.due), chosen, found)
         if until is not None:
-            yield from (observer or Unobserved(self.due)).due(until)
+            yield from (observer or Observer(self.due)).due(until)
 
     def _run_apart(
         self,
@@ -243,26 +267,8 @@ class Shard:
 
     def deliveries(self, placed: Placements, with_data: bool = False) -> pa.RecordBatch:
         """Placements as rows of DELIVERIES."""
-        publications = self.selecting.publications
-        numbers, what = distinct(placed.publications)
-        told = ["source", "id", "data"] if with_data else ["source", "id"]
-        sources, ids, *data = publications.texts(told, numbers)
         return delivery_batch(
-            Published(
-                sources=sources,
-                ids=ids,
-                positions=publications.facts["position"][numbers],
-                data=data[0] if data else None,
-                places=what,
-            ),
-            self._receivers.of(placed.places),
-            times=placed.times,
-            subscriptions=self.matching.names.taken(placed.named),
-            scores=placed.scores,
-            possibilities=placed.possibilities,
-            necessities=placed.necessities,
-            ranks=pa.array(placed.ranks, mask=placed.ranks == 0),
-            promoted=placed.promoted,
+            placed, self.selecting.publications, self._receivers, self.matching.names, with_data
         )
 
     def objects(self, placed: Placements) -> Iterator[Delivery]:

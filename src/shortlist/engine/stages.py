@@ -27,13 +27,12 @@ from shortlist.engine.admitted import Admitted
 from shortlist.engine.arrow import batches, rows
 from shortlist.engine.compiled import opened
 from shortlist.engine.deliveries import DELIVERIES
-from shortlist.engine.matching import Chosen, Matching
-from shortlist.engine.ordering import in_order, largest_after, late_by, reached_before
+from shortlist.engine.matching import Chosen
+from shortlist.engine.ordering import Ordering, in_order, late_by
 from shortlist.engine.shard import Shard
 from shortlist.engine.steps import CommandReader, steps
 from shortlist.intake.lines import ItemReader
 from shortlist.intake.reading import LineReader, items_of, rejects_of
-from shortlist.intake.roster import registry_commands
 from shortlist.intake.table_reading import TableReader
 from shortlist.matching.index.index import Index
 from shortlist.matching.index.storage import open_parts
@@ -102,14 +101,8 @@ class Read:
         appended: Sequence[int | None] | None = None,
     ) -> tuple[Items, dict[int, Command]]:
         """The same for whoever is here: the commands among them need not be read again."""
-        read = LineReader(
-            self.vocabulary,
-            self.limits,
-            self.wanted,
-            self.commands,
-            self.tabular,
-            by_arrival=self.by_arrival,
-        )
+        how = self.vocabulary, self.limits, self.wanted, self.commands, self.tabular
+        read = LineReader(*how, by_arrival=self.by_arrival)
         items = read.lines(positions, lines, appended)
         return items if self.keeps_blanks else items.kept(items.kinds != BLANK), read.commands
 
@@ -140,7 +133,7 @@ class FindLate:
     latest_before: dict[int, int]
 
     def __call__(self, arriving: Batches) -> Iterator[pa.RecordBatch]:
-        bucket, latest = None, None
+        bucket, ordering = None, Ordering(self.lateness)
         for batch in arriving:
             items = Items(batch)
             buckets = (items.positions >> self.bucket_bits).tolist()
@@ -148,15 +141,13 @@ class FindLate:
             for number, group in groupby(buckets):
                 end = first + len([*group])
                 if number != bucket:
-                    bucket, latest = number, self.latest_before.get(number)
-                some = items.between(first, end)
-                yield _as(batch.schema, self._checked(some, latest).batch)
-                latest = largest_after(some.times[some.kinds < REJECT], latest)
+                    bucket, ordering.latest = number, self.latest_before.get(number)
+                yield _as(batch.schema, self._checked(items.between(first, end), ordering).batch)
                 first = end
 
-    def _checked(self, items: Items, latest: int | None) -> Items:
+    def _checked(self, items: Items, ordering: Ordering) -> Items:
         readable = items.kept(items.kinds < REJECT)
-        reached = reached_before(readable.times, latest, self.lateness)
+        reached = ordering.reached_before(readable.times)
         is_late = readable.times < reached
         if not is_late.any():
             return items
@@ -207,8 +198,13 @@ def _refused(found: Admitted, wanted: Wanted) -> pa.RecordBatch:
         [refusal.reason for refusal in refusals],
         wanted,
     )
-    nothing = {field.name: pa.nulls(len(refusals), field.type) for field in ADMITTED_COLUMNS}
-    return rejects.with_columns(**nothing).batch
+    return _undecided(rejects).batch
+
+
+def _undecided(items: Items) -> Items:
+    """Items with the columns that an admission adds, empty."""
+    nothing = {field.name: pa.nulls(len(items), field.type) for field in ADMITTED_COLUMNS}
+    return items.with_columns(**nothing)
 
 
 class _Pending:
@@ -220,37 +216,23 @@ class _Pending:
 
     def before(self, items: Items) -> tuple[Items, dict[int, Command]]:
         """Items in order, with the commands that come before the last of them."""
-        end = (int(items.times[-1]), int(items.positions[-1])) if len(items) else (0, 0)
-        due = [*self._due(end)] if len(items) else []
+        if not len(items):
+            return items, {}
+        due = [*self._due((int(items.times[-1]), int(items.positions[-1])))]
         if not due:
             return items, {}
         commands, known = items_of(due, self._wanted)
-        return in_order(_alike([commands, items])), known
+        alike = Items(_undecided(commands).batch.select(items.batch.schema.names))
+        return in_order(Items.joined([alike, items])), known
 
     def rest(self) -> tuple[Items, dict[int, Command]]:
         """Those behind all publications."""
-        return items_of([*self._due((END_OF_TIME, 0))], self._wanted)
+        commands, known = items_of([*self._due((END_OF_TIME, 0))], self._wanted)
+        return _undecided(commands), known
 
     def _due(self, before: tuple[int, int]) -> Iterator[Command]:
-        while self._commands and _place(self._commands[-1]) < before:
-            yield self._commands.pop()
-
-
-def _place(command: Command) -> tuple[int, int]:
-    return command.time, command.position
-
-
-def _alike(some: Sequence[Items]) -> Items:
-    """Items with and without what an admission adds, one behind the other."""
-    names = some[-1].batch.schema.names
-    whole = []
-    for items in some:
-        missing = [name for name in names if name not in items.batch.schema.names]
-        nothing = {
-            name: pa.nulls(len(items), ADMITTED_COLUMNS.field(name).type) for name in missing
-        }
-        whole.append(Items(items.with_columns(**nothing).batch.select(names)))
-    return Items.joined(whole)
+        while (left := self._commands) and (left[-1].time, left[-1].position) < before:
+            yield left.pop()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -276,15 +258,6 @@ class Share:
             return Shard(self.registry, self.limits)
         return opened(open_parts(Path(self.compiled))[1], self.limits)
 
-    def matching(self) -> Matching:
-        """Its part that finds candidates."""
-        if self.compiled is not None:
-            return self.shard().matching
-        matching = Matching(self.registry.vocabulary, self.limits)
-        for command in registry_commands(self.registry):
-            matching.apply(command)
-        return matching
-
     @property
     def advertises(self) -> bool:
         """Some publisher limits its audience at some time."""
@@ -300,8 +273,7 @@ class Nominate:
 
     def __call__(self, arriving: Batches) -> Iterator[pa.RecordBatch]:
         share = self.share
-        matching = share.matching()
-        pending = _Pending(share.commands, share.wanted)
+        matching, pending = share.shard().matching, _Pending(share.commands, share.wanted)
         reader = ItemReader(share.registry.vocabulary, share.limits.for_what_was_read())
         for batch in arriving:
             items, commands = pending.before(Items(batch))
@@ -348,7 +320,7 @@ class Select:
             if self.told is not None:
                 self.told(batch.num_rows)
         items, commands = pending.rest()
-        yield from self._run(shard, _admitted(items), commands, {}, END_OF_TIME)
+        yield from self._run(shard, items, commands, {}, END_OF_TIME)
         if not self.explain:
             yield from batches([_note(json.dumps({"counts": _counts(shard)}))], RESULTS)
 
@@ -389,11 +361,6 @@ class Select:
 _compact = json.JSONEncoder(ensure_ascii=False, separators=(",", ":")).encode
 
 
-def _admitted(items: Items) -> Items:
-    nothing = {field.name: pa.nulls(len(items), field.type) for field in ADMITTED_COLUMNS}
-    return items.with_columns(**nothing)
-
-
 def _chosen_of(batch: pa.RecordBatch) -> dict[int, list[str]]:
     column = batch.column("chosen")
     if column.null_count == len(column):
@@ -410,9 +377,6 @@ def _counts(shard: Shard | PlainShard) -> dict[str, Any]:
 
 def _note(text: str) -> tuple[Any, ...]:
     return (*[None] * (len(RESULTS) - 1), text)
-
-
-STAGES = (Read, Admit, Nominate, Choose, Select)
 
 
 def advertising(commands: Iterable[Command]) -> list[Command]:

@@ -52,11 +52,6 @@ def steps(items: Items, commands: CommandReader, at_once: int = BLOCK) -> Iterat
         first = at + 1
 
 
-def is_limited(items: Items) -> bool:
-    """Whether a publisher limits whom a publication reaches."""
-    return bool(len(items)) and items.batch.column("reach").null_count < len(items)
-
-
 def runs(items: Items) -> Iterator[tuple[Items, str | None, bool]]:
     """Publications cut before each one that replaces another, and behind one that is dead; with
     the id of what the first one replaces, and whether it is dead."""

@@ -14,7 +14,7 @@ import pyarrow as pa
 
 from shortlist.engine.deliveries import DELIVERIES, file_text, put_in_order
 from shortlist.jobs.shares import Place, Selected, Wave, mapped, places_of
-from shortlist.jobs.sinks import DeliveryFile, put_parts_in_order, replacing
+from shortlist.jobs.sinks import DeliveryFile, end_folder, replacing
 from shortlist.matching.arrays import Bools
 
 if TYPE_CHECKING:
@@ -56,17 +56,16 @@ def put_parts(
                 files=tuple(each.file for each in selected),
                 after=after,
                 until=until,
-                out=str(folder / f"{number:05}{out.suffix}"),
+                out=str(folder / f"part-{number:05}{out.suffix}"),
                 with_data=with_data,
             )
             for number, (after, until) in enumerate(pairwise(bounds))
         ]
         run(write_part, works)
-        files = [Path(each.out) for each in works]
         if is_table:
-            put_parts_in_order(folder, [file.name for file in files], with_data)
+            end_folder(folder, with_data)
         else:
-            _join(files, whole)
+            _join([Path(each.out) for each in works], whole)
 
 
 def cuts(pieces: Iterable[Wave], parts: int) -> list[Place]:

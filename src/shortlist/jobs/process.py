@@ -6,8 +6,8 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from shortlist.intake.finite_input import FiniteInput
-from shortlist.jobs.batch import run_job
 from shortlist.jobs.job import Counts, Job, Streamed
+from shortlist.jobs.walk import run_job
 from shortlist.live.tasks import run_here
 from shortlist.model.items import Items
 

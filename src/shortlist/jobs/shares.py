@@ -48,10 +48,10 @@ class Progress:
 class BatchWork:
     """One shard's part of a batch."""
 
-    shard: int
+    shard: int = 0
     share: Share
-    items: str
-    """The file of admitted publications."""
+    items: str = ""
+    """The file of admitted publications, if they lie in one."""
     folder: str
     with_data: bool = False
     progress: str | None = None
@@ -113,12 +113,17 @@ def nominate(work: BatchWork) -> str:
 
 def select(work: BatchWork) -> Selected:
     """SELECT."""
+    return selected(work, mapped(work.items))
+
+
+def selected(work: BatchWork, arriving: Iterable[pa.RecordBatch]) -> Selected:
+    """SELECT from publications that come in order."""
     stage = Select(share=work.share, with_data=work.with_data, told=Progress(work.progress).add)
     pieces: list[Wave] = []
     counts: dict[str, Any] = {}
 
     def deliveries() -> Iterator[pa.RecordBatch]:
-        for batch in stage(mapped(work.items)):
+        for batch in stage(arriving):
             (note,) = batch.column("note")[-1:].to_pylist()
             if note is not None:
                 counts.update(json.loads(note)["counts"])

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import shutil
 import tempfile
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -18,6 +18,9 @@ from shortlist.intake.input_files import Places
 
 if TYPE_CHECKING:
     import pyarrow.parquet as pq
+
+FIRST_PART = "part-00000.parquet"
+"""Of a Parquet folder, whose parts are in order of their names."""
 
 
 def reject_lines(rejects: Iterable[Row], places: Places | None) -> Iterator[str]:
@@ -56,10 +59,9 @@ def delivery_writer(out: Path, with_data: bool) -> Iterator[Callable[[pa.Table],
                 yield lambda deliveries: file.write(file_text(deliveries, with_data))
             return
         whole.mkdir()
-        part = whole / "deliveries.parquet"
-        with DeliveryFile(part, with_data) as parquet:
+        with DeliveryFile(whole / FIRST_PART, with_data) as parquet:
             yield parquet.write
-        put_parts_in_order(whole, [part.name] if part.exists() else [], with_data)
+        end_folder(whole, with_data)
 
 
 class DeliveryFile:
@@ -96,15 +98,11 @@ class DeliveryFile:
         self._writer.write_table(table)
 
 
-def put_parts_in_order(folder: Path, files: Sequence[str], with_data: bool) -> None:
-    """Gives the parts of a Parquet folder names in this order; all others are forgotten."""
-    for number, file in enumerate(files):
-        Path(folder, file).rename(Path(folder, f"part-{number:05}.parquet"))
-    for left in folder.glob("[!p]*"):
-        left.unlink()
-    if not files:
+def end_folder(folder: Path, with_data: bool) -> None:
+    """All parts of a Parquet folder are there: at least one, which may be empty."""
+    if not any(folder.iterdir()):
         import pyarrow.parquet as pq
 
         empty = file_schema(with_data).empty_table()
-        pq.write_table(empty, Path(folder, "part-00000.parquet"), store_schema=False)
-    Path(folder, "_SUCCESS").touch()
+        pq.write_table(empty, folder / FIRST_PART, store_schema=False)
+    (folder / "_SUCCESS").touch()

@@ -74,7 +74,7 @@ class AdmissionFiles:
         admission.ordering.restore(manifest.latest, items, manifest.reached)
         admission.arrivals.latest = manifest.arrived
         for row in rows(self._quarantine.rows(manifest.quarantine).to_batches()):
-            admission.quarantine.put(Quarantined(*row))
+            admission.quarantine[row[0]] = Quarantined(*row)
         for accepted, source, name in rows(self._accepted.rows(manifest.accepted).to_batches()):
             admission.duplicates.accept(source, name, accepted)
         return admission
@@ -89,7 +89,7 @@ class AdmissionFiles:
         self, before: Manifest, admission: Admission, found: Admitted, token: str, *, last: bool
     ) -> Manifest:
         """Adds what a batch led to; the registry behind it has this token."""
-        reached, held = admission.ordering.reached, admission.quarantine.held
+        reached, held = admission.ordering.reached, admission.quarantine
         forgotten = None if reached is None else reached - self._settings.dedup + 1
         waiting = pa.table({name: found.waiting.batch.column(name) for name in WAITING.names})
         put_aside, aside = before.quarantine, table_of(found.quarantined, QUARANTINE)

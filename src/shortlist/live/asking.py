@@ -18,8 +18,7 @@ from shortlist.engine.admitted import Admitted
 from shortlist.engine.contents import Entry, content
 from shortlist.engine.explanation import Explainer, Question
 from shortlist.engine.matching import Matching
-from shortlist.engine.plain import PlainShard
-from shortlist.engine.plain_copy import plain_copy
+from shortlist.engine.plain import PlainShard, plain_copy
 from shortlist.engine.steps import CommandReader, steps
 from shortlist.intake.lines import ItemReader
 from shortlist.intake.reading import items_of

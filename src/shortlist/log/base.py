@@ -38,7 +38,7 @@ class Entry(NamedTuple):
 
     A log whose clock was set back repeats its last instant, if it can (SQLite can). A NATS server
     has its own timestamps: whoever goes by them has to take the largest one so far, and to keep
-    that with its position (`engine/arrivals.py` does).
+    that with its position (`engine/ordering.py` does).
     """
     content: bytes
 

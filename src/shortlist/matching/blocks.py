@@ -7,6 +7,7 @@ from functools import lru_cache, partial
 from typing import Any
 
 import numpy as np
+import orjson
 import pyarrow as pa
 
 from shortlist.fuzzy.sets import Graded, Trapezoid
@@ -384,7 +385,12 @@ def _merged(numbers: pa.DoubleArray, texts: pa.StringArray, others: pa.StringArr
 
 
 def _parsed(others: pa.StringArray) -> list[Any]:
-    """JSON texts as values; equal ones are read once."""
+    """JSON texts as values; equal ones are read once, and all of them together."""
     coded = others.dictionary_encode()
-    known = [*map(json.loads, coded.dictionary.to_pylist()), None]
+    together = f"[{','.join(coded.dictionary.to_pylist())}]"
+    try:
+        known = orjson.loads(together)
+    except orjson.JSONDecodeError:  # numbers beyond all doubles, or what is deep
+        known = json.loads(together)
+    known.append(None)
     return [known[code] for code in coded.indices.fill_null(-1).to_pylist()]

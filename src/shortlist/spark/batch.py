@@ -2,18 +2,17 @@
 
 from __future__ import annotations
 
-import atexit
 import json
-import shutil
-import tempfile
-from collections.abc import Callable, Iterable
+import pickle
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, field, replace
-from functools import cached_property, reduce
-from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from functools import cached_property, partial, reduce
+from typing import Any
 
 import numpy as np
 import pyarrow as pa
+from pyspark.sql import DataFrame
+from pyspark.sql import functions as F  # noqa: N812
 
 from shortlist.engine.admission import Admission
 from shortlist.engine.admitted import Admitted
@@ -38,26 +37,23 @@ from shortlist.engine.stages import (
 )
 from shortlist.intake.lines import VERBS
 from shortlist.intake.tables import POSITION
-from shortlist.jobs.batch import shards_of
-from shortlist.jobs.shares import Progress, shares_of
-from shortlist.jobs.sinks import put_parts_in_order, replacing
+from shortlist.jobs.job import Counts
+from shortlist.jobs.shares import BatchWork, Progress, Selected, selected, shares_of
+from shortlist.jobs.walk import shards_of
 from shortlist.live.registry_folder import CompiledRegistry, admission_of
 from shortlist.model.items import COMMAND, PUBLICATION, REJECT, Items, Wanted
 from shortlist.model.registry import Registry
 from shortlist.model.settings import Settings
-from shortlist.spark.session import is_local
 from shortlist.spark.sinks import lines_of_rows
 from shortlist.spark.sources import Lines
-from shortlist.spark.stateless import PARTS, MatchAll, Ready, WriteAll, is_stateless
 from shortlist.spark.tasks import keep_apart, pinned, spark_schema
-
-if TYPE_CHECKING:
-    from pyspark.sql import DataFrame
 
 BUCKET_BITS = 16
 """The largest earlier time is worked out in buckets of 2^16 positions."""
 ALIVE = "expiry is null or expiry > time"
 """Not `is_dead` as items say it: Spark counts and filters by it without Python."""
+SELECTED = pa.schema({"selected": pa.binary()})
+REJECTS = "position bigint, line string, reason string"
 MAY_BE_COMMAND = '"(' + "|".join(VERBS) + ')"|\\\\u'
 """Lines that are commands name one, perhaps with escaped letters."""
 
@@ -86,7 +82,6 @@ class Batch:
         keep_apart(self._spark)
         self.shards = shards_of(self.registry, self.shards or self._cores)
         self._kept: list[DataFrame] = []
-        self._ready: Ready | None = None
 
     @cached_property
     def deliveries(self) -> DataFrame:
@@ -107,14 +102,11 @@ class Batch:
             lacking = found.where(f"not ({has_line})")
             found = found.where(has_line).union(self._with_lines(lacking))
         refused = [(each.position, each.line, each.reason) for each in self._changes.refusals]
-        schema = "position bigint, line string, reason string"
-        return found.union(self._spark.createDataFrame(refused, schema))
+        return found.union(self._spark.createDataFrame(refused, REJECTS))
 
     @cached_property
     def explanations(self) -> DataFrame:
         """A JSON document for each match and each promotion, in the column `explanation`."""
-        from pyspark.sql import functions as F  # noqa: N812
-
         explained = self._telling._selected(explain=True)
         text = F.get_json_object("note", "$.explanation").alias("explanation")
         return explained.select(text).where("explanation is not null")
@@ -129,39 +121,19 @@ class Batch:
     def counts(self) -> dict[str, Any]:
         """Publications and matches of the whole batch, and deliveries by cause."""
         notes = self._results.where("note is not null").select("note").collect()
-        return self._total(row.note for row in notes)
+        return self.total(json.loads(row.note)["counts"] for row in notes)
 
-    @cached_property
-    def is_stateless(self) -> bool:
-        """Whether every match is a delivery, and the machine of every task is this one; of what is
-        compiled nobody goes through all subscriptions."""
-        registry = self.registry
-        if not isinstance(registry, Registry) or self.commands:
-            return False
-        return is_local(self._spark) and is_stateless(registry)
+    def select_into(self, folder: str) -> list[Selected]:
+        """Lets each busy shard write what it delivers to a file of a folder that all tasks see."""
+        how = partial(BatchWork, folder=folder, with_data=self.with_data, progress=self.progress)
+        found = self._by_shards(
+            self._arriving, lambda share: _SelectInto(how(share=share)), SELECTED
+        )
+        return [pickle.loads(row.selected) for row in found.collect()]
 
-    def prepare(self, progress: Callable[[int], object] = lambda done: None) -> None:
-        """Compiles a stateless registry now, and not with the first result."""
-        folder = tempfile.mkdtemp(prefix="shortlist-")
-        atexit.register(shutil.rmtree, folder, ignore_errors=True)
-        index, limits = Path(folder, "index"), self.settings.limits
-        assert isinstance(self.registry, Registry)
-        self._ready = Ready.of(self.registry, limits, index, progress)
-
-    def write_parts(self, out: str | Path) -> dict[str, Any]:
-        """Lets the tasks of a stateless batch write Parquet in order themselves; the counts."""
-        with replacing(out) as folder:
-            folder.mkdir()
-            task = WriteAll(folder=str(folder), **self._matching)
-            parts = sorted(self._in_order.mapInArrow(task, spark_schema(PARTS)).collect())
-            put_parts_in_order(folder, [part.file for part in parts], self.with_data)
-        return self._total(part.note for part in parts)
-
-    def _total(self, notes: Iterable[str]) -> dict[str, Any]:
-        counts = total_counts(json.loads(note)["counts"] for note in notes)
-        # every shard goes through the same ones, and does not count them
-        published = counts.pop("publications", None)
-        return {"publications": self.publications if published is None else published, **counts}
+    def total(self, counts: Iterable[Counts]) -> dict[str, Any]:
+        """Publications, and what shards have counted."""
+        return {"publications": self.publications, **total_counts(counts)}
 
     @cached_property
     def publications(self) -> int:
@@ -170,8 +142,8 @@ class Batch:
 
     @property
     def passes(self) -> int:
-        """How often publications are matched: once, or once by every busy shard."""
-        return self.publications * (1 if self.is_stateless else len(self._busy_shares))
+        """How often publications are matched: once by every busy shard."""
+        return self.publications * len(self._busy_shares)
 
     def release(self) -> None:
         """Lets go of what was kept."""
@@ -190,7 +162,8 @@ class Batch:
         wanted = found.joined(Wanted(data=self.with_data))
         if not self.commands:
             return wanted
-        commands = self._read(Wanted(), self.lines.frame.where(_may_be_command()))
+        may_be_command = F.col("line").cast("string").rlike(MAY_BE_COMMAND)
+        commands = self._read(Wanted(), self.lines.frame.where(may_be_command))
         told = _collected(commands.where(f"kind = {COMMAND}"))
         admission = Admission(Registry(vocabulary=self.registry.vocabulary), self.settings)
         return wanted.joined(admission.wanted_of(told))
@@ -211,8 +184,6 @@ class Batch:
 
     def _without_late(self, items: DataFrame) -> DataFrame:
         """Items in which what is late is a reject."""
-        from pyspark.sql import functions as F  # noqa: N812
-
         lateness = self.settings.lateness
         if lateness is None:
             return items
@@ -246,20 +217,15 @@ class Batch:
         )
 
     @property
-    def _rest(self) -> Registry:
-        """The registry, perhaps without shortlists and subscriptions."""
-        registry = self.registry
-        return registry.rest if isinstance(registry, CompiledRegistry) else registry
-
-    @property
     def _busy_shares(self) -> list[tuple[int, Share]]:
         return [(n, share) for n, share in enumerate(self._shares) if not share.is_idle]
 
     @cached_property
     def _admitted(self) -> DataFrame:
         """ADMIT: publications that are let in, and those that are refused."""
+        registry = self.registry
         task = Admit(
-            registry=self._rest,
+            registry=registry.rest if isinstance(registry, CompiledRegistry) else registry,
             changes=advertising(self._changes.commands.values()),
             settings=self.settings,
             wanted=self._wanted,
@@ -273,24 +239,7 @@ class Batch:
         return self._shared(found)
 
     @cached_property
-    def _in_order(self) -> DataFrame:
-        """Publications cut into ranges of time, as many as there are cores."""
-        published = self._admitted.where(f"kind = {PUBLICATION}").where(ALIVE)
-        ranges = published.repartitionByRange(self.shards, "time", "position")
-        return ranges.sortWithinPartitions("time", "position")
-
-    @property
-    def _matching(self) -> dict[str, Any]:
-        """What the tasks of a stateless batch have to know."""
-        if self._ready is None:
-            self.prepare()
-        return {"ready": self._ready, "with_data": self.with_data, "progress": self.progress}
-
-    @cached_property
     def _results(self) -> DataFrame:
-        if self.is_stateless:
-            every = MatchAll(**self._matching)
-            return self._shared(self._in_order.mapInArrow(every, spark_schema(RESULTS)))
         told = Progress(self.progress)
         return self._shared(self._selected(with_data=self.with_data, told=told.add))
 
@@ -319,8 +268,6 @@ class Batch:
 
     def _complete(self, published: DataFrame) -> DataFrame:
         """With the columns that were left behind, empty."""
-        from pyspark.sql import functions as F  # noqa: N812
-
         schema = admitted_schema(self._wanted)
         nothing = {
             name: F.lit(None).cast("string")
@@ -331,8 +278,6 @@ class Batch:
 
     def _with_chosen(self, published: DataFrame) -> DataFrame:
         """With whom a publisher reaches, where an advertisement limits that."""
-        from pyspark.sql import functions as F  # noqa: N812
-
         if not any(share.advertises for share in self._shares):
             return published.withColumn("chosen", F.lit(None).cast("array<string>"))
         chosen = self._chosen(published.where("reach is not null")).groupBy("position")
@@ -350,9 +295,7 @@ class Batch:
         refused = rejects.select("position", "reason")
         source = self.lines.frame
         found = source.join(refused, source[POSITION] == refused["position"])
-        columns = found.drop("position")
-        schema = "position bigint, line string, reason string"
-        return columns.mapInArrow(lines_of_rows, schema)
+        return found.drop("position").mapInArrow(lines_of_rows, REJECTS)
 
     @property
     def _cores(self) -> int:
@@ -365,10 +308,14 @@ class Batch:
         return frame
 
 
-def _may_be_command():  # type: ignore[no-untyped-def]
-    from pyspark.sql import functions as F  # noqa: N812
+@dataclass(frozen=True, slots=True)
+class _SelectInto:
+    """The task that selects into a file, and answers with what it says of that."""
 
-    return F.col("line").cast("string").rlike(MAY_BE_COMMAND)
+    work: BatchWork
+
+    def __call__(self, arriving: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
+        yield pa.record_batch([[pickle.dumps(selected(self.work, arriving))]], schema=SELECTED)
 
 
 def _collected(frame: DataFrame) -> Items:

@@ -10,9 +10,10 @@ from typing import TYPE_CHECKING
 
 from shortlist.intake.finite_input import FiniteInput
 from shortlist.intake.growing_files import GrowingFiles
-from shortlist.jobs.batch import run_job
 from shortlist.jobs.job import Counts, Job, Streamed
+from shortlist.jobs.parts import put_parts
 from shortlist.jobs.streamed import run_stream
+from shortlist.jobs.walk import run_job
 from shortlist.live.driver import Driver
 from shortlist.live.registry_folder import CompiledRegistry
 from shortlist.model.registry import Registry
@@ -91,9 +92,6 @@ def _through_spark(
             keep=True,
         )
         passes = batch.passes
-    if batch.is_stateless and isinstance(registry, Registry):
-        with steps.told("Compiling the registry", len(registry.subscriptions)) as told:
-            batch.prepare(told)
     counts = _deliver(batch, job, passes)
     with steps.step("Writing the rest"):
         rejected = write_rejects(batch.rejects, lines.places, outputs.rejects)
@@ -104,11 +102,18 @@ def _through_spark(
 
 
 def _deliver(batch: Batch, job: Job, passes: int) -> Counts:
-    """Selects, and writes what is selected."""
-    out, steps = job.outputs.deliveries, job.steps
+    """Selects, and writes what is selected; where tasks see the files of this machine, without the
+    JVM."""
+    out, steps, spark = job.outputs.deliveries, job.steps, batch.lines.frame.sparkSession
+    if is_local(spark):
+        scratch = tempfile.TemporaryDirectory(prefix="shortlist-")
+        with scratch as folder, closing(Lanes(spark)) as lanes:
+            with steps.counted("Matching and selecting", passes) as batch.progress:
+                selected = batch.select_into(folder)
+            with steps.step("Writing"):
+                put_parts(lanes, selected, out, job.with_data, batch.shards)
+        return batch.total(each.counts for each in selected)
     with steps.counted("Matching and selecting", passes) as batch.progress:
-        if batch.is_stateless and out.suffix == ".parquet":
-            return batch.write_parts(out)
         counts = batch.counts()
     with steps.step("Writing"):
         delivered = counts.get("arrival", 0) + counts.get("promotion", 0)

@@ -205,11 +205,6 @@ def cluster_session(master: str, app_name: str = "shortlist") -> SparkSession:
     return _start(app_name, cluster_settings(master))
 
 
-def submitted_session(app_name: str = "shortlist") -> SparkSession:
-    """Return a session of the job that `spark-submit` has started, on the master that it chose."""
-    return _start(app_name, QUIET)
-
-
 def _active_session() -> SparkSession | None:
     from pyspark.sql import SparkSession
 
@@ -228,7 +223,9 @@ def any_session(master: str | None = None) -> SparkSession:
     """A session on a given master, on that of `spark-submit`, or on this machine."""
     if starts_here(master):
         return local_session()
-    return submitted_session() if master is None else cluster_session(master)
+    if master is None:  # `spark-submit` has chosen one
+        return _start("shortlist", QUIET)
+    return cluster_session(master)
 
 
 def starts_here(master: str | None) -> bool:

@@ -28,25 +28,21 @@ Batches = Iterable[pa.RecordBatch]
 LINES = pa.schema([("value", pa.string())])
 
 
-def write_deliveries(deliveries: DataFrame, out: str | Path, count: int | None = None) -> None:
+def write_deliveries(deliveries: DataFrame, out: Path, count: int) -> None:
     """In order of (time, position, shortlist): a Parquet folder if the name says so, else lines.
 
-    Where their `count` is known and small, Spark need not sample them first.
+    Where there are few, Spark need not sample them first.
     """
-    out, with_data = Path(out), "data" in deliveries.columns
-    if count is not None and count <= MOST_AT_ONCE:
-        _write_table(deliveries.toArrow(), out, with_data)
+    with_data = "data" in deliveries.columns
+    if count <= MOST_AT_ONCE:
+        with delivery_writer(out, with_data) as write:
+            write(put_in_order(deliveries.toArrow()))
         return
     ordered = deliveries.orderBy(*ORDER).select(file_schema(with_data).names)
     if out.suffix == ".parquet":
         ordered.write.mode("overwrite").parquet(str(out))
     else:
         _write_lines(ordered.mapInArrow(partial(_delivery_lines, with_data), "value string"), out)
-
-
-def _write_table(deliveries: pa.Table, out: Path, with_data: bool) -> None:
-    with delivery_writer(out, with_data) as write:
-        write(put_in_order(deliveries))
 
 
 def _delivery_lines(with_data: bool, arriving: Batches) -> Iterator[pa.RecordBatch]:
@@ -56,14 +52,14 @@ def _delivery_lines(with_data: bool, arriving: Batches) -> Iterator[pa.RecordBat
         yield pa.RecordBatch.from_arrays([written.cast(pa.string())], schema=LINES)
 
 
-def write_rejects(rejects: DataFrame, places: Places | None, out: str | Path) -> int:
+def write_rejects(rejects: DataFrame, places: Places | None, out: Path) -> int:
     """In order of position; the answer is their number."""
     count, found = rejects.count(), rejects.select("position", "line", "reason")
     if count <= ONE_PART:
         ordered = found.coalesce(1).sortWithinPartitions("position")
     else:
         ordered = found.orderBy("position")
-    _write_lines(ordered.mapInArrow(partial(_rejected, places), "value string"), Path(out))
+    _write_lines(ordered.mapInArrow(partial(_rejected, places), "value string"), out)
     return count
 
 
@@ -81,9 +77,9 @@ def lines_of_rows(arriving: Batches) -> Iterator[pa.RecordBatch]:
         yield pa.record_batch(columns, names=["position", "line", "reason"])
 
 
-def write_explanations(explanations: DataFrame, out: str | Path) -> None:
+def write_explanations(explanations: DataFrame, out: Path) -> None:
     """In order of their text, which begins with the time."""
-    _write_lines(explanations.select("explanation").orderBy("explanation"), Path(out))
+    _write_lines(explanations.select("explanation").orderBy("explanation"), out)
 
 
 def _write_lines(lines: DataFrame, out: Path) -> None:

@@ -5,14 +5,13 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING
 from urllib.parse import unquote, urlparse
+
+from pyspark.sql import Column, DataFrame, SparkSession
+from pyspark.sql import functions as F  # noqa: N812
 
 from shortlist.intake.input_files import Places, input_files, is_table
 from shortlist.intake.tables import POSITION, check_tables
-
-if TYPE_CHECKING:
-    from pyspark.sql import DataFrame, SparkSession
 
 TIME_FORMATS = {
     "timestampFormat": "yyyy-MM-dd'T'HH:mm:ss.SSSSSSXXX",
@@ -32,8 +31,6 @@ class Lines:
 
 def read_files(spark: SparkSession, path: str | Path) -> Lines:
     """A file or a folder of files, all JSON lines or all Parquet."""
-    from pyspark.sql import functions as F  # noqa: N812
-
     files = input_files(Path(path))
     tabular = is_table(files[0])
     names = [literal_glob(str(file.resolve())) for file in files]
@@ -65,8 +62,6 @@ def read_files(spark: SparkSession, path: str | Path) -> Lines:
 
 def read_table(frame: DataFrame) -> Lines:
     """Any DataFrame: a `position` column orders it, else rows at one time go by their content."""
-    from pyspark.sql import functions as F  # noqa: N812
-
     if "position" in frame.columns:
         position = F.col("position").cast("bigint")
     else:
@@ -75,10 +70,8 @@ def read_table(frame: DataFrame) -> Lines:
     return Lines(frame.select(position.alias(POSITION), *columns), tabular=True)
 
 
-def json_row(columns: list[str]):  # type: ignore[no-untyped-def]
+def json_row(columns: list[str]) -> Column:
     """A row as JSON text; times are written as publications write them."""
-    from pyspark.sql import functions as F  # noqa: N812
-
     return F.to_json(F.struct(*(F.col(quoted(name)) for name in columns)), TIME_FORMATS)
 
 
@@ -95,8 +88,6 @@ def _positioned(
     spark: SparkSession, frame: DataFrame, columns: list[str], position: str
 ) -> tuple[DataFrame, Places]:
     """Numbers rows through all files, from 1: a block holds consecutive rows of one file."""
-    from pyspark.sql import functions as F  # noqa: N812
-
     extents = (
         frame.groupBy("__file", "__block")
         .agg(F.min("__row").alias("first"), F.count("*").alias("length"))

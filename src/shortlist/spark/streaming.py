@@ -4,36 +4,27 @@ from __future__ import annotations
 
 import threading
 import uuid
-from collections.abc import Callable
 from contextlib import ExitStack
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 import numpy as np
 import pyarrow as pa
+from pyspark.sql import Column, DataFrame, SparkSession
+from pyspark.sql import functions as F  # noqa: N812
+from pyspark.sql.streaming.query import StreamingQuery
+from pyspark.sql.types import LongType, StructType
 
 from shortlist.intake.input_files import NoInput, input_files, is_table
 from shortlist.intake.reading import rejects_of
 from shortlist.intake.tables import check_tables
-from shortlist.live.driver import Driver, Report
+from shortlist.live.driver import Driver
 from shortlist.live.log_stream import MOST_BYTES, STOP_SECONDS, StillBusy
 from shortlist.live.manifest import Manifest
 from shortlist.live.tasks import Laps
 from shortlist.log.base import INPUT
 from shortlist.model.items import Items
-from shortlist.spark.sources import (
-    TIME_FORMATS,
-    Lines,
-    json_row,
-    literal_glob,
-    quoted,
-)
+from shortlist.spark.sources import TIME_FORMATS, Lines, json_row, literal_glob, quoted
 from shortlist.spark.tasks import spark_schema
-
-if TYPE_CHECKING:
-    from pyspark.sql import DataFrame, SparkSession
-    from pyspark.sql.streaming.query import StreamingQuery
-    from pyspark.sql.types import StructType
 
 LINE_COLUMNS = ("position", "line", "appended")
 PUBLICATION_COLUMNS = ("id", "source", "time")
@@ -60,8 +51,6 @@ def stream_files(
     spark: SparkSession, path: str | Path, *, finite: bool = False, at_most: int | None = None
 ) -> Lines:
     """A file or folder that grows; `finite` files have the positions that a batch gives them."""
-    from pyspark.sql import functions as F  # noqa: N812
-
     from shortlist.spark.file_source import FileFormat
 
     spark.dataSource.register(FileFormat)
@@ -83,8 +72,6 @@ def stream_lines(frame: DataFrame, arrival: str | None = None, *, is_timed: bool
     each item did, as a timestamp or in microseconds; of lines it is `appended`, if there is one.
     Unless they are `is_timed`, publications need not say a time themselves.
     """
-    from pyspark.sql import functions as F  # noqa: N812
-
     positions = [F.col("position").cast("bigint")] if "position" in frame.columns else []
     needed = PUBLICATION_COLUMNS if is_timed else PUBLICATION_COLUMNS[:2]
     if arrival is None and "appended" in frame.columns and "line" in frame.columns:
@@ -105,10 +92,8 @@ def stream_lines(frame: DataFrame, arrival: str | None = None, *, is_timed: bool
     )
 
 
-def _arrivals(frame: DataFrame, name: str):  # type: ignore[no-untyped-def]
+def _arrivals(frame: DataFrame, name: str) -> Column:
     """The column that says when items arrived, in microseconds."""
-    from pyspark.sql import functions as F  # noqa: N812
-
     kind = dict(frame.dtypes).get(name)
     if kind not in ("timestamp", "bigint"):
         found = f"none in {', '.join(frame.columns)}" if kind is None else kind
@@ -138,8 +123,6 @@ def _tables(path: Path) -> list[Path]:
 
 def _positioned_rows(spark: SparkSession, tables: list[Path]) -> StructType:
     """What the rows of tables look like to Spark, behind their positions."""
-    from pyspark.sql.types import LongType, StructType
-
     check_tables(tables)
     names = [literal_glob(str(file)) for file in tables]
     row = spark.read.option("mergeSchema", "true").parquet(*names).schema
@@ -152,9 +135,6 @@ STOP_TIMEOUT = "spark.sql.streaming.stopTimeout"
 """How long Spark waits for a query that is stopped; by itself for ever."""
 STOPPED = "the stream was stopped before this batch"
 
-Told = Callable[[Report, dict[int, int]], None]
-"""Hears of every batch, with the time at which the log took each position."""
-
 
 class Stream:
     """Lines on their way to a driver, through one streaming query; it keeps what is `held` open
@@ -165,7 +145,6 @@ class Stream:
         lines: Lines,
         driver: Driver,
         checkpoint: Path,
-        told: Told = lambda report, appended: None,
         *,
         commands: bool = True,
         held: ExitStack | None = None,
@@ -175,7 +154,6 @@ class Stream:
         self._driver = driver
         self._commands = commands
         self._checkpoint = checkpoint
-        self._told = told
         self._is_positioned = "position" in lines.frame.columns
         self._identity = ""
         self._busy = threading.Lock()
@@ -248,8 +226,6 @@ class Stream:
 
     def _positioned(self, frame: DataFrame) -> DataFrame:
         """The lines of a batch, with a number each that at least tells their order."""
-        from pyspark.sql import functions as F  # noqa: N812
-
         position = F.monotonically_increasing_id()
         if self._is_positioned:
             position = F.col("position") + F.lit(self._driver.manifest.base)
@@ -282,8 +258,7 @@ class Stream:
         items = self._positioned(frame).mapInArrow(read, schema).toArrow()
         found = self._unread(Items.of_table(items.sort_by("position")), goes_on)
         laps.lap("reading")
-        report = self._driver.run_batch(found, checkpoint=self._identity, batch=number, laps=laps)
-        self._told(report, _appended(found))
+        self._driver.run_batch(found, checkpoint=self._identity, batch=number, laps=laps)
 
     def _unread(self, items: Items, goes_on: bool) -> Items:
         """What the driver has not read; positions in the order of arrival where the source has
@@ -302,12 +277,6 @@ class Stream:
         reasons = [f"position: expected more than {known}, found {at}" for at in positions]
         refused = rejects_of(positions, late.values("line"), reasons, items.told)
         return Items.joined([items.kept(is_new), refused])
-
-
-def _appended(items: Items) -> dict[int, int]:
-    """When a log took each position."""
-    pairs = zip(items.positions.tolist(), items.values("appended"), strict=True)
-    return {position: taken for position, taken in pairs if taken is not None}
 
 
 def identity_of(checkpoint: Path) -> str:

@@ -11,6 +11,7 @@ from shortlist.matching.index.index import Index
 from shortlist.matching.values import Values
 from shortlist.model.items import Wanted
 from shortlist.model.paths import CONTEXT
+from shortlist.model.publication import Publication
 from tests.matching.index.drawn import by_publication, readers, subscriptions, vocabulary
 
 PATHS = [
@@ -57,3 +58,38 @@ def test_items_match_as_publications_do():
         index.add(made)
     found = index.match_block(Block.of_items(items, Values(vocabulary())))
     assert by_publication(index, found, 80) == [index.match(one) for one in reads]
+
+
+@pytest.mark.parametrize("path", PATHS, ids=".".join)
+def test_a_column_of_items_has_every_value(path):
+    reads = readers(7, 300)
+    some = [replace(read.publication, position=n) for n, read in enumerate(reads)]
+    items, _ = items_of(some, Wanted(frozenset(PATHS) - CONTEXT))
+    column = Block.of_items(items, Values(vocabulary())).column(path)
+    assert [column.value(place) for place in range(300)] == [read(path) for read in reads]
+
+
+HUGE = 10**400
+
+
+@pytest.mark.parametrize(
+    "values",
+    [
+        [900, {"between": [800, 1000]}, None, 1.5],
+        [900, {"between": [HUGE, HUGE]}, 7],
+        [900, {"between": [10**30, 2**70]}, 7],
+        [True, 900, "900", {"between": [1, 2]}, [1, 2]],
+        [{"term": "cheap"}, {"trapezoid": [1, 2, 3, 4], "shape": "gauss"}, 5],
+    ],
+    ids=["fuzzy", "beyond all doubles", "long", "of all kinds", "terms"],
+)
+def test_unusual_numbers_of_items_are_those_of_publications(values):
+    publications = [
+        Publication(id=str(n), source="s", time=n, position=n, data={"price": value})
+        for n, value in enumerate(values)
+    ]
+    items, _ = items_of(publications, Wanted(frozenset([("price",)])))
+    read = Values(vocabulary())
+    column = Block.of_items(items, read).column(("price",))
+    expected = [read.of(each)(("price",)) for each in publications]
+    assert [column.value(place) for place in range(len(values))] == expected

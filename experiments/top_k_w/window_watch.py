@@ -5,8 +5,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from shortlist.engine.observing import Unobserved
-from shortlist.engine.shard import Shard
+from shortlist.engine.shard import Observer, Shard
 from shortlist.engine.steps import BLOCK
 from shortlist.matching.blocks import Floats, Longs
 from shortlist.model.command import Command
@@ -31,7 +30,7 @@ class WindowStates(NamedTuple):
     """Of windows with an error: what scores less is dropped when it comes, if it is not -inf."""
 
 
-class WindowWatch(Unobserved):
+class WindowWatch(Observer):
     """An observer that tells how windows are before every step of a shard, and after the last.
 
     All that is due before has happened then.

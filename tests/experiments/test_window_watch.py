@@ -3,8 +3,8 @@
 import numpy as np
 import pytest
 
+from experiments.top_k_w.window_watch import WindowStates, WindowWatch
 from shortlist.engine.engine import Engine
-from shortlist.engine.window_watch import WindowStates, WindowWatch
 from shortlist.intake.files import registry_from_documents
 from shortlist.model.publication import Publication
 
