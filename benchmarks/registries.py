@@ -38,9 +38,10 @@ from common.registries_picture import draw
 from common.report import Report
 
 from shortlist.jobs.compiling import compile_registry
+from shortlist.live.here import run_here
 from shortlist.live.lanes import Workers
 from shortlist.live.registry_folder import CompiledRegistry
-from shortlist.live.tasks import Run, run_here
+from shortlist.live.tasks import Run
 from shortlist.matching.blocks import Block
 from shortlist.model.times import format_time
 

@@ -18,6 +18,7 @@ from shortlist.live import audiences, manifest, matching_stage, running, segment
 from shortlist.live import driver as live
 from shortlist.live.driver import Driver, Finished, begin
 from shortlist.live.files import Files
+from shortlist.live.here import run_here
 from shortlist.live.log_stream import LogStream
 from shortlist.live.outlets import FolderOutlet
 from shortlist.live.places import files_in
@@ -25,7 +26,6 @@ from shortlist.live.registers import FolderRegisters, committed, has_deployment
 from shortlist.live.rescaling import ask_for_shards
 from shortlist.live.running import Running, Wanted
 from shortlist.live.savepoint import NotPutOut, export, restore
-from shortlist.live.tasks import run_here
 from shortlist.log import durable
 from shortlist.log.base import DELIVERIES, INPUT, REJECTS, LogUnavailable, Moved
 from shortlist.log.sqlite import SqliteLog

@@ -16,6 +16,7 @@ from shortlist.intake.roster import Roster
 from shortlist.jobs.compiling import compile_registry, join
 from shortlist.live import compiled as live_compiled
 from shortlist.live.compiled import ADMISSION
+from shortlist.live.here import run_here
 from shortlist.live.poison import TaskFailed
 from shortlist.live.registry_folder import (
     CompiledRegistry,
@@ -25,7 +26,6 @@ from shortlist.live.registry_folder import (
 )
 from shortlist.live.shard import SHARDS
 from shortlist.live.slots import cut_registry
-from shortlist.live.tasks import run_here
 from shortlist.matching.index.storage import FILE, UnusableIndex
 from shortlist.model.problem import InvalidRegistry
 from shortlist.model.settings import Limits, Settings

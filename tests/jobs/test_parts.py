@@ -10,7 +10,7 @@ from shortlist.engine.deliveries import DELIVERIES, file_text, put_in_order
 from shortlist.jobs import parts
 from shortlist.jobs.parts import cuts, put_parts
 from shortlist.jobs.shares import Place, Selected, Wave, written
-from shortlist.live.tasks import run_here
+from shortlist.live.here import run_here
 
 
 def delivery(time, position, shortlist):

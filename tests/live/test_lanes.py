@@ -8,8 +8,8 @@ from dataclasses import dataclass
 import pytest
 
 from shortlist.live import lanes
+from shortlist.live.here import run_here
 from shortlist.live.lanes import ProcessGround, Workers, WorkersEnded
-from shortlist.live.tasks import run_here
 from shortlist.log.base import LogUnavailable
 from tests.faults.processes import wait_until
 from tests.live.test_forking import is_alive

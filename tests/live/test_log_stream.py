@@ -13,9 +13,9 @@ from shortlist.intake.files import registry_from_documents
 from shortlist.live.driver import Driver, begin
 from shortlist.live.files import Files
 from shortlist.live.heartbeats import Heartbeats
+from shortlist.live.here import run_here
 from shortlist.live.log_stream import LogStream
 from shortlist.live.outlets import LogOutlet
-from shortlist.live.tasks import run_here
 from shortlist.log.base import DELIVERIES, INPUT
 from shortlist.log.sqlite import SqliteLog
 from shortlist.model.settings import Settings

@@ -14,11 +14,11 @@ from contextlib import ExitStack, closing, suppress
 from scripts.nats_server import NatsServer
 from shortlist.intake.written import registry_document
 from shortlist.live.driver import Driver, begin
+from shortlist.live.here import run_here
 from shortlist.live.log_stream import LogStream
 from shortlist.live.outlets import LogOutlet
 from shortlist.live.places import announce, files_in
 from shortlist.live.registers import committed, has_deployment
-from shortlist.live.tasks import run_here
 from shortlist.log.base import DELIVERIES, INPUT
 from shortlist.log.sqlite import SqliteLog
 from shortlist.model.settings import Settings

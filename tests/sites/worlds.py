@@ -7,10 +7,10 @@ from shortlist.engine.replay import read_items, replay
 from shortlist.intake.files import registry_from_documents
 from shortlist.intake.roster import Roster, registry_commands
 from shortlist.live.driver import Driver, begin
+from shortlist.live.here import run_here
 from shortlist.live.log_stream import LogStream
 from shortlist.live.outlets import LogOutlet
 from shortlist.live.places import announce, files_in
-from shortlist.live.tasks import run_here
 from shortlist.log.base import DELIVERIES, INPUT, REJECTS, LogUnavailable
 from shortlist.log.sqlite import SqliteLog
 from shortlist.model.command import Command, Retract

@@ -11,7 +11,7 @@ from shortlist.engine.replay import replay
 from shortlist.intake.files import read_registry, registry_from_documents
 from shortlist.intake.finite_input import FiniteInput
 from shortlist.jobs.walk import Walk
-from shortlist.live.tasks import run_here
+from shortlist.live.here import run_here
 from shortlist.model.settings import Settings
 from shortlist.spark.batch import MAY_BE_COMMAND, Batch
 from shortlist.spark.sources import Lines, read_files

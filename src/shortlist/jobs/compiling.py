@@ -31,6 +31,7 @@ from shortlist.intake.files import read_into, read_registry
 from shortlist.intake.tables import NotATable
 from shortlist.jobs.shares import Progress
 from shortlist.live.compiled import ADMISSION, content_key, kind_of_shard
+from shortlist.live.here import run_here
 from shortlist.live.registry_folder import (
     ABOUT,
     STATE,
@@ -41,7 +42,6 @@ from shortlist.live.registry_folder import (
 )
 from shortlist.live.registry_state import first_state
 from shortlist.live.slots import cut_registry, shard_of
-from shortlist.live.tasks import run_here
 from shortlist.log.durable import make_private
 from shortlist.matching.arrays import Longs
 from shortlist.matching.index.storage import open_parts, save_parts

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from shortlist.intake.finite_input import FiniteInput
 from shortlist.jobs.job import Counts, Job, Streamed
 from shortlist.jobs.walk import run_job
-from shortlist.live.tasks import run_here
+from shortlist.live.here import run_here
 from shortlist.model.items import Items
 
 if TYPE_CHECKING:

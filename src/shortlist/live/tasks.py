@@ -64,11 +64,6 @@ class Run(Protocol):
     def __call__(self, task: Callable[[W], D], works: Sequence[W]) -> Sequence[D]: ...
 
 
-def run_here(task: Callable[[W], D], works: Sequence[W]) -> list[D]:
-    """Runs tasks in this process, one after the other."""
-    return [task(work) for work in works]
-
-
 def idle_works(manifest: Manifest, files: Files, limits: Limits) -> list[Work]:
     """Work without any items: nothing comes of it but shards that are ready for the next."""
     return [
