@@ -69,9 +69,6 @@ class Steps:
 
 def _watch(progress: Progress, task: TaskID, folder: Path, done: threading.Event) -> None:
     while not done.wait(POLL_SECONDS):
-        progress.update(task, completed=sum(_count(file) for file in folder.iterdir()))
-
-
-def _count(file: Path) -> int:
-    """A file that is being written right now may be empty."""
-    return int(file.read_text() or 0)
+        # a file that is being written right now may be empty
+        counts = (int(file.read_text() or 0) for file in folder.iterdir())
+        progress.update(task, completed=sum(counts))

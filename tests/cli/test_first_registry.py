@@ -5,7 +5,8 @@ from threading import Thread
 
 import pytest
 
-from shortlist.cli import compiling, first_registry
+from shortlist.cli import first_registry
+from shortlist.cli.compiling import LARGE
 from shortlist.cli.first_registry import begin_to_read
 from shortlist.intake.files import read_registry
 from shortlist.live.registry_folder import CompiledRegistry
@@ -71,13 +72,12 @@ def end_within(asking, *_):
     os._exit(1)
 
 
-def test_a_large_one_is_compiled(tmp_path, monkeypatch):
-    monkeypatch.setattr(compiling, "LARGE", 0)
+def test_a_large_one_is_compiled(tmp_path):
     file, into = tmp_path / "registry.json", (tmp_path / "first", 2)
-    file.write_text('{"subscriptions": [{"id": "s1", "where": "rent < 900"}]}')
+    file.write_text('{"subscriptions": [{"id": "s1", "where": "rent < 900"}]}' + " " * LARGE)
     found = begin_to_read(file, Limits(), into)()
     assert isinstance(found, CompiledRegistry)
     assert (found.registry(), found.shards) == (read_registry(file), 2)
-    file.write_text('{"subscriptions": [{"id": "s1", "where": "rent <"}]}')
+    file.write_text('{"subscriptions": [{"id": "s1", "where": "rent <"}]}' + " " * LARGE)
     with pytest.raises(InvalidRegistry, match="subscription 's1': where: column 7"):
         begin_to_read(file, Limits(), into)()

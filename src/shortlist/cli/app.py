@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import signal
 import sys
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from threading import Thread
@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any, NoReturn
 
 import typer
 from rich.console import Console
+from rich.table import Column, Table
 from typer.models import CommandInfo
 
 from shortlist.cli import options
@@ -71,6 +72,22 @@ def say(lines: Iterable[str]) -> None:
     """Tells a person, beside what the program prints."""
     for line in lines:
         print(line, file=sys.stderr)
+
+
+def show_table(
+    head: Sequence[str | Column],
+    rows: Iterable[Iterable[str]],
+    numbers: slice = slice(0),
+    title: str | None = None,
+    **how: Any,
+) -> None:
+    """Prints a table, in which some columns are of numbers."""
+    table = Table(*head, title=title, **{"title_justify": "left", **how})
+    for column in table.columns[numbers]:
+        column.justify = "right"
+    for row in rows:
+        table.add_row(*row)
+    Console().print(table)
 
 
 def _is_of_spark(error: BaseException) -> bool:

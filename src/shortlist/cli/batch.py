@@ -9,8 +9,6 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
-from rich.console import Console
-from rich.table import Table
 
 from shortlist.cli import options
 from shortlist.cli.app import (
@@ -23,6 +21,7 @@ from shortlist.cli.app import (
     notes,
     reached,
     say,
+    show_table,
     warn,
 )
 from shortlist.cli.compiling import registry_at_hand
@@ -172,10 +171,8 @@ def check(
     if as_json:
         print(json.dumps(found | ({"warnings": warnings} if warnings else {})))
         return
-    table = Table("what", "count", title=str(registry.name), title_justify="left")
-    for name, count in found.items():
-        table.add_row(name, f"{count:,}")
-    Console().print(table)
+    counts = ((name, f"{count:,}") for name, count in found.items())
+    show_table(("what", "count"), counts, title=registry.name)
     warn(warnings)
 
 

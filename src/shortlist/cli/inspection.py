@@ -7,11 +7,9 @@ import json
 import time
 from collections.abc import Iterator, Mapping
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import Annotated, Any
 
 import typer
-from rich.console import Console
-from rich.table import Table
 
 from shortlist.cli import options
 from shortlist.cli.app import (
@@ -23,16 +21,13 @@ from shortlist.cli.app import (
     only_with_log,
     reached,
     say,
+    show_table,
     warn,
 )
 from shortlist.client.deployment import Deployment
 from shortlist.client.status import live_status
 from shortlist.log.base import DELIVERIES, INPUT
 from shortlist.model.times import now
-
-if TYPE_CHECKING:
-    pass
-
 
 Document = dict[str, Any]
 
@@ -90,10 +85,8 @@ def status(
     if as_json:
         print(json.dumps(found))
         return
-    table = Table(box=None, show_header=False, padding=(0, 2, 0, 0))
-    for what, how in rows(found):
-        table.add_row(f"[bold]{what}[/]", how)
-    Console().print(table)
+    shown = ((f"[bold]{what}[/]", how) for what, how in rows(found))
+    show_table((), shown, box=None, show_header=False, padding=(0, 2, 0, 0))
     warn(found["warnings"])
 
 
@@ -107,12 +100,9 @@ def _saved_status(snapshot: Path, as_json: bool) -> None:
     if as_json:
         print(json.dumps(found))
         return
-    table = Table("policy", "shortlists", "rows", "bytes", title=snapshot.name)
-    for column in table.columns[1:]:
-        column.justify = "right"
-    for kind, held in found["state"].items():
-        table.add_row(kind, *(f"{number:,}" for number in held.values()))
-    Console().print(table)
+    held = ((kind, *(f"{n:,}" for n in each.values())) for kind, each in found["state"].items())
+    head = ("policy", "shortlists", "rows", "bytes")
+    show_table(head, held, slice(1, None), snapshot.name, title_justify="center")
     print(
         f"{found['subscriptions']:,} subscriptions of {found['shortlists']:,} shortlists hold "
         f"{found['publications held']:,} publications; {found['bytes saved']:,} bytes saved"
@@ -149,7 +139,7 @@ def show(
     head = f"{shortlist}, of {content['subscriber']}, {' then '.join(content['policy'])}"
     print(f"{head}, at {content['time'] or 'the start'}")
     if content["shows"]:
-        Console().print(_table(content["shows"], with_data))
+        _show_entries(content["shows"], with_data)
     else:
         passes_on = content["policy"] == ["everything"]
         print("shows nothing" + (": it passes everything on" if passes_on else ""))
@@ -174,31 +164,30 @@ def held_back(
     if as_json:
         print(json.dumps(found, ensure_ascii=False))
         return
-    table = Table("published", "publication", "score", "why", box=None)
-    for item in found["items"]:
-        about = f"{item['publication']} ({item['source']})"
-        table.add_row(item["time"], about, f"{item['score']:g}", item["reason"])
     if found["items"]:
-        Console().print(table)
+        table = (
+            (it["time"], f"{it['publication']} ({it['source']})", f"{it['score']:g}", it["reason"])
+            for it in found["items"]
+        )
+        show_table(("published", "publication", "score", "why"), table, box=None)
     print(f"{len(found['items']):,} of the last {found['publications']:,} publications")
     if found["replayed"]:
         judged = "judged by the subscriptions of now, as if nothing had come before"
         say([f"{found['replayed']:,} of these are {judged}: the state does not tell any more"])
 
 
-def _table(entries: list[Document], with_data: bool) -> Table:
-    table = Table("#", "publication", "score", "by", "published", "until", box=None)
-    if with_data:
-        table.add_column("data")
-    for entry in entries:
-        data = [json.dumps(entry["data"], ensure_ascii=False)] if with_data else []
-        table.add_row(
+def _show_entries(entries: list[Document], with_data: bool) -> None:
+    head = ("#", "publication", "score", "by", "published", "until")
+    table = (
+        (
             str(entry["rank"]),
             f"{entry['publication']} ({entry['source']})",
             f"{entry['score']:g}",
             entry["subscription"] or "",
             entry["published"],
             f"{'waits, ' if entry.get('waiting') else ''}{entry['until'] or ''}",
-            *data,
+            *([json.dumps(entry["data"], ensure_ascii=False)] if with_data else []),
         )
-    return table
+        for entry in entries
+    )
+    show_table((*head, "data") if with_data else head, table, box=None)

@@ -8,11 +8,9 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 import typer
-from rich.console import Console
-from rich.table import Table
 
 from shortlist.cli import options
-from shortlist.cli.app import LIVE, app, fail, notes, only_with_log, reached
+from shortlist.cli.app import LIVE, app, fail, notes, only_with_log, reached, show_table
 from shortlist.cli.commands import Dispatch, receipt_of, tell_verdicts
 from shortlist.cli.sending import WAITING
 from shortlist.client.deployment import Deployment
@@ -67,7 +65,7 @@ def list_command(
         for each in found:
             print(json.dumps(each, ensure_ascii=False))
     else:
-        Console().print(_listed_table(found, deliveries))
+        _show_listed(found, deliveries)
 
 
 @app.command("get", rich_help_panel=LIVE)
@@ -207,15 +205,12 @@ def _print_yaml(document: dict[str, Any], as_json: bool) -> None:
         print(yaml.safe_dump(document, sort_keys=False, allow_unicode=True), end="")
 
 
-def _listed_table(found: list[dict[str, Any]], deliveries: bool) -> Table:
-    table = Table("id", "of", "what", "subscriptions", box=None)
-    table.columns[3].justify = "right"
-    if deliveries:
-        table.add_column("delivered", justify="right")
-        table.add_column("last")
+def _show_listed(found: list[dict[str, Any]], deliveries: bool) -> None:
+    head = ("id", "of", "what", "subscriptions", "delivered", "last")[: 6 if deliveries else 4]
+    rows = []
     for each in found:
         counts = (each.get(name) for name in ("subscriptions", "delivered"))
         told = ["" if count is None else f"{count:,}" for count in counts]
         row = each["id"], each.get("owner", ""), each["about"], *told, each.get("last", "")
-        table.add_row(*row[: len(table.columns)])
-    return table
+        rows.append(row[: len(head)])
+    show_table(head, rows, slice(3, 5), box=None)

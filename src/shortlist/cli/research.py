@@ -8,11 +8,9 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
-from rich.console import Console
-from rich.table import Table
 
 from shortlist.cli import options
-from shortlist.cli.app import RESEARCH, app, begin_on, errors, notes
+from shortlist.cli.app import RESEARCH, app, begin_on, errors, notes, show_table
 from shortlist.model.wording import shown
 from shortlist.progress import Steps
 
@@ -80,7 +78,7 @@ def experiment(
             if as_json:
                 print(json.dumps(asdict(comparand)))
         if not as_json:
-            Console().print(_comparison_table(found))
+            _show_comparison(found)
         if draw is not None:
             from shortlist.experiments.comparing import draw_comparison
 
@@ -110,16 +108,16 @@ def _policy_documents(texts: list[str], file: Path | None) -> dict[str, Any]:
     return documents
 
 
-def _comparison_table(found: list[Comparand]) -> Table:
+def _show_comparison(found: list[Comparand]) -> None:
     """A column for each policy: there are more measures than fit beside each other."""
-    table = Table("", *(each.policy for each in found))
-    for column in table.columns[1:]:
-        column.justify = "right"
-    for name in (field.name for field in fields(found[0])):
-        values = [getattr(each, name) for each in found]
-        if name != "policy" and any(value is not None for value in values):
-            table.add_row(name.replace("_", " "), *map(_cell, values))
-    return table
+    names = [field.name for field in fields(found[0]) if field.name != "policy"]
+    measured = {name: [getattr(each, name) for each in found] for name in names}
+    rows = (
+        (name.replace("_", " "), *map(_cell, values))
+        for name, values in measured.items()
+        if any(value is not None for value in values)
+    )
+    show_table(("", *(each.policy for each in found)), rows, slice(1, None))
 
 
 def _cell(value: float | None) -> str:
@@ -201,7 +199,5 @@ def _tell(outcome: Outcome, as_json: bool) -> None:
         f"{name}: {outcome.figure.title}; {outcome.agreeing} of {len(outcome.verdicts)} claims"
         f" agree ({outcome.seconds:.1f} s)"
     )
-    table = Table("the paper", "where", "expected", "found", "", title=title, title_justify="left")
-    for claim, verdict in outcome.verdicts:
-        table.add_row(*verdict_row(claim, verdict))
-    Console().print(table)
+    rows = (verdict_row(claim, verdict) for claim, verdict in outcome.verdicts)
+    show_table(("the paper", "where", "expected", "found", ""), rows, title=title)

@@ -24,12 +24,14 @@ from shortlist.cli.app import (
     folder_of,
     notes,
     opened,
+    run_until_stopped,
 )
 from shortlist.cli.compiling import compiled_beside, cores
 from shortlist.client.deployment import Deployment, wait_for
 from shortlist.live.locking import AlreadyRunning, only_driver
 from shortlist.live.places import announce, files_in
 from shortlist.live.registers import committed
+from shortlist.log.base import Moved
 from shortlist.model.settings import UNLIMITED, Limits, PlanSetting, TimeBasis
 from shortlist.progress import Steps
 
@@ -113,9 +115,9 @@ def up(
 
             stack.enter_context(compared(registry, log, settings.limits))
         begun_with = read()
-        from shortlist.cli.screen import run_deployment, shown_metrics
-        from shortlist.live.logs import written_logs
-        from shortlist.live.running import Wanted
+        from shortlist.cli.screen import Screen, shown_metrics
+        from shortlist.live.logs import tell, written_logs
+        from shortlist.live.running import Running, Wanted
 
         wanted = Wanted(
             log=log,
@@ -132,7 +134,12 @@ def up(
         if logs is not None:
             stack.enter_context(written_logs(logs))
         shown = shown_metrics(metrics, stack)
-        run_deployment(wanted, shown, ground(), with_input=with_input)
+        try:
+            run_until_stopped(Running(wanted, ground(), Screen(shown)), with_input=with_input)
+        except Moved:
+            tell("superseded")
+            fail(["another process has taken over this deployment"])
+        tell("stopped")
 
 
 def _basis(kept: Manifest | None, given: TimeBasis | None) -> TimeBasis:
@@ -202,7 +209,7 @@ def _spark(master: str | None) -> Ground:
     from shortlist.spark.session import any_session
 
     # what a driver needs is imported while the JVM starts
-    Thread(target=import_module, args=("shortlist.cli.screen",), daemon=True).start()
+    Thread(target=import_module, args=("shortlist.live.running",), daemon=True).start()
     with Steps(notes).step("Starting Spark"):
         session = any_session(master)
     from shortlist.spark.ground import SparkGround

@@ -6,32 +6,18 @@ from contextlib import ExitStack
 from typing import TYPE_CHECKING
 
 from shortlist.cli import options
-from shortlist.cli.app import cause_of, fail, notes, run_until_stopped, say
+from shortlist.cli.app import cause_of, notes, say
 from shortlist.client.deployment import read_up_to
 from shortlist.live.driver import Driver, Report
 from shortlist.live.lag import lag
 from shortlist.live.logs import tell, tell_batch
-from shortlist.live.running import Ground, Running, Wanted
-from shortlist.log.base import Log, Moved
+from shortlist.log.base import Log
 
 if TYPE_CHECKING:
     from shortlist.live.metrics import Metrics
 
 REJECTS_EVERY = 10.0
 """Seconds between two lines about what was turned away."""
-
-
-def run_deployment(
-    wanted: Wanted, metrics: "Metrics | None", ground: Ground, *, with_input: bool = False
-) -> None:
-    """Until it is told to stop, or, if asked for, until standard input ends; whatever else ends it
-    is said."""
-    try:
-        run_until_stopped(Running(wanted, ground, Screen(metrics)), with_input=with_input)
-    except Moved:
-        tell("superseded")
-        fail(["another process has taken over this deployment"])
-    tell("stopped")
 
 
 def shown_metrics(address: str, stack: ExitStack) -> "Metrics | None":

@@ -15,11 +15,19 @@ from threading import Thread
 from typing import Annotated
 
 import typer
-from rich.console import Console
-from rich.table import Table
 
 from shortlist.cli import options
-from shortlist.cli.app import LIVE, PATIENCE_SECONDS, app, errors, fail, opened, say, warn
+from shortlist.cli.app import (
+    LIVE,
+    PATIENCE_SECONDS,
+    app,
+    errors,
+    fail,
+    opened,
+    say,
+    show_table,
+    warn,
+)
 from shortlist.client.keys import Role
 from shortlist.log.base import Log
 
@@ -56,17 +64,12 @@ def serve(
     With a registry, which a new deployment begins with, or with --up, the deployment is run as well
     and ends with the service.
     """
-    from shortlist.service.serving import (
-        bound_socket,
-        check_keys,
-        check_tenants,
-        is_loopback,
-        make_server,
-    )
+    from shortlist.service import access
+    from shortlist.service.serving import bound_socket, check_keys, check_tenants, make_server
     from shortlist.service.state import LIMITS, Options
 
     how = Options(
-        is_loopback=is_loopback(host),
+        is_loopback=host in access.LOOPBACK,
         limits=options.limits_of(limit, LIMITS),
         patience=patience,
         heartbeat=heartbeat,
@@ -184,10 +187,8 @@ def keys(*, log: options.LogUrl, as_json: options.AsJson = False) -> None:
     if as_json:
         print(json.dumps(holders, ensure_ascii=False))
         return
-    table = Table("name", "role", "for", box=None)
-    for holder in holders:
-        table.add_row(holder["name"], holder["role"], holder["owner"] or "all")
-    Console().print(table)
+    rows = ((each["name"], each["role"], each["owner"] or "all") for each in holders)
+    show_table(("name", "role", "for"), rows, box=None)
 
 
 LOOPBACK = ("http://127.0.0.1", "http://localhost", "http://[::1]")

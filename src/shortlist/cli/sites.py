@@ -4,17 +4,25 @@ from __future__ import annotations
 
 import json
 import time
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from contextlib import ExitStack
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
-from rich.console import Console
-from rich.table import Table
 
 from shortlist.cli import options
-from shortlist.cli.app import LIVE, announced_folder, app, begin_on, errors, notes, opened, say
+from shortlist.cli.app import (
+    LIVE,
+    announced_folder,
+    app,
+    begin_on,
+    errors,
+    notes,
+    opened,
+    say,
+    show_table,
+)
 from shortlist.client.deployment import wait_for
 from shortlist.live.places import SQLITE, announced
 from shortlist.log.opening import kind_of
@@ -92,7 +100,23 @@ def status_command(*, log: options.LogUrl, as_json: options.AsJson = False) -> N
     if as_json:
         print(json.dumps(found))
         return
-    Console().print(_table(found))
+    rows = (
+        (
+            neighbour,
+            link["state"],
+            ", ".join(link["sites"]),
+            f"{link['sent']:,}",
+            f"{link['withheld']:,}",
+            f"{link['saved_bytes']:,} B",
+            f"{link['received']:,}",
+            f"{link['waiting']:,}",
+            f"{link['told']:,} of {link['held']:,}",
+        )
+        for neighbour, link in found["links"].items()
+    )
+    counts = ("sent", "withheld", "saved", "received", "waiting", "told")
+    head = ("neighbour", "link", "sites behind", *counts)
+    show_table(head, rows, slice(3, None), f"site {found['site']}")
     for neighbour, link in found["links"].items():
         if link["error"] is not None:
             say([f"{neighbour}: {link['error']}"])
@@ -148,26 +172,3 @@ def _address(text: str, links: str | None) -> tuple[str, str]:
     except ValueError as error:
         raise typer.BadParameter(f"--neighbour {neighbour}: {error}") from None
     return neighbour, address
-
-
-COLUMNS: Sequence[str] = ("sent", "withheld", "saved", "received", "waiting", "told")
-
-
-def _table(found: Mapping[str, Any]) -> Table:
-    table = Table("neighbour", "link", "sites behind", *COLUMNS, title=f"site {found['site']}")
-    table.title_justify = "left"
-    for column in table.columns[3:]:
-        column.justify = "right"
-    for neighbour, link in found["links"].items():
-        table.add_row(
-            neighbour,
-            link["state"],
-            ", ".join(link["sites"]),
-            f"{link['sent']:,}",
-            f"{link['withheld']:,}",
-            f"{link['saved_bytes']:,} B",
-            f"{link['received']:,}",
-            f"{link['waiting']:,}",
-            f"{link['told']:,} of {link['held']:,}",
-        )
-    return table

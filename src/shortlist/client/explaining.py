@@ -4,7 +4,7 @@ deployment; and subscriptions tried on what was published lately, in an engine o
 import json
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
-from typing import Any, NamedTuple
+from typing import Any
 
 from shortlist.client.deployment import Deployment, last_entries, object_of
 from shortlist.engine.engine import Result
@@ -103,36 +103,29 @@ HELD_BACK = ("time", "publication", "source", "score", "subscription", "reason",
 """What is told of each."""
 
 
-class Told(NamedTuple):
-    """Explanations, and what they are taken from."""
+def origin(replayed: int | None) -> str:
+    """What explanations are taken from, in words.
 
-    explanations: list[Document]
-    replayed: int | None = None
-    """How many publications were looked at once more; None where the state has told it."""
-
-    @property
-    def origin(self) -> str:
-        """In words.
-
-        >>> Told([], 1000).origin
-        'replayed from the last 1,000 publications, with the subscriptions of now'
-        """
-        if self.replayed is None:
-            return "from the state of the deployment"
-        last = f"the last {self.replayed:,} publications"
-        return f"replayed from {last}, with the subscriptions of now"
+    >>> origin(1000)
+    'replayed from the last 1,000 publications, with the subscriptions of now'
+    """
+    if replayed is None:
+        return "from the state of the deployment"
+    return f"replayed from the last {replayed:,} publications, with the subscriptions of now"
 
 
-def told(deployment: Deployment, question: Question, shortlist: str, *, now: int) -> Told:
+def told(
+    deployment: Deployment, question: Question, shortlist: str, *, now: int
+) -> tuple[list[Document], int | None]:
     """Why a publication is on a shortlist, or is not. The state tells that of what came since its
     last snapshot, and how what it holds stands now; of all else the last publications are replayed,
-    as if nothing had come before."""
+    as if nothing had come before, and it is said how many."""
     asked, _ = _asked(deployment, shortlist)
     found = _told(deployment, asked, question)
     if found:
-        return Told(found)
+        return found, None
     entries = recent_publications(deployment.log)
-    return Told(explained(deployment, asked.registry, question, entries, now=now), len(entries))
+    return explained(deployment, asked.registry, question, entries, now=now), len(entries)
 
 
 def told_by_state(deployment: Deployment, question: Question, shortlist: str) -> list[Document]:

@@ -16,15 +16,15 @@ def read_json(log: Log, name: str) -> dict[str, Any]:
     return {} if register is None else json.loads(register.content)
 
 
-def change_json(log: Log, name: str, change: Callable[[Document], Document]) -> None:
-    """Sets a register to what `change` makes of it; done again if somebody else was faster.
+def change_json(log: Log, name: str, change: Callable[[Document], Document]) -> Document:
+    """Sets a register to what `change` makes of it, and answers with that; done again if somebody
+    else was faster.
 
     >>> import tempfile
     >>> from shortlist.log.sqlite import SqliteLog
     >>> with tempfile.TemporaryDirectory() as folder:
     ...     log = SqliteLog(f"{folder}/city.log")
-    ...     change_json(log, "ages", lambda known: {**known, "anna": 33})
-    ...     print(read_json(log, "ages"))
+    ...     print(change_json(log, "ages", lambda known: {**known, "anna": 33}))
     ...     log.close()
     {'anna': 33}
     """
@@ -32,17 +32,17 @@ def change_json(log: Log, name: str, change: Callable[[Document], Document]) -> 
     def changed(content: bytes | None) -> bytes:
         return json.dumps(change({} if content is None else json.loads(content))).encode()
 
-    change_register(log, name, changed)
+    found: Document = json.loads(change_register(log, name, changed))
+    return found
 
 
-def change_register(log: Log, name: str, change: Callable[[bytes | None], bytes]) -> None:
+def change_register(log: Log, name: str, change: Callable[[bytes | None], bytes]) -> bytes:
     """The same for any content; None is that of a register that nobody has set."""
     while True:
         register = log.register(name)
         before, revision = (None, 0) if register is None else (register.content, register.revision)
         content = change(before)
-        if content == before:
-            return
         with suppress(Moved):
-            log.put(name, content, revision)
-            return
+            if content != before:
+                log.put(name, content, revision)
+            return content

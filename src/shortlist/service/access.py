@@ -68,7 +68,7 @@ class Access:
         self._is_loopback = is_loopback
         self._rates = Rates(per_second)
         self._asks, self._keys = has_keys(log), known_keys(log)
-        self._tickets = Tickets(log)
+        self.tickets = Tickets(log)
 
     async def run(self) -> None:
         """Learns of keys that come and go, until it is cancelled."""
@@ -125,7 +125,7 @@ class Access:
             is_read = request.scope.get("method") == "GET" and request.url.path.endswith(STREAM)
             if request.scope["type"] != "websocket" and not is_read:
                 return None, "expected a key: tickets are for streams alone"
-            name = self._tickets.name(ticket, time.time())
+            name = self.tickets.name(ticket, time.time())
             found = next((each for each in self._keys.values() if each.name == name), None)
             return found, "expected a ticket of the last minute, found another"
         scheme, _, key = request.headers.get("authorization", "").partition(" ")
@@ -133,10 +133,6 @@ class Access:
             return None, "expected a key: Authorization: Bearer KEY"
         found = self._keys.get(hash_of(key.strip()))
         return found, "expected a key that is known, found another"
-
-    def ticket(self, holder: Holder) -> str:
-        """Lets somebody in for a minute, to streams alone."""
-        return self._tickets.ticket(holder.name, time.time())
 
 
 CHALLENGE = {"WWW-Authenticate": "Bearer"}

@@ -23,7 +23,8 @@ from shortlist.client.webhooks import (
     known_webhooks,
     signature,
 )
-from shortlist.log.base import Entry, Log, LogUnavailable, Moved, Register
+from shortlist.log.base import Entry, Log, LogUnavailable
+from shortlist.log.json_register import Document, change_json
 from shortlist.model.problem import ShortlistError
 from shortlist.model.wording import shown
 
@@ -168,27 +169,21 @@ class Notifier:
 
     def _leases(self) -> bool:
         """Whether nobody else sends; who has not said so for a while does not any more."""
-        register = self.log.register(LEASE)
         now = time.time()
-        if register is not None:
-            held = json.loads(register.content)
-            is_ours = bool(held["by"] == self._name)
-            if held["until"] > (now + LEASE_SECONDS / 2 if is_ours else now):
-                return is_ours
-        return self._put_lease(register, now + LEASE_SECONDS)
+
+        def leased(held: Document) -> Document:
+            least = now + LEASE_SECONDS / 2 if held.get("by") == self._name else now
+            if held.get("until", 0) > least:
+                return held
+            return {"by": self._name, "until": now + LEASE_SECONDS}
+
+        return bool(change_json(self.log, LEASE, leased)["by"] == self._name)
 
     def _release(self) -> None:
-        register = self.log.register(LEASE)
-        if register is not None and json.loads(register.content)["by"] == self._name:
-            self._put_lease(register, 0)
+        def released(held: Document) -> Document:
+            return {**held, "until": 0} if held.get("by") == self._name else held
 
-    def _put_lease(self, register: Register | None, until: float) -> bool:
-        content = json.dumps({"by": self._name, "until": until}).encode()
-        try:
-            self.log.put(LEASE, content, 0 if register is None else register.revision)
-        except Moved:
-            return False
-        return True
+        change_json(self.log, LEASE, released)
 
     def _stop(self, some: set[Webhook]) -> None:
         for webhook in some:

@@ -4,7 +4,7 @@ from typing import Annotated, Any
 
 from fastapi import APIRouter, Query
 
-from shortlist.client.explaining import Told, content_of, held_back, outcome, told, tried
+from shortlist.client.explaining import content_of, held_back, origin, outcome, told, tried
 from shortlist.client.following import Place
 from shortlist.client.keys import Holder
 from shortlist.client.nouns import read_noun
@@ -93,15 +93,15 @@ async def explanations(
     publications are replayed, with the subscriptions of now, as if nothing had come before."""
     question = Question(publication=publication, source=source, shortlist=name)
 
-    def answer() -> Told:
+    def answer() -> tuple[list[dict[str, Any]], int | None]:
         service.check_seen(caller, name)
         return told(service.deployment, question, name, now=now())
 
-    found = await service.replays.run(caller, answer)
-    if not found.explanations:
-        looked = f"in the state, nor among the {found.replayed:,} that were published last"
+    found, replayed = await service.replays.run(caller, answer)
+    if not found:
+        looked = f"in the state, nor among the {replayed:,} that were published last"
         raise Refused(404, f"there is no publication {shown(publication)} {looked}")
-    return {"items": found.explanations, "from": found.origin}
+    return {"items": found, "from": origin(replayed)}
 
 
 @router.post(

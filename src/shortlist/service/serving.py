@@ -73,26 +73,14 @@ GRACE_SECONDS = 1.0
 """For requests that are under way when it stops."""
 PATIENCE_SECONDS = 5
 """For what is told to those that take longer."""
-
-
 BACKLOG = 2048
 """Callers that may wait to be let in."""
-
-
 MOST_HEARD = 1024
 """Bytes of a message on a WebSocket, where none is expected."""
 
 
 class NoKeys(ShortlistError):
     """A service that everybody could reach, and that would let everybody in."""
-
-
-def is_loopback(host: str) -> bool:
-    """
-    >>> is_loopback("127.0.0.1"), is_loopback("0.0.0.0")
-    (True, False)
-    """
-    return host in LOOPBACK
 
 
 def check_tenants(logs: Mapping[str, Log]) -> None:
@@ -107,7 +95,7 @@ def check_tenants(logs: Mapping[str, Log]) -> None:
 
 def check_keys(log: Log, host: str) -> bool:
     """Whether keys are asked for; `NoKeys` where they have to be and there are none."""
-    if not known_keys(log) and not is_loopback(host):
+    if not known_keys(log) and host not in LOOPBACK:
         raise NoKeys(
             f"{host}: expected keys, found none: make one with `shortlist allow`, or serve on"
             " 127.0.0.1 to try it out"

@@ -1,6 +1,7 @@
 """Routes for what comes to a shortlist while somebody listens: as events and by WebSocket."""
 
 import asyncio
+import time
 from collections.abc import AsyncGenerator, AsyncIterator
 from contextlib import suppress
 from typing import Annotated, Any, NamedTuple
@@ -125,7 +126,8 @@ def ticket(service: Here, caller: Caller) -> dict[str, Any]:
     """A ticket for whoever cannot send a key, such as a browser's `EventSource` or `WebSocket`: for
     a minute `?ticket=` lets it in to the events that the key could see."""
     check_role(caller, "subscriber")
-    return {"ticket": service.access.ticket(caller), "seconds": TICKET_SECONDS}
+    made = service.access.tickets.ticket(caller.name, time.time())
+    return {"ticket": made, "seconds": TICKET_SECONDS}
 
 
 async def _opened(

@@ -5,6 +5,7 @@ import { byId, element, later, list, number, options, summary, time } from "./el
 import { ask, pathOf, Problem } from "./service.js";
 
 const FIELDS = { id: "name", where: "where", score: "score", subscriber: "subscriber" };
+const ASKED = { k: ["top-k", "window"], window: ["window"] }; // by policies
 const MOST_SHOWN = 20;
 let latest = 0;
 let vocabulary = {};
@@ -51,10 +52,7 @@ function arrange() {
   byId("curves-hint").hidden = !byId("curves").children.length;
   const kind = byId("policy").value;
   byId("own").hidden = byId("target").value !== "";
-  for (const [id, kinds] of [
-    ["k", ["top-k", "window"]],
-    ["window", ["window"]],
-  ]) {
+  for (const [id, kinds] of Object.entries(ASKED)) {
     const isAsked = kinds.includes(kind);
     byId(id).hidden = !isAsked;
     document.querySelector(`label[for=${id}]`).hidden = !isAsked;

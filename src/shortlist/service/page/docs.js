@@ -6,14 +6,10 @@ const answer = await fetch("/openapi.json");
 const { info, paths } = await answer.json();
 byId("about").textContent = `${info.title} ${info.version}: ${info.description}`;
 
-const groups = new Map();
-for (const [path, methods] of Object.entries(paths)) {
-  for (const [method, route] of Object.entries(methods)) {
-    const tag = route.tags?.[0] ?? "others";
-    if (!groups.has(tag)) groups.set(tag, []);
-    groups.get(tag).push([method, path, route]);
-  }
-}
+const routes = Object.entries(paths).flatMap(([path, methods]) =>
+  Object.entries(methods).map(([method, route]) => [method, path, route]),
+);
+const groups = Object.groupBy(routes, ([, , route]) => route.tags?.[0] ?? "others");
 
 function drawn([method, path, route]) {
   const parameters = (route.parameters ?? []).map((each) =>
@@ -42,8 +38,8 @@ function drawn([method, path, route]) {
 }
 
 byId("routes").append(
-  ...[...groups].flatMap(([tag, routes]) => [
+  ...Object.entries(groups).flatMap(([tag, some]) => [
     element("h3", {}, `For ${tag}`),
-    element("ol", {}, ...routes.map(drawn)),
+    element("ol", {}, ...some.map(drawn)),
   ]),
 );

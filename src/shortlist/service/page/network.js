@@ -25,19 +25,10 @@ export function draw({ site, running, links }) {
   byId("links").replaceChildren(
     ...neighbours.flatMap(([name, link]) => {
       const behind = others(name, link);
-      const cells = ["sent", "withheld", "received", "waiting"].map((each) => number(link[each]));
-      const row = element(
-        "tr",
-        {},
-        element(
-          "th",
-          { scope: "row" },
-          name,
-          behind.length ? element("small", {}, `behind it: ${behind.join(", ")}`) : null,
-        ),
-        element("td", {}, link.state),
-        ...cells.map((cell) => element("td", {}, cell)),
-      );
+      const note = behind.length ? element("small", {}, `behind it: ${behind.join(", ")}`) : null;
+      const counts = ["sent", "withheld", "received", "waiting"].map((each) => number(link[each]));
+      const cells = [link.state, ...counts].map((cell) => element("td", {}, cell));
+      const row = element("tr", {}, element("th", { scope: "row" }, name, note), ...cells);
       if (link.state === "up") return [row];
       const why = element("td", { colSpan: 6, className: "left" }, `${name}: ${silence(link)}`);
       return [row, element("tr", {}, why)];

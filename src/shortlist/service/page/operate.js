@@ -66,10 +66,8 @@ function draw(status, rejects) {
 // A table of how often, the most frequent first.
 function counted(id, counts) {
   const sorted = Object.entries(counts).sort(([, one], [, other]) => other - one);
-  rows(
-    id,
-    sorted.map(([why, count]) => [why, number(count)]),
-  );
+  const cells = sorted.map(([why, count]) => [why, number(count)]);
+  rows(id, cells);
 }
 
 function rows(id, cells) {
@@ -83,13 +81,11 @@ function spread(usage) {
   byId("spread-about").textContent =
     `Of the last ${number(usage.deliveries)} deliveries: entropy ${usage.entropy.toFixed(2)} of ` +
     `${usage["most entropy"].toFixed(2)} bits, fairness ${usage.fairness.toFixed(2)}, over all live subscriptions.`;
-  rows(
-    "busiest",
-    usage.subscriptions.map((each) => [
-      each.shortlist === each.id ? each.id : `${each.id} (${each.shortlist})`,
-      number(each.deliveries),
-    ]),
-  );
+  const busiest = usage.subscriptions.map(({ id, shortlist, deliveries }) => [
+    shortlist === id ? id : `${id} (${shortlist})`,
+    number(deliveries),
+  ]);
+  rows("busiest", busiest);
 }
 
 function sample({ published, deliveries }) {

@@ -14,11 +14,8 @@ export async function show(fail) {
   const { items } = await ask("/shortlists?limit=1000");
   const select = byId("shortlist");
   const chosen = items.some((each) => each.id === select.value) ? select.value : items[0]?.id;
-  options(
-    select,
-    items.map((each) => [each.id, `${each.id} (${each.subscriber})`]),
-    chosen,
-  );
+  const pairs = items.map((each) => [each.id, `${each.id} (${each.subscriber})`]);
+  options(select, pairs, chosen);
   select.onchange = () => open(select.value, fail);
   if (chosen === undefined) {
     byId("about").textContent = "There is no shortlist yet: compose a subscription.";
@@ -181,14 +178,8 @@ function tell(kind, document) {
   const why = document.reason ? `: ${document.reason}` : "";
   const said = hasLeft ? `left${why}` : `entered${rank}${cause}`;
   const news = byId("news");
-  news.prepend(
-    element(
-      "li",
-      {},
-      time(document.time),
-      element("span", { className: hasLeft ? "left" : "entered" }, said),
-      element("span", {}, `${document.publication} from ${document.source}`),
-    ),
-  );
+  const what = element("span", { className: hasLeft ? "left" : "entered" }, said);
+  const about = element("span", {}, `${document.publication} from ${document.source}`);
+  news.prepend(element("li", {}, time(document.time), what, about));
   while (news.children.length > MOST_NEWS) news.lastChild.remove();
 }
