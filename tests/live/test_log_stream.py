@@ -164,8 +164,7 @@ def test_a_batch_is_carried_out_while_the_last_is_put_out(log, slow):
     with LogStream(log, driver, 2, lambda report, _: heard.append(report.number)) as stream:
         log.append(INPUT, [publication(second) for second in range(6)])
         stream.start()
-        wait_until(lambda: len(ran) == 2, "the second batch")
-        assert outlet.asked.is_set()
+        wait_until(lambda: len(ran) == 2 and outlet.asked.is_set(), "the second batch")
         time.sleep(0.05)
         assert (driver.manifest.number, heard, delivered(log)) == (1, [], [])
         outlet.may.set()

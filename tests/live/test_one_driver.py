@@ -127,7 +127,7 @@ def stuck():
     """A batch that does not end before it is told to."""
     deployment, begun, ending = made(), threading.Event(), threading.Event()
 
-    def commit_batch(items, commands, laps, ready):
+    def commit_batch(items, commands, laps, admitted, ready):
         begun.set()
         ending.wait(60)
 

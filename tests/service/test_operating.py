@@ -55,7 +55,7 @@ def test_who_got_a_publication_is_told_in_pages(client):
     asked = {"source": "ads", "id": "f1"}
     eventually(
         lambda: client.get("/events/trace", params=asked).json(),
-        lambda found: len(found["deliveries"]) == 2,
+        lambda found: len(found["deliveries"]) == 2 and found["entries"][-1]["fate"] == "duplicate",
     )
     first = client.get("/events/trace", params=asked | {"limit": 1}).json()
     assert [each["fate"] for each in first["entries"]] == ["let in", "duplicate"]
