@@ -4,7 +4,7 @@ The network is that of the rank-cover paper: 10 core brokers in a chain, 5 edge 
 subscriptions are intervals, 30 to 60 % of the range of one attribute.
 Run: python benchmarks/overlay.py [--subscriptions 10000 50000] [--publications 10000] [--quick]
 With --spark also who covers whom of a million intervals, and of fewer boxes of two attributes, by
-tasks on one core and on two; with --links (and PYTHONPATH=.) what two sites exchange over NATS.
+tasks on one core and on two; with --links what two sites exchange over NATS.
 Prints one JSON line per figure.
 """
 
@@ -23,9 +23,12 @@ from random import Random
 from threading import Thread
 from time import sleep
 
+import common.checkout  # noqa: F401
 from common.report import Report
 from common.timing import timed
 
+from experiments.rank_cover.network import interval_network
+from experiments.top_k_w.message_model import Setting
 from shortlist.covering.condition_graph import strict_order
 from shortlist.intake.files import registry_from_documents
 from shortlist.intake.written import publication_document
@@ -39,8 +42,7 @@ from shortlist.model.publication import Publication
 from shortlist.model.registry import Registry
 from shortlist.model.subscription import Subscription
 from shortlist.overlay.central import central
-from shortlist.overlay.cover_shares import cover_shares, drawn_intervals, interval_network
-from shortlist.overlay.message_model import Setting
+from shortlist.overlay.cover_shares import cover_shares, drawn_intervals
 from shortlist.overlay.placement import CRITERIA, placed
 from shortlist.overlay.simulator import Network, simulate
 from shortlist.overlay.strategies import STRATEGIES

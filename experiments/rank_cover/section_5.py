@@ -10,11 +10,12 @@ from __future__ import annotations
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
+from experiments.rank_cover.network import interval_network
 from shortlist.experiments.picture import draw_bars, draw_paper
 from shortlist.model.delivery import Delivery
 from shortlist.model.publication import Publication
 from shortlist.overlay.central import central
-from shortlist.overlay.cover_shares import cover_shares, drawn_intervals, interval_network
+from shortlist.overlay.cover_shares import cover_shares, drawn_intervals
 from shortlist.overlay.simulator import simulate
 from shortlist.overlay.strategies import STRATEGIES
 

@@ -7,9 +7,8 @@ from textwrap import dedent
 import pytest
 from rich.console import Console
 
-from shortlist.experiments.gallery import gallery
 from shortlist.experiments.papers import Experiments, UnknownExperiment
-from shortlist.experiments.reproducing import Reproduction, stored
+from shortlist.experiments.reproducing import Reproduction, gallery, stored
 from shortlist.jobs.process import InProcess
 from shortlist.progress import Steps
 

@@ -6,9 +6,8 @@ from pathlib import Path
 import pytest
 from matplotlib.figure import Figure as Canvas
 
-from shortlist.experiments.gallery import gallery
 from shortlist.experiments.papers import Experiments
-from shortlist.experiments.reproducing import PICTURES, stored
+from shortlist.experiments.reproducing import PICTURES, gallery, stored
 
 ROOT = Path(__file__).parents[2]
 EXPERIMENTS = Experiments(ROOT / "experiments")

@@ -10,8 +10,7 @@ from shortlist.engine.explanation import Question
 from shortlist.engine.replay import replay
 from shortlist.intake.files import registry_from_documents
 from shortlist.live import manifest as manifests
-from shortlist.live.asking import Asked
-from shortlist.live.looking import NoSuchShortlist, looked_at
+from shortlist.live.asking import Asked, NoSuchShortlist
 from shortlist.live.replaying import explain
 from shortlist.log.base import INPUT
 from shortlist.model.publication import Publication
@@ -171,5 +170,5 @@ def test_what_would_become_of_a_publication_changes_nothing(flats):
     assert asked(flats, "best").would(dead, Settings())["reason"] == "expired on arrival"
     required = Settings(advertised="required")
     assert asked(flats, "best").would(new, required)["reason"] == "unadvertised"
-    _, entries = looked_at(before, flats.files, "best", Limits())
+    _, entries = Asked(before, flats.files, flats.registers, "best", Limits()).shown()
     assert [entry.publication.id for entry in entries] == ["attic"]

@@ -7,7 +7,7 @@ import pytest
 
 from shortlist.intake.files import registry_from_documents
 from shortlist.live import driver
-from shortlist.live.looking import looked_at
+from shortlist.live.asking import Asked
 from shortlist.model.settings import Limits, Settings
 from tests.live.deployments import Deployment, numbered
 
@@ -55,7 +55,8 @@ def test_a_digest_is_made_on_time_though_nothing_comes():
 def test_what_waits_is_shown_beside_what_the_policies_before_show():
     deployment = deployed([WINDOW, EVENING])
     deployment.run(numbered([news("a", "09:00", 1), news("b", "10:30", 3), beat("10:40")]))
-    _, entries = looked_at(deployment.driver.manifest, deployment.files, "best", Limits())
+    manifest, log = deployment.driver.manifest, deployment.registers
+    _, entries = Asked(manifest, deployment.files, log, "best", Limits()).shown()
     shown = [(each.publication.id, each.rank, each.waiting) for each in entries]
     assert shown == [("b", 1, False), ("b", 1, True), ("a", 2, True)]
     documents = [each.document() for each in entries]

@@ -6,9 +6,8 @@ from math import inf
 from shortlist.intake.files import registry_from_documents
 from shortlist.model.settings import Limits
 from shortlist.model.vocabulary import Vocabulary
-from shortlist.overlay.frontier import Judge, Uncovered
+from shortlist.overlay.frontier import Judge, Uncovered, uncovered
 from shortlist.overlay.messages import Proxy
-from shortlist.overlay.plain_ranges import uncovered
 from tests.overlay.drawn_networks import RANGES, WINDOW_SCORES
 from tests.strategies import given_only, seeded
 

@@ -10,9 +10,8 @@ from shortlist.covering.condition_graph import Boxes, strict_order
 from shortlist.model.advertisement import Advertisement
 from shortlist.model.shortlist import Shortlist
 from shortlist.model.subscription import Subscription
-from shortlist.overlay.cover_shares import drawn_intervals
-from shortlist.overlay.orders import cover_counts, depth_readings
-from shortlist.overlay.rank_cover import Ranked, Ranking
+from shortlist.overlay.cover_shares import depth_readings, drawn_intervals
+from shortlist.overlay.rank_cover import Ranked, Ranking, cover_counts
 
 EXAMPLE = {
     "s1": ((1, 10), (1, 10)),

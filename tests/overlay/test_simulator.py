@@ -2,12 +2,12 @@
 
 import pytest
 
+from experiments.top_k_w.message_model import Setting
 from shortlist.model.command import Define, Retract
 from shortlist.model.publication import Publication
 from shortlist.overlay.broker import StrategySettings
 from shortlist.overlay.central import NotRoutable, central
 from shortlist.overlay.drawing import drawn
-from shortlist.overlay.message_model import Setting
 from shortlist.overlay.simulator import Network, simulate
 from shortlist.overlay.strategies import STRATEGIES
 from shortlist.overlay.topology import Topology, hierarchy, star

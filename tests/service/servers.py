@@ -12,9 +12,8 @@ import pytest
 from shortlist.log.json_register import change_json
 from shortlist.service.serving import bound_socket, make_server
 from shortlist.service.state import Options
-from shortlist.sites.identity import join
+from shortlist.sites.identity import STATUS, join
 from shortlist.sites.metrics import COUNTED, MEASURED
-from shortlist.sites.status import STATUS
 from tests.cli.programs import ARRIVAL, Deployment
 
 REGISTRY = {

@@ -17,12 +17,11 @@ from shortlist.log.base import INPUT, LogUnavailable
 from shortlist.log.json_register import change_json
 from shortlist.log.sqlite import SqliteLog
 from shortlist.model.settings import Settings
-from shortlist.sites.identity import join
+from shortlist.sites.identity import STATUS, join
 from shortlist.sites.link import exchange
 from shortlist.sites.metrics import COUNTED, MEASURED, LinkMetrics
 from shortlist.sites.own_registry import HasAdvertisements, HasDefined, OwnRegistry
 from shortlist.sites.site import Disagreement, Site, Superseded
-from shortlist.sites.status import STATUS
 from shortlist.sites.wire import stream_of
 from tests.cli.programs import Deployment
 

@@ -123,7 +123,7 @@ def show(
     with reached(log, service) as place:
         if isinstance(place, Deployment):
             from shortlist.client.explaining import content_of
-            from shortlist.live.looking import NoSuchShortlist
+            from shortlist.live.asking import NoSuchShortlist
 
             try:
                 content, _ = content_of(place, shortlist, with_data=with_data)

@@ -157,9 +157,8 @@ def reproduce(
 
     A run that was cut off goes on where it was.
     """
-    from shortlist.experiments.gallery import gallery
     from shortlist.experiments.papers import Experiments
-    from shortlist.experiments.reproducing import Reproduction, stored
+    from shortlist.experiments.reproducing import Reproduction, gallery, stored
 
     save = save or as_stored
     if save and quick:
@@ -183,7 +182,7 @@ def reproduce(
 
 
 def _tell(outcome: Outcome, as_json: bool) -> None:
-    from shortlist.experiments.gallery import verdict_row
+    from shortlist.experiments.reproducing import verdict_row
 
     name = f"{outcome.paper} {outcome.name}"
     if as_json:

@@ -93,7 +93,7 @@ def join_command(
 @site_app.command("status")
 def status_command(*, log: options.LogUrl, as_json: options.AsJson = False) -> None:
     """Say how the links of a site are doing: what crossed them, and what did not have to."""
-    from shortlist.sites.status import site_status
+    from shortlist.sites.identity import site_status
 
     with errors(), opened(log, must_exist=True) as known:
         found = site_status(known, time.time())

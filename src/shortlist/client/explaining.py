@@ -11,9 +11,8 @@ from shortlist.engine.engine import Result
 from shortlist.engine.explanation import Question
 from shortlist.engine.replay import replay
 from shortlist.intake.lines import ItemReader
-from shortlist.live.asking import Asked
+from shortlist.live.asking import Asked, NoSuchShortlist
 from shortlist.live.files import Files
-from shortlist.live.looking import NoSuchShortlist, looked_at
 from shortlist.live.manifest import Manifest
 from shortlist.live.registers import NoDeployment
 from shortlist.log.base import DELIVERIES, INPUT, REJECTS, Entry, Log
@@ -221,8 +220,8 @@ def content_of(
 ) -> tuple[dict[str, Any], Manifest]:
     """A shortlist and what it shows now, the best first, as a JSON object, and the commit that this
     is of; `NoDeployment` or `NoSuchShortlist` where there is none."""
-    manifest, files = _state(deployment)
-    live, entries = looked_at(manifest, files, shortlist, UNLIMITED)
+    asked, manifest = _asked(deployment, shortlist)
+    live, entries = asked.shown()
     shown = [entry.document() for entry in entries]
     for document, entry in zip(shown, entries, strict=True) if with_data else ():
         document["data"] = _data(entry.publication.position, deployment.log, manifest)

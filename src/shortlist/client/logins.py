@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any, NamedTuple
 from urllib.parse import urlsplit
 
-from shortlist.log.private import make_private, open_private
+from shortlist.log.durable import make_private, open_private
 from shortlist.model.problem import ShortlistError
 from shortlist.model.wording import shown
 

@@ -19,7 +19,6 @@ from shortlist.measures.distance import interdelivery_distance
 from shortlist.measures.spread import entropy, fairness, traffic_saved
 from shortlist.model.policy import Everything, Policy
 from shortlist.model.registry import Registry
-from shortlist.model.subscription import Subscription
 
 AS_WRITTEN = "as written"
 EVERYTHING = "everything"
@@ -196,12 +195,11 @@ def with_policy(registry: Registry, policy: Policy) -> Registry:
     return replace(
         registry,
         shortlists=tuple(replace(each, policy=policy) for each in registry.shortlists),
-        subscriptions=tuple(_with_policy(each, policy) for each in registry.subscriptions),
+        subscriptions=tuple(
+            each if each.shortlist else replace(each, policy=policy)
+            for each in registry.subscriptions
+        ),
     )
-
-
-def _with_policy(subscription: Subscription, policy: Policy) -> Subscription:
-    return subscription if subscription.shortlist else replace(subscription, policy=policy)
 
 
 def _rows(deliveries: pa.Table, further: str) -> Iterable[tuple[str, str, Any]]:

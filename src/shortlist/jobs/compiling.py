@@ -42,7 +42,7 @@ from shortlist.live.registry_folder import (
 )
 from shortlist.live.registry_state import first_state
 from shortlist.live.slots import cut_registry, shard_of
-from shortlist.log.private import make_private
+from shortlist.log.durable import make_private
 from shortlist.matching.arrays import Longs
 from shortlist.matching.index.storage import open_parts, save_parts
 from shortlist.model.collecting import uncollected

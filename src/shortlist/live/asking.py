@@ -23,7 +23,6 @@ from shortlist.engine.steps import CommandReader, steps
 from shortlist.intake.lines import ItemReader
 from shortlist.intake.reading import items_of
 from shortlist.live.files import Files
-from shortlist.live.looking import NoSuchShortlist
 from shortlist.live.manifest import Chain, Manifest
 from shortlist.live.shard import KeptShard, chosen_in, items_in
 from shortlist.live.slots import shard_of
@@ -33,13 +32,19 @@ from shortlist.matching.index.index import Index
 from shortlist.model.command import Command
 from shortlist.model.delivery import Delivery
 from shortlist.model.items import PUBLICATION, Items, Wanted
+from shortlist.model.problem import ShortlistError
 from shortlist.model.publication import Publication
 from shortlist.model.registry import Registry
 from shortlist.model.settings import Limits, Settings
+from shortlist.model.shortlist import Shortlist
 from shortlist.model.times import format_time
 from shortlist.selection.records import numbered
 
 Document = dict[str, Any]
+
+
+class NoSuchShortlist(ShortlistError, LookupError):
+    """A shortlist that is not live."""
 
 
 class Asked:
@@ -62,6 +67,13 @@ class Asked:
     def registry(self) -> Registry:
         """The shortlist with its subscriptions, as they are now."""
         return self._now.shard.matching.roster.registry()
+
+    def shown(self) -> tuple[Shortlist, list[Entry]]:
+        """The shortlist, and what it shows just before the instant that the deployment has
+        reached."""
+        reached, shard = self._manifest.reached, self._now.shard
+        entries = [] if reached is None else content(shard, self._shortlist, reached - 1)
+        return shard.matching.roster.shortlists[self._shortlist], entries
 
     def would(self, publication: Publication, settings: Settings) -> Document:
         """What would become of a publication if it appeared now. Publishers who reach some
@@ -104,7 +116,7 @@ class Asked:
         reached = self._manifest.reached
         if reached is None:
             return []
-        entries = content(self._now.shard, self._shortlist, reached - 1)
+        _, entries = self.shown()
         for at, entry in enumerate(entries):
             if question.is_about(entry.publication):
                 return [self._standing(entry.publication, reached, entry, entries[:at])]

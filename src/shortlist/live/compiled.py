@@ -29,7 +29,7 @@ from shortlist.live.files import COMPILED, Files
 from shortlist.live.manifest import Chain
 from shortlist.live.registry_state import carried_out
 from shortlist.live.states import read_state
-from shortlist.log.private import FILE_MODE, make_private
+from shortlist.log.durable import FILE_MODE, make_private
 from shortlist.matching.index.storage import (
     FILE,
     Parts,

@@ -1,6 +1,5 @@
 """Immutable files in a folder: written once, under names that nobody else has."""
 
-import os
 import time
 import uuid
 from collections.abc import Container
@@ -8,8 +7,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import NamedTuple
 
-from shortlist.log.durable import make_durable
-from shortlist.log.private import make_private, open_private
+from shortlist.log.durable import make_durable, make_private, open_private, write_whole
 from shortlist.model.settings import Limits
 
 COMPILED = "compiled"
@@ -65,15 +63,7 @@ class Files:
         name."""
         name = f"{kind}-{self.epoch}-{uuid.uuid4().hex}"
         make_private(self.folder)
-        try:
-            with open(self.path(name), "xb", opener=open_private) as file:
-                file.write(content)
-                file.flush()
-                os.fsync(file.fileno())
-        except OSError:
-            # a full disk must not get fuller with every attempt
-            self.path(name).unlink(missing_ok=True)
-            raise
+        write_whole(self.path(name), content, open_private)
         return name
 
     def settle(self) -> None:

@@ -22,8 +22,7 @@ from shortlist.intake.columns import registry_text
 from shortlist.live.compiled import CompiledRegistries, followed_admission, opened_shard
 from shortlist.live.files import COMPILED, Files
 from shortlist.live.manifest import Chain
-from shortlist.log.durable import write_whole
-from shortlist.log.private import make_private, open_private
+from shortlist.log.durable import make_private, open_private, write_whole
 from shortlist.model.settings import Limits, Settings
 
 LOGGER = logging.getLogger("shortlist.folding")

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
-from shortlist.log.private import make_private, open_private
+from shortlist.log.durable import make_private, open_private
 from shortlist.model.problem import ShortlistError
 
 

@@ -12,7 +12,7 @@ from shortlist.engine.arrow import rows
 from shortlist.intake.json_text import NotJson, parse_text
 from shortlist.live.driver import Report
 from shortlist.live.manifest import Manifest
-from shortlist.log.private import open_private
+from shortlist.log.durable import open_private
 from shortlist.model.times import format_time
 from shortlist.model.trace import trace_id
 

@@ -10,8 +10,7 @@ from typing import Protocol
 
 from shortlist.live.manifest import Manifest
 from shortlist.log.base import Moved, Register
-from shortlist.log.durable import make_durable
-from shortlist.log.private import make_private, open_private
+from shortlist.log.durable import make_durable, make_private, open_private
 from shortlist.model.problem import ShortlistError
 
 MANIFEST = "manifest"

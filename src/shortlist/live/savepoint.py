@@ -22,8 +22,7 @@ from shortlist.live.registers import MANIFEST, committed, has_deployment
 from shortlist.live.states import read_state
 from shortlist.live.tables import ENTRIES, of_bytes, table_of, to_bytes
 from shortlist.log.base import DELIVERIES, DEPARTURES, INPUT, REJECTS, Log, Moved
-from shortlist.log.durable import write_whole
-from shortlist.log.private import open_private
+from shortlist.log.durable import open_private, write_whole
 from shortlist.model.problem import ShortlistError
 from shortlist.model.wording import shown
 

@@ -25,8 +25,8 @@ from shortlist.live.cache import Cache
 from shortlist.live.compiled import CompiledRegistries, opened_shard
 from shortlist.live.files import Files, ShardWork, Stored
 from shortlist.live.folding import LEAST_FOLDED, Folding, packed_shard
-from shortlist.live.found_matches import Incoming
 from shortlist.live.manifest import Chain, Input
+from shortlist.live.matching_stage import Incoming
 from shortlist.live.registry_state import Concerns, concerning, of_shard
 from shortlist.live.states import read_state, write_state
 from shortlist.live.tables import DEPARTED, items_of_bytes, of_bytes, table_of, to_buffer, to_bytes

@@ -1,7 +1,9 @@
 """Logs by their address."""
 
 from collections.abc import Callable
+from contextlib import closing
 from pathlib import Path
+from types import ModuleType
 from typing import NamedTuple
 
 from shortlist.log.base import Log
@@ -14,14 +16,14 @@ class Kind(NamedTuple):
 
     form: str
     """Of addresses, for messages."""
-    opened: Callable[[str, float | None], Log]
-    """A log by its address; how many seconds it waits for its server, if not as long as usual."""
+    opened: Callable[[str, float], Log]
+    """A log by its address; how many seconds it waits for its server."""
     known: Callable[[str], list[str]]
     """The names of the logs that are where an address points to."""
     name: Callable[[str], str]
 
 
-def open_log(url: str, patience: float | None = None) -> Log:
+def open_log(url: str, patience: float = 30.0) -> Log:
     """`sqlite:PATH` or `nats://HOST:PORT/NAME`; a server is waited for as many seconds.
 
     >>> open_log("kafka://localhost")
@@ -64,29 +66,17 @@ def _path(url: str) -> str:
     return url.removeprefix("sqlite:")
 
 
-# NATS's client is imported where it is used: a log in a file starts without it.
+def _nats() -> ModuleType:
+    """Imported where it is used: a log in a file starts without the client of NATS."""
+    from shortlist.log import nats
 
-
-def _nats_log(url: str, patience: float | None) -> Log:
-    from shortlist.log.nats import NatsLog
-
-    return NatsLog(url) if patience is None else NatsLog(url, patience)
+    return nats
 
 
 def _on_nats_server(url: str) -> list[str]:
-    from shortlist.log.nats import NatsLog
-
-    log = NatsLog(url)
-    try:
-        return log.names_on_server()
-    finally:
-        log.close()
-
-
-def _nats_name(url: str) -> str:
-    from shortlist.log.nats import NatsNames
-
-    return NatsNames.of_url(url).deployment
+    with closing(_nats().NatsLog(url)) as log:
+        names: list[str] = log.names_on_server()
+        return names
 
 
 KINDS = {
@@ -96,6 +86,11 @@ KINDS = {
         lambda url: logs_in(Path(_path(url)).parent),
         lambda url: Path(_path(url)).name,
     ),
-    "nats": Kind("nats://HOST:PORT/NAME", _nats_log, _on_nats_server, _nats_name),
+    "nats": Kind(
+        "nats://HOST:PORT/NAME",
+        lambda url, patience: _nats().NatsLog(url, patience),
+        _on_nats_server,
+        lambda url: _nats().NatsNames.of_url(url).deployment,
+    ),
 }
 """By what addresses start with."""

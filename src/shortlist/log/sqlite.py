@@ -12,7 +12,7 @@ from pathlib import Path
 from types import ModuleType
 
 from shortlist.log.base import Chunk, Entry, LogUnavailable, Moved, Register
-from shortlist.log.private import open_private
+from shortlist.log.durable import open_private
 from shortlist.log.streams import (
     MOST_BYTES,
     MOST_ENTRIES,

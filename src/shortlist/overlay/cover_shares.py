@@ -6,15 +6,12 @@ from dataclasses import dataclass
 import numpy as np
 
 from shortlist.covering.condition_graph import Boxes, boxes, strict_order
-from shortlist.covering.slices import FindCovering, covering_order
+from shortlist.covering.slices import CoveringOrder, FindCovering, covering_order
 from shortlist.language.parser import parse_any_where
-from shortlist.model.advertisement import Advertisement
 from shortlist.model.problem import ShortlistError
 from shortlist.model.registry import Registry
 from shortlist.model.settings import Limits
-from shortlist.model.subscription import Subscription
-from shortlist.overlay.orders import depth_readings
-from shortlist.overlay.topology import Topology, chain
+from shortlist.overlay.kernels.depths import Counts, shortest_depths, tree_depths
 
 
 class NotRanges(ShortlistError):
@@ -59,6 +56,25 @@ def cover_shares(
     ]
 
 
+def depth_readings(order: CoveringOrder) -> tuple[Counts, Counts, Counts]:
+    """The depths of boxes that arrived in the order of `nodes`, where the larger ranks higher, as
+    three people may read it; all of them are sound. By the longest chain, which is the rule, since
+    it forwards least; in a tree where each hangs under the immediate coverer that arrived first; by
+    the shortest path.
+
+    >>> some = Boxes.closed(np.array([[2.0], [0.0], [1.0]]), np.array([[3.0], [9.0], [4.0]]))
+    >>> depth_readings(strict_order(some))[2].tolist()
+    [3, 1, 2]
+    """
+    arrivals = np.empty_like(order.nodes)
+    arrivals[order.nodes] = np.arange(order.nodes.size)
+    return (
+        order.depths[order.nodes],
+        tree_depths(order.starts, order.parents, arrivals)[order.nodes],
+        shortest_depths(order.starts, order.parents)[order.nodes],
+    )
+
+
 def drawn_intervals(
     count: int,
     seed: int | np.random.Generator = 0,
@@ -76,27 +92,6 @@ def drawn_intervals(
     widths = draw.uniform(*sizes, (count, attributes))
     lows = draw.uniform(0.0, 1.0 - widths)
     return Boxes.closed(lows, lows + widths)
-
-
-def interval_network(ranges: Boxes, k: int) -> tuple[Topology, Registry]:
-    """The rank-cover paper's network: intervals of one attribute `x` spread over the edges of a
-    chain of brokers, and a publisher `p` at the first edge that wants the k widest.
-
-    >>> network, registry = interval_network(drawn_intervals(100), k=10)
-    >>> len(network.brokers), registry.advertisements[0].k
-    (60, 10)
-    """
-    plain = chain()
-    ends = np.hstack([ranges.lows, ranges.highs]).tolist()
-    subscriptions = tuple(
-        Subscription(id=f"s{n}", where=f"x between {low!r} and {high!r}")
-        for n, (low, high) in enumerate(ends)
-    )
-    edges = plain.edges
-    homes = {each.id: edges[n % len(edges)] for n, each in enumerate(subscriptions)}
-    network = Topology(plain.brokers, plain.links, {"p": edges[0]}, homes)
-    widest = Advertisement(id="widest", source="p", k=k, score="subscription.volume")
-    return network, Registry(subscriptions=subscriptions, advertisements=(widest,))
 
 
 def registry_ranges(registry: Registry, limits: Limits) -> Boxes:

@@ -44,7 +44,8 @@ class ProxyTable:
 
     def put(self, destination: str, proxy: Proxy) -> None:
         """Takes in a proxy, in place of what was known of it, and of its shortlist elsewhere."""
-        if self._moves_threshold(destination, proxy):
+        there, known = self._known.get(proxy.id, (None, proxy))
+        if there == destination and known._replace(threshold=proxy.threshold) == proxy:
             self._known[proxy.id] = destination, proxy
             number = self._matching.shortlists.number(proxy.shortlist.id)
             self._thresholds[number] = proxy.threshold
@@ -121,11 +122,6 @@ class ProxyTable:
             reached.publications.tolist(), reached.shortlists.tolist(), strict=True
         ):
             yield self._destinations[self._codes[number]], place, ids[number]
-
-    def _moves_threshold(self, destination: str, proxy: Proxy) -> bool:
-        """Whether all is known of a proxy but how its threshold is now."""
-        there, known = self._known.get(proxy.id, (None, proxy))
-        return there == destination and known._replace(threshold=proxy.threshold) == proxy
 
     def _forget(self, subscription: str) -> None:
         if subscription not in self._known:

@@ -8,8 +8,9 @@ from math import inf, isnan
 from typing import NamedTuple
 
 import numpy as np
+from numpy.typing import NDArray
 
-from shortlist.covering.condition_graph import boxes
+from shortlist.covering.condition_graph import Boxes, boxes, strict_order, tightness
 from shortlist.covering.covers import covers
 from shortlist.covering.volume import volume
 from shortlist.language.parser import parse_any_score, parse_any_where, parse_audience_score
@@ -29,7 +30,7 @@ from shortlist.model.settings import Limits
 from shortlist.model.shortlist import Shortlist
 from shortlist.model.subscription import Subscription
 from shortlist.model.vocabulary import Vocabulary
-from shortlist.overlay.orders import cover_counts
+from shortlist.overlay.kernels.depths import Counts, ranked_covering
 from shortlist.scoring.expression import Scored, Subject, Uncomputable, expression, plain_number
 
 
@@ -163,6 +164,29 @@ class Ranking:
             name = ranked.subscription.id
             others = {other.subscription.shortlist_id for other in above.get(name, ())}
             yield CoverCount(min(chains.get(name, 1), len(others) + 1), len(others))
+
+
+def cover_counts(boxes: Boxes, places: NDArray[np.int64]) -> tuple[Counts, Counts]:
+    """Rank-cover of boxes whose places in a ranking are given, 0 for the best: how many rank-cover
+    each of them, and the longest chain of these that ends in it (1 where nothing covers it).
+
+    >>> nested = Boxes.closed(np.array([[0.0], [1.0], [2.0]]), np.array([[9.0], [8.0], [7.0]]))
+    >>> [found.tolist() for found in cover_counts(nested, np.array([0, 2, 1]))]
+    [[0, 1, 1], [1, 2, 2]]
+    """
+    best_first = np.argsort(places)
+    ranked = boxes.taken(best_first)
+    order = strict_order(ranked)
+    ranks = np.empty(len(best_first), np.int64)  # of the nodes
+    ranks[order.nodes] = np.arange(len(best_first))
+    children = np.repeat(np.arange(ranks.size), np.diff(order.starts))
+    if (ranks[order.parents] < ranks[children]).all():  # no ranking contradicts the covering
+        ancestors, depths = order.ancestors[order.nodes], order.depths[order.nodes]
+    else:
+        ancestors, depths = ranked_covering(tightness(ranked))
+    back = np.empty_like(best_first)
+    back[best_first] = np.arange(len(best_first))
+    return ancestors[back], depths[back]
 
 
 def _asked(score: Score) -> Iterator[str | None]:

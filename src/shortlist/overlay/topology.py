@@ -1,7 +1,7 @@
 """Networks of brokers: who is linked to whom, and who is attached where."""
 
 import hashlib
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from itertools import pairwise
@@ -68,7 +68,10 @@ class Topology:
         return hops
 
     def path(self, start: str, end: str) -> tuple[str, ...]:
-        return start, *self._onward(start, end)
+        way = [start]
+        while way[-1] != end:
+            way.append(self._hops[way[-1]][end])
+        return tuple(way)
 
     @cached_property
     def diameter(self) -> int:
@@ -95,11 +98,6 @@ class Topology:
                     reached[far] = near
                     waiting.append(far)
         return reached
-
-    def _onward(self, start: str, end: str) -> Iterator[str]:
-        while start != end:
-            start = self._hops[start][end]
-            yield start
 
     @cached_property
     def _hops(self) -> Mapping[str, Mapping[str, str]]:

@@ -19,7 +19,7 @@ from shortlist.model.wording import shown
 from shortlist.service.access import check_role
 from shortlist.service.problems import Refused
 from shortlist.service.state import Body, Caller, Here, Most, Text, body_schema
-from shortlist.sites.status import NoSite, site_status
+from shortlist.sites.identity import NoSite, site_status
 
 router = APIRouter(tags=["operators"])
 

@@ -14,7 +14,7 @@ from shortlist.client.commands import BadOrders
 from shortlist.client.deployment import NotKnown
 from shortlist.client.nouns import CannotBecome, NotLive
 from shortlist.client.webhooks import NoWebhook
-from shortlist.live.looking import NoSuchShortlist
+from shortlist.live.asking import NoSuchShortlist
 from shortlist.live.registers import NoDeployment
 from shortlist.log.base import LogUnavailable
 from shortlist.model.problem import Problem, ShortlistError

@@ -1,4 +1,4 @@
-"""Who a site is, kept in its own log."""
+"""Who a site is, and how its links are doing, kept in its own log."""
 
 import secrets
 from collections.abc import Iterable, Mapping
@@ -11,6 +11,11 @@ from shortlist.model.wording import shown
 from shortlist.sites.wire import SITE
 
 REGISTER = "site"
+STATUS = "links"
+"""The register that tells it."""
+SILENT_SECONDS = 10.0
+"""A process that has said nothing for so long does not run, and so a link that has exchanged
+nothing is out."""
 
 
 class NotThisSite(ShortlistError, ValueError):
@@ -69,3 +74,35 @@ def identity(log: Log) -> Identity | None:
     """Who works on a log, with all neighbours that it has had; None if no site does."""
     known = read_json(log, REGISTER)
     return Identity(known["name"], known["token"], known["joined"]) if known else None
+
+
+class NoSite(ShortlistError, LookupError):
+    """A log that no site works on."""
+
+
+def site_status(log: Log, now: float) -> dict[str, Any]:
+    """Who works on a log and how each of its links is, at a moment in seconds since 1970."""
+    known = identity(log)
+    if known is None:
+        raise NoSite("expected the log of a site, found none: `shortlist site join` makes it one")
+    said = read_json(log, STATUS)
+    age = now - said.get("told", 0) / 1e6
+    is_running = age < SILENT_SECONDS
+    links = {
+        name: {
+            "state": "out" if is_running else "not running",
+            **_link(link, now, is_running=is_running),
+        }
+        for name, link in said.get("links", {}).items()
+    }
+    return {"site": known.name, "running": is_running, "links": links}
+
+
+def _link(link: dict[str, Any], now: float, *, is_running: bool) -> dict[str, Any]:
+    heard = link["heard"]
+    silence = None if heard is None else round(max(now - heard / 1e6, 0.0), 3)
+    found = {**link, "seconds since exchange": silence}
+    del found["heard"]
+    if is_running and link["error"] is None and silence is not None and silence < SILENT_SECONDS:
+        found["state"] = "up" if link["sites"] else "not heard of"
+    return found

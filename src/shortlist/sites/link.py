@@ -22,10 +22,6 @@ COUNTED = {
 """What crossed a link and what did not, since the site joined."""
 
 
-def no_counts() -> Counter[str]:
-    return Counter(dict.fromkeys(COUNTED, 0))
-
-
 @dataclass(slots=True)
 class Link:
     """One side of a link. All but `considered`, `read` and `look` could be found again in the
@@ -49,7 +45,7 @@ class Link:
     sites: tuple[str, ...] = ()
     """All sites behind the link."""
     told_sites: tuple[str, ...] = ()
-    counts: Counter[str] = field(default_factory=no_counts)
+    counts: Counter[str] = field(default_factory=lambda: Counter(dict.fromkeys(COUNTED, 0)))
     is_certain: bool = False
     """Whether it is known where the own stream ends."""
     has_greeted: bool = False

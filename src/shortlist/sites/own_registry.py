@@ -102,13 +102,11 @@ class OwnRegistry:
     def proxies(self) -> Iterable[Proxy]:
         """The subscriptions as other sites are to know them now."""
         made = dict(self._proxies)
+        apart = 0 if self.basis == "event" else CLOCKS_APART
         for born, subscription in self._pending.values():
-            proxy = proxy_of(self._site, subscription, self._since(born))
+            proxy = proxy_of(self._site, subscription, born - apart)
             made.setdefault(proxy.id, proxy)
         return made.values()
-
-    def _since(self, born: int) -> int:
-        return born if self.basis == "event" else born - CLOCKS_APART
 
     def _read(self, manifest: Manifest) -> None:
         """Files that a newer manifest does not name may be gone: then that one is read."""

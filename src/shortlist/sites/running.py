@@ -15,16 +15,14 @@ from shortlist.live.locking import only_driver
 from shortlist.live.places import announced
 from shortlist.live.registers import NoDeployment
 from shortlist.log.base import Log, LogUnavailable, Moved
-from shortlist.log.durable import make_durable, write_whole
+from shortlist.log.durable import make_durable, open_private, write_whole
 from shortlist.log.json_register import change_json
 from shortlist.log.opening import open_log
-from shortlist.log.private import open_private
 from shortlist.model.times import now
-from shortlist.sites.identity import join
+from shortlist.sites.identity import STATUS, join
 from shortlist.sites.link import Exchanged, exchange
 from shortlist.sites.own_registry import OwnRegistry
 from shortlist.sites.site import Site
-from shortlist.sites.status import STATUS
 from shortlist.sites.wire import stream_of
 
 POLL_SECONDS = 0.05

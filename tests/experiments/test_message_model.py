@@ -2,7 +2,7 @@
 
 import pytest
 
-from shortlist.overlay.message_model import Setting
+from experiments.top_k_w.message_model import Setting
 
 TABLE = {
     "publication-flooding": ("255.00", "255.00"),
