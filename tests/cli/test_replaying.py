@@ -94,18 +94,6 @@ def test_a_log_without_a_deployment(tmp_path):
     assert "expected a deployment on this log, found none" in done.stderr
 
 
-def test_what_a_deployment_began_with_is_needed(tmp_path):
-    deployment = Deployment(tmp_path, REGISTRY)
-    document = json.loads(deployment.driver.manifest.to_bytes()) | {"first_registry": None}
-    revision = deployment.log.register("manifest").revision
-    deployment.log.put("manifest", json.dumps(document).encode(), revision)
-    done = shortlist("replay", log=deployment.url)
-    assert (done.exit_code, done.stderr) == (
-        2,
-        "expected REGISTRY: what this deployment began with was not kept at the time\n",
-    )
-
-
 def test_a_deployment_keeps_its_basis_and_says_so(tmp_path, monkeypatch):
     monkeypatch.setattr(
         "shortlist.spark.session.any_session", lambda master: pytest.fail("started")

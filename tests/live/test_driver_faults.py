@@ -168,7 +168,7 @@ def test_a_register_that_moved_on_far_is_not_won_back(tmp_path, monkeypatch):
 def test_a_later_format_is_refused():
     deployment = made()
     later = replace(deployment.driver.manifest, format=99).to_bytes()
-    with pytest.raises(ValueError, match="expected a manifest of format 2, found 99"):
+    with pytest.raises(ValueError, match="expected a manifest of format 3, found 99"):
         Manifest.of_bytes(later)
 
 

@@ -13,10 +13,10 @@ from shortlist.live.lanes import WorkersEnded
 from shortlist.live.outlets import LogOutlet
 from shortlist.live.places import announce
 from shortlist.live.replaying import compare
-from shortlist.live.tables import REFUSALS, items_of_bytes, table_of
+from shortlist.live.tables import REFUSALS, of_bytes, table_of
 from shortlist.log.base import INPUT
 from shortlist.log.sqlite import SqliteLog
-from shortlist.model.items import COMMAND
+from shortlist.model.items import COMMAND, Items
 from shortlist.model.settings import Settings
 from tests.cli.programs import answer, shortlist
 from tests.live.deployments import Deployment, expected, numbered
@@ -334,7 +334,9 @@ def test_an_item_that_ends_workers_is_put_aside():
 
     def everywhere(task, works):
         taken = [
-            items_of_bytes(deployment.files.read(w.taken.items.name)) for w in works if w.taken
+            Items.of_table(of_bytes(deployment.files.read(w.taken.items.name)))
+            for w in works
+            if w.taken
         ]
         if any(2 in items.positions for items in taken):
             raise WorkersEnded("workers ended 3 times")

@@ -105,7 +105,7 @@ def with_another_manifest(random, content):
         document = json.loads(members["manifest.json"])
         name, value = random.choice(
             [
-                ("format", 1),
+                ("format", 2),
                 ("format", 99),
                 ("shards", []),
                 ("position", -1),

@@ -1,16 +1,13 @@
 """Snapshots refer to their registry, which is written once."""
 
-from dataclasses import replace
-
 import pytest
 
 from shortlist.intake.files import registry_from_documents
 from shortlist.live import manifest
-from shortlist.live.registers import MANIFEST, committed
 from shortlist.live.shard import SHARDS
 from shortlist.live.states import read_state
 from shortlist.model.settings import Settings
-from tests.live.deployments import Deployment, check_seeds
+from tests.live.deployments import Deployment
 from tests.live.test_folding import at, subscribe
 
 
@@ -48,30 +45,3 @@ def test_a_registry_that_is_packed_again_has_a_file_of_its_own():
     assert after.registry != before.registry
     known = read_state(after, deployment.files.read).registry["subscriptions"]
     assert len(known) == 1 + 3 * 49  # those of the last second wait
-
-
-def with_registries_within(deployment):
-    """As states were before they referred to registries."""
-    revision, known = committed(deployment.registers)
-    shards = []
-    for chain in known.shards:
-        content = read_state(chain, deployment.files.read).to_bytes()
-        snapshot = deployment.files.store("snapshot", content)
-        shards.append(replace(chain, snapshot=snapshot, registry=None))
-    changed = replace(known, shards=tuple(shards))
-    deployment.registers.put(MANIFEST, changed.to_bytes(), revision)
-    SHARDS._kept.clear()
-    deployment.start()
-
-
-class Older(Deployment):
-    """Its states are made older ones before some batches."""
-
-    def run(self, numbered, last=False):
-        if len(numbered) % 2:
-            with_registries_within(self)
-        return super().run(numbered, last)
-
-
-def test_a_state_with_its_registry_within_is_gone_on_with():
-    check_seeds(range(8), Older)

@@ -3,7 +3,6 @@
 import json
 import os
 
-import pyarrow as pa
 import pytest
 
 from shortlist.engine.engine import Engine
@@ -11,8 +10,6 @@ from shortlist.engine.replay import line_reader, replay
 from shortlist.intake.files import registry_from_documents
 from shortlist.live.driver import WrongBasis
 from shortlist.live.heartbeats import Heartbeats
-from shortlist.live.manifest import Manifest
-from shortlist.live.tables import items_of_bytes, to_bytes
 from shortlist.log.base import INPUT
 from shortlist.matching.scan import Scan
 from shortlist.model.settings import Settings
@@ -102,14 +99,6 @@ def test_a_deployment_keeps_its_basis():
         deployment.start()
 
 
-def test_a_deployment_of_before_goes_by_what_items_say():
-    deployment = Deployment(registry_from_documents({}), Settings(lateness=0), shards=1)
-    document = json.loads(deployment.driver.manifest.to_bytes())
-    for name in ("basis", "arrived", "passed", "first_registry"):
-        del document[name]
-    assert Manifest.of_bytes(json.dumps(document).encode()).basis == "event"
-
-
 class Clocked:
     """A deployment on a log whose clock is set now and then, and its heartbeats."""
 
@@ -163,10 +152,3 @@ def test_on_event_time_instants_are_not_closed_in_haste(monkeypatch):
     clocked.publish("a", START)
     clocked.read()
     assert not clocked.beats.close_instant(clocked.deployment.driver.manifest)
-
-
-def test_items_of_before_say_what_their_time_is():
-    read = Deployment(registry_from_documents({}), Settings(lateness=0), shards=1).read
-    items = read([(1, json.dumps({"id": "a", "source": "s", "time": format_time(START)}))])
-    old = pa.Table.from_batches([items.batch]).drop_columns(["event_time"])
-    assert items_of_bytes(to_bytes(old)).values("event_time") == [START]

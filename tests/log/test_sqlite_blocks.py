@@ -15,20 +15,6 @@ from shortlist.model.joined import Joined, JoinedTexts
 from tests.log.plain_log import PlainLog
 from tests.log.test_contract import KEYS, outcome, random_call
 
-OLD = (
-    "PRAGMA journal_mode = WAL",
-    """CREATE TABLE registers (
-        name TEXT PRIMARY KEY, revision INTEGER NOT NULL, content BLOB NOT NULL
-    ) WITHOUT ROWID""",
-    """CREATE TABLE input_entries (
-        offset INTEGER PRIMARY KEY, appended INTEGER NOT NULL, key TEXT, content BLOB NOT NULL
-    )""",
-    "CREATE INDEX input_keys ON input_entries (key) WHERE key IS NOT NULL",
-    "INSERT INTO input_entries VALUES (1, 5, 'a', x'31'), (2, 5, 'b', x'32')",
-    f"PRAGMA application_id = {int.from_bytes(b'shrt')}",
-)
-"""A log as it was before there were blocks."""
-
 
 def contents(log, **which):
     return [entry.content for entry in log.read("input", 0, **which)]
@@ -95,23 +81,15 @@ def test_chunks_are_what_is_read_one_by_one(log, small_blocks):
         assert found == [*log.read("input", after, until)]
 
 
-def test_a_log_of_before(tmp_path):
+def test_a_log_without_blocks_is_refused(tmp_path):
     path = tmp_path / "old"
     with closing(sqlite3.connect(path, isolation_level=None)) as connection:
-        for statement in OLD:
-            connection.execute(statement)
+        connection.execute("CREATE TABLE registers (name TEXT PRIMARY KEY)")
+        connection.execute(f"PRAGMA application_id = {int.from_bytes(b'shrt')}")
     before = path.read_bytes()
-    with closing(SqliteLog(path)) as log:
-        assert contents(log) == [b"1", b"2"]
-        assert contents(log, key="b") == [b"2"]
-        assert (log.end("input"), log.end("deliveries")) == (2, 0)
-    assert path.read_bytes() == before, "whoever only reads leaves it as it is"
-    with closing(SqliteLog(path)) as log:
-        log.append("input", [b"more"] * 300, keys=["b"] * 300)
-        log.append("input", [b"last"], keys=["b"])
-        assert contents(log, key="b") == [b"2", *[b"more"] * 300, b"last"]
-        application = log._connection().execute("PRAGMA application_id").fetchone()[0]
-    assert application == sqlite.APPLICATION, "a program of before would take it for damaged"
+    with pytest.raises(LogUnavailable, match="it is a log of version 1, not 2"):
+        SqliteLog(path)
+    assert path.read_bytes() == before
 
 
 def test_an_append_that_does_not_happen_makes_no_tables(log):

@@ -43,8 +43,7 @@ def rows(status: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
     shards, plan = status["shards"], status["plan"]
     yield "state", f"{status['state bytes']:,} bytes in {shards:,} shards, plan {plan}"
     subscriptions, shortlists = status["subscriptions"], status["shortlists"]
-    if subscriptions is not None:
-        yield "registry", f"{subscriptions:,} subscriptions of {shortlists:,} shortlists"
+    yield "registry", f"{subscriptions:,} subscriptions of {shortlists:,} shortlists"
     yield "published", f"{status['published']:,} publications, {status['commands']:,} commands"
     yield "matched", f"{status['matched']:,} times"
     deliveries, promotions = status["deliveries"], status["promotions"]

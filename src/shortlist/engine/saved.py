@@ -20,9 +20,6 @@ from shortlist.model.settings import Limits
 from shortlist.model.vocabulary import Vocabulary
 
 VERSION = 6
-READABLE = (4, 5, VERSION)
-"""Before 5 a registry was always whole, without changes beside it; before 6 it was never in another
-file."""
 MAGIC = b"shortlist state "
 PARTS = pa.schema({"name": pa.string(), "content": pa.large_binary()})
 SMALL = pa.ipc.IpcWriteOptions(compression="lz4", use_threads=False)
@@ -119,7 +116,7 @@ class Saved:
         version = first.removeprefix(MAGIC)
         if not first.startswith(MAGIC) or not version.isdigit():
             raise UnusableState("expected a state that an engine saved, found something else")
-        if int(version) not in READABLE:
+        if int(version) != VERSION:
             raise UnusableState(f"expected a state of version {VERSION}, found {int(version)}")
         try:
             named, contents = _table(rest).columns

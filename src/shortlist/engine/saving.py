@@ -123,7 +123,7 @@ class Saving:
         ]
         items, _ = items_of(waiting, admission.wanted.joined(Wanted(data=True)))
         admission.ordering.restore(document["latest"], items)
-        admission.arrivals.latest = document.get("arrived")
+        admission.arrivals.latest = document["arrived"]
 
     @property
     def _names(self) -> Names:

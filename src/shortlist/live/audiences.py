@@ -15,8 +15,8 @@ from shortlist.live.manifest import Chain
 from shortlist.live.matching_stage import MatchingPart, PartWork
 from shortlist.live.registry_state import of_shard
 from shortlist.live.states import read_state
-from shortlist.live.tables import items_of_bytes, joined, to_bytes
-from shortlist.model.items import COMMAND
+from shortlist.live.tables import joined, of_bytes, to_bytes
+from shortlist.model.items import COMMAND, Items
 
 PARTS: Cache[MatchingPart[Matching]] = Cache()
 """Of this process."""
@@ -37,7 +37,7 @@ def nominated(inquiry: Inquiry) -> str:
     part = PARTS.take(key, inquiry.before)
     if part is None:
         part = _part_of_shard(inquiry, files)
-    items = items_of_bytes(files.read(inquiry.items.name))
+    items = Items.of_table(of_bytes(files.read(inquiry.items.name)))
     has_reach = np.asarray(items.batch.column("reach").is_valid())
     some = items.kept(has_reach | (items.kinds == COMMAND))
     named = [part.matching.nominations(block) for block in part.steps(some)]
@@ -53,7 +53,7 @@ def _part_of_shard(inquiry: Inquiry, files: Files) -> MatchingPart[Matching]:
         matching.apply(command)
     part = MatchingPart(matching, of_shard(inquiry.shard, inquiry.shards))
     for taken in inquiry.chain.inputs:
-        items = items_of_bytes(files.read(taken.items.name))
+        items = Items.of_table(of_bytes(files.read(taken.items.name)))
         deque(part.steps(items.kept(items.kinds == COMMAND)), maxlen=0)
     return part
 

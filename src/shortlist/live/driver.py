@@ -133,7 +133,7 @@ class Driver:
     def changed_zones(self) -> str | None:
         """What whoever starts it should know, if it went by another tz database so far."""
         before, now = self.manifest.tzdata, database_version()
-        if before in (None, now):
+        if before == now:
             return None
         return (
             f"the tz database is {now} now, and was {before}: what waits is released when it was "

@@ -13,7 +13,7 @@ from shortlist.model.settings import TimeBasis
 if TYPE_CHECKING:
     from pydantic import TypeAdapter
 
-FORMAT = 2
+FORMAT = 3
 MOST_BATCHES = 128
 """Behind a snapshot: more would make manifests long."""
 MOST_IN_ALL = 2048
@@ -116,8 +116,8 @@ class Manifest:
     """The last item that was read."""
     passed: int = 0
     """Up to here every item was carried out or turned away; behind it some wait."""
-    basis: TimeBasis = "event"
-    """What the time of items is, chosen at the first start; before there was a choice, `event`."""
+    basis: TimeBasis
+    """What the time of items is, chosen at the first start."""
     arrived: int | None = None
     """The largest instant at which the log took an item that was read."""
     latest: int | None = None
@@ -126,8 +126,8 @@ class Manifest:
     """Everything before this instant has happened; it never goes back."""
     registry: Chain
     """What the admission knows of the registry."""
-    first_registry: Stored | None = None
-    """What the deployment began with, for a replay; None where that was not kept."""
+    first_registry: Stored
+    """What the deployment began with, for a replay."""
     accepted: tuple[Segment, ...] = ()
     waiting: tuple[Segment, ...] = ()
     quarantine: tuple[Segment, ...] = ()
@@ -138,11 +138,11 @@ class Manifest:
     deliveries: Output = Output()
     rejects: Output = Output()
     departures: Output = Output()
-    subscriptions: int | None = None
-    """How many are live; None where nobody has counted them yet."""
-    shortlists: int | None = None
-    tzdata: str | None = None
-    """The version of the tz database that it went by so far; None where none was written down."""
+    subscriptions: int
+    """How many are live."""
+    shortlists: int
+    tzdata: str
+    """The version of the tz database that it went by so far."""
     settings: dict[str, Any] = field(default_factory=dict)
     counts: dict[str, Any] = field(default_factory=dict)
     checkpoint: str = ""
@@ -199,8 +199,7 @@ class Manifest:
                 yield taken.chosen
             for piece in taken.matches or ():
                 yield piece.file
-        if self.first_registry is not None:
-            yield self.first_registry.name
+        yield self.first_registry.name
 
     def renamed(self, names: Mapping[str, str]) -> "Manifest":
         """The same state in other files; a name stands in it as a whole text."""

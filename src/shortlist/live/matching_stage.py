@@ -19,7 +19,7 @@ from shortlist.live.keys import Key, Lanes, Meeting
 from shortlist.live.manifest import Chain, Piece
 from shortlist.live.registry_state import Concerns, concerning, replay_registry
 from shortlist.live.slots import shard_of
-from shortlist.live.tables import items_of_bytes, of_bytes, to_bytes
+from shortlist.live.tables import of_bytes, to_bytes
 from shortlist.matching.arrays import with_length
 from shortlist.matching.blocks import Block, Ints, Longs
 from shortlist.matching.index.names import NameColumn
@@ -273,7 +273,7 @@ def _part_of_lane(work: MatchWork, files: Files) -> MatchingPart[Lane]:
 
 def _items(work: MatchWork, files: Files) -> Items:
     """All commands, and the publications that may be this lane's."""
-    items = items_of_bytes(files.read(work.items.name))
+    items = Items.of_table(of_bytes(files.read(work.items.name)))
     is_command = items.kinds == COMMAND
     if work.key is not None:
         return items

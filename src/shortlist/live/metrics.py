@@ -98,7 +98,7 @@ class Metrics:
         self._lag_seconds.set(behind.seconds)
         self._state.set(manifest.state_bytes)
         self._shards.set(len(manifest.shards))
-        self._subscriptions.set(manifest.subscriptions or 0)
+        self._subscriptions.set(manifest.subscriptions)
         self._quarantined.set(manifest.quarantined)
         self._committed.set(manifest.committed / 1e6)
         self._batch.observe(sum(report.seconds.values()))

@@ -63,10 +63,6 @@ def first_registry(manifest: Manifest, files: Files, limits: Limits) -> Registry
             "expected a log with all that its deployment has read, found one that goes on behind"
             f" {manifest.base:,} entries of another"
         )
-    if manifest.first_registry is None:
-        raise CannotReplay(
-            "expected REGISTRY: what this deployment began with was not kept at the time"
-        )
     saved = Saved.of_bytes(files.read(manifest.first_registry.name))
     return registry_from_documents(saved.registry, limits)
 

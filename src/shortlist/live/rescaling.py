@@ -99,7 +99,7 @@ class Preparing:
 
 def is_small(manifest: Manifest) -> bool:
     """Whether its registry is compiled sooner than a process begins."""
-    return (manifest.subscriptions or 0) < LEAST_FOLDED
+    return manifest.subscriptions < LEAST_FOLDED
 
 
 def rescale(

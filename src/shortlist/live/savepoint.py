@@ -221,8 +221,7 @@ def _check_references(manifest: Manifest, files: Mapping[str, bytes]) -> None:
         raise _Wrong(f"a manifest that names {shown(name)}, which is not there")
     for name in sorted(files.keys() - named):
         raise _Wrong(f"{shown(name)}, which the manifest does not name")
-    first = () if manifest.first_registry is None else (manifest.first_registry,)
-    for stored in (*manifest.stored, *first):
+    for stored in (*manifest.stored, manifest.first_registry):
         if stored.size != len(files[stored.name]):
             raise _Wrong(f"another size of {shown(stored.name)} than its manifest says")
     for piece in _pieces(manifest):
@@ -236,10 +235,8 @@ def _pieces(manifest: Manifest) -> Iterator[Piece]:
 
 def _check_states(manifest: Manifest, files: Mapping[str, bytes]) -> Iterator[str]:
     """Raises `_Wrong` where one is damaged; the names of their files."""
-    chains = [manifest.registry, *manifest.shards]
-    if manifest.first_registry is not None:
-        chains.append(Chain(token="", snapshot=manifest.first_registry))
-    for chain in chains:
+    first = Chain(token="", snapshot=manifest.first_registry)
+    for chain in (manifest.registry, *manifest.shards, first):
         try:
             read_state(chain, files.__getitem__).check()
         except UnusableState as error:

@@ -29,7 +29,7 @@ from shortlist.live.manifest import Chain, Input
 from shortlist.live.matching_stage import Incoming
 from shortlist.live.registry_state import Concerns, concerning, of_shard
 from shortlist.live.states import read_state, write_state
-from shortlist.live.tables import DEPARTED, items_of_bytes, of_bytes, table_of, to_buffer, to_bytes
+from shortlist.live.tables import DEPARTED, of_bytes, table_of, to_buffer, to_bytes
 from shortlist.model.items import COMMAND, Items
 from shortlist.model.settings import Limits
 from shortlist.selection.bank.offers import Placements
@@ -262,7 +262,7 @@ def run(work: Work) -> Done:
 
 def items_in(taken: Input, files: Files, concerns: Concerns) -> Items:
     """What a batch has, but for commands that concern nobody here."""
-    return concerning(items_of_bytes(files.read(taken.items.name)), concerns)
+    return concerning(Items.of_table(of_bytes(files.read(taken.items.name))), concerns)
 
 
 def chosen_in(taken: Input, files: Files) -> dict[int, list[str]]:

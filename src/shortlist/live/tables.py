@@ -5,7 +5,6 @@ from collections.abc import Iterable
 import pyarrow as pa
 
 from shortlist.engine.arrow import Row, batches
-from shortlist.model.items import Items
 
 WAITING = pa.schema({"position": pa.int64(), "time": pa.int64(), "line": pa.string()})
 """Lines whose time has not passed yet."""
@@ -80,15 +79,6 @@ def of_bytes(content: bytes) -> pa.Table:
     """
     with pa.ipc.open_stream(content, options=ALONE) as reader:
         return reader.read_all()
-
-
-def items_of_bytes(content: bytes) -> Items:
-    """The items of a file; one that was written before times could be a log's has none that
-    publications say themselves."""
-    table = of_bytes(content)
-    if "event_time" not in table.column_names:
-        table = table.append_column("event_time", table.column("time"))
-    return Items.of_table(table)
 
 
 def joined(tables: Iterable[pa.Table], schema: pa.Schema) -> pa.Table:

@@ -24,9 +24,9 @@ from shortlist.log.streams import (
 )
 
 APPLICATION = int.from_bytes(b"shr2")
-"""Marks a database as a log (SQLite's `application_id`) that may have blocks."""
-APPLICATIONS = (APPLICATION, int.from_bytes(b"shrt"))
-"""The other one is of logs that nothing was appended to since there are blocks."""
+"""Marks a database as a log (SQLite's `application_id`)."""
+FOREIGN = {int.from_bytes(b"shrt"): "a log of version 1, not 2"}
+"""What a database is instead, by its mark, if not another program's."""
 MANY = 256
 """Entries from which on an append is stored in blocks."""
 SETTINGS = (
@@ -42,13 +42,11 @@ CREATE_REGISTERS = """
 """
 CREATE_STREAM = (
     """
-    CREATE TABLE IF NOT EXISTS {stream}_entries (
+    CREATE TABLE {stream}_entries (
         offset INTEGER PRIMARY KEY, appended INTEGER NOT NULL, key TEXT, content BLOB NOT NULL
     )
     """,
-    """
-    CREATE INDEX IF NOT EXISTS {stream}_keys ON {stream}_entries (key) WHERE key IS NOT NULL
-    """,
+    "CREATE INDEX {stream}_keys ON {stream}_entries (key) WHERE key IS NOT NULL",
     """
     CREATE TABLE {stream}_blocks (
         last INTEGER PRIMARY KEY, count INTEGER NOT NULL, appended INTEGER NOT NULL,
@@ -61,10 +59,8 @@ CREATE_STREAM = (
         place INTEGER PRIMARY KEY, first INTEGER NOT NULL, content BLOB NOT NULL
     )
     """,
-    f"PRAGMA application_id = {APPLICATION}",
 )
-"""An entry is a row, or in a block (`log/sqlite_blocks.py`). What a log of before there were blocks
-lacks is added to it."""
+"""An entry is a row, or in a block (`log/sqlite_blocks.py`)."""
 REASONS = {
     sqlite3.SQLITE_BUSY: "another process has locked it for too long",
     sqlite3.SQLITE_CANTOPEN: "it cannot be opened (is its folder there?)",
@@ -104,7 +100,7 @@ class SqliteLog:
         # SQLite's connections must not be carried through a fork: hence the process's id. Those of
         # the parent stay here, since a child must not close them either.
         self._connections: dict[tuple[int, int], sqlite3.Connection] = {}
-        self._tables: set[str] = set()
+        self._streams: set[str] = set()
         self._connection()
 
     def append(
@@ -117,7 +113,7 @@ class SqliteLog:
     ) -> int:
         count = len(contents)
         with self._transaction() as connection:
-            if not self._has(connection, stream, "blocks"):
+            if not self._has(connection, stream):
                 for statement in CREATE_STREAM:
                     connection.execute(statement.format(stream=stream))
             end, last = self._last(connection, stream)
@@ -230,15 +226,14 @@ class SqliteLog:
     def _in_blocks(self, stream: str, after: int, until: int, key: str) -> Iterator[Entry]:
         """The entries of a key of (after, until] that are in blocks."""
         with self._explained():
-            if self._first_in_blocks(self._connection(), stream, after) is not None:
+            connection = self._connection()
+            if after < until and self._first_in_blocks(connection, stream, after) is not None:
                 yield from _blocks().find(self._connection, stream, after, until, key)
 
     def _first_in_blocks(
         self, connection: sqlite3.Connection, stream: str, after: int
     ) -> int | None:
         """The offset of the first entry behind an offset that is in a block."""
-        if not self._has(connection, stream, "blocks"):
-            return None
         found: tuple[int] | None = connection.execute(
             f"SELECT last - count + 1 FROM {stream}_blocks WHERE last > ? ORDER BY last LIMIT 1",
             (after,),
@@ -248,23 +243,23 @@ class SqliteLog:
     def _last(self, connection: sqlite3.Connection, stream: str) -> tuple[int, int]:
         """The offset of the last entry, and when it was taken."""
         found = [(0, 0)]
-        for table, offset in (("entries", "offset"), ("blocks", "last")):
-            if self._has(connection, stream, table):
+        if self._has(connection, stream):
+            for table, offset in (("entries", "offset"), ("blocks", "last")):
                 found += connection.execute(
                     f"SELECT {offset}, appended FROM {stream}_{table}"
                     f" ORDER BY {offset} DESC LIMIT 1"
                 )
         return max(found)
 
-    def _has(self, connection: sqlite3.Connection, stream: str, table: str) -> bool:
-        name = f"{stream}_{table}"
-        if name in self._tables:
+    def _has(self, connection: sqlite3.Connection, stream: str) -> bool:
+        if stream in self._streams:
             return True
-        checked_stream(stream)
-        found = connection.execute("SELECT 1 FROM sqlite_master WHERE name = ?", (name,)).fetchone()
+        found = connection.execute(
+            "SELECT 1 FROM sqlite_master WHERE name = ?", (f"{checked_stream(stream)}_blocks",)
+        ).fetchone()
         # within a transaction it may be one that nobody else sees yet, and that is undone
         if found and not connection.in_transaction:
-            self._tables.add(name)
+            self._streams.add(stream)
         return found is not None
 
     @contextmanager
@@ -301,9 +296,10 @@ class SqliteLog:
         # In this order: another process may be making the log, and makes both in one transaction.
         used = connection.execute("SELECT 1 FROM sqlite_master").fetchone()
         application = connection.execute("PRAGMA application_id").fetchone()[0]
-        if application not in APPLICATIONS:
+        if application != APPLICATION:
             if used:
-                raise LogUnavailable(f"the log {self.path}: it is another program's database")
+                what = FOREIGN.get(application, "another program's database")
+                raise LogUnavailable(f"the log {self.path}: it is {what}")
             self._write_ahead(connection)
             with connection:
                 connection.execute("BEGIN IMMEDIATE")
@@ -338,7 +334,7 @@ def _is_log(file: Path) -> bool:
             if content.read(16) != b"SQLite format 3\0":
                 return False
         with closing(sqlite3.connect(f"{file.absolute().as_uri()}?mode=ro", uri=True)) as found:
-            return found.execute("PRAGMA application_id").fetchone()[0] in APPLICATIONS
+            return found.execute("PRAGMA application_id").fetchone()[0] == APPLICATION
     except (OSError, sqlite3.Error):
         return False
 
