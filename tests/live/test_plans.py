@@ -5,6 +5,7 @@ import json
 import pytest
 
 from shortlist.intake.files import registry_from_documents
+from shortlist.intake.roster import Roster
 from shortlist.live.keys import ByCell, ByValue
 from shortlist.live.plans import MANY, Choice, choose
 from shortlist.live.shard import Work
@@ -87,7 +88,7 @@ def test_batches_of_several_blocks(plan):
     made = registry_from_documents({"subscriptions": wishes(40)})
     lines, settings = [*flats(1300)], Settings(lateness=0)
     deployment = Deployment(made, settings, shards=2)
-    start(deployment, choose(plan, made, 2))
+    start(deployment, choose(plan, Roster.of(made), 2))
     assert deployment.driver.choice.plan == plan
     for batch in (numbered(lines)[:1200], numbered(lines)[1200:]):
         deployment.run(batch)
@@ -110,11 +111,11 @@ def test_what_lanes_did_for_a_batch_that_failed_never_happened(plan):
         return [task(work) for work in works]
 
     usual, deployment.everywhere = deployment.everywhere, full_disk
-    start(deployment, choose(plan, made, 2))
+    start(deployment, choose(plan, Roster.of(made), 2))
     with pytest.raises(OSError, match="no space"):
         deployment.run(numbered(lines))
     deployment.everywhere = usual
-    start(deployment, choose(plan, made, 2))
+    start(deployment, choose(plan, Roster.of(made), 2))
     deployment.run(numbered(lines))
     deployment.run([], last=True)
     assert (deployment.outlet.deliveries, deployment.outlet.refusals) == expected(
@@ -146,7 +147,7 @@ def test_what_is_replaced_by_something_that_matches_nothing_leaves(plan):
         for at, (name, city, rent, replaced) in enumerate(stream)
     ]
     deployment = Deployment(made, Settings(lateness=0), shards=2)
-    start(deployment, choose(plan, made, 2))
+    start(deployment, choose(plan, Roster.of(made), 2))
     deployment.run(numbered(lines))
     deployment.run([], last=True)
     delivered = [json.loads(line) for line in deployment.outlet.deliveries]
@@ -177,26 +178,26 @@ def large(where, **home):
 
 def test_small_registries_are_replicated():
     made = registry_from_documents({"subscriptions": wishes(12)})
-    choice = choose("auto", made, 4)
+    choice = choose("auto", Roster.of(made), 4)
     assert choice.plan == "replicate"
     assert choice.why == "12 subscriptions are matched sooner than another stage begins"
 
 
 def test_shards_that_share_the_matching_do_it():
-    choice = choose("auto", large(lambda n: f"city = 'c{n % 400}'"), 4)
+    choice = choose("auto", Roster.of(large(lambda n: f"city = 'c{n % 400}'")), 4)
     assert choice.plan == "replicate"
     assert choice.why == "the shards share the matching: the fullest of 4 has 25% of it"
 
 
 def test_what_matches_everything_does_not_travel():
-    choice = choose("auto", large(lambda n: None, shortlist="all"), 4)
+    choice = choose("auto", Roster.of(large(lambda n: None, shortlist="all")), 4)
     assert choice.plan == "replicate"
     assert choice.why == "200,000 of 200,000 subscriptions match everything: all that would travel"
 
 
 def test_one_full_shard_and_an_attribute_with_many_values():
     wanted = large(lambda n: "rent < 9" if n % 10 == 3 else f"city = 'c{n % 397}'", shortlist="all")
-    choice = choose("auto", wanted, 4)
+    choice = choose("auto", Roster.of(wanted), 4)
     assert (choice.plan, choice.key) == ("rendezvous", ByValue(("city",), 4))
     assert choice.why == (
         "one of 4 shards has 100% of 200,000 subscriptions; 90% of the subscriptions ask for "
@@ -205,7 +206,7 @@ def test_one_full_shard_and_an_attribute_with_many_values():
 
 
 def test_one_full_shard_and_no_attribute():
-    choice = choose("auto", large(lambda n: f"title contains '{n}'", shortlist="all"), 4)
+    choice = choose("auto", Roster.of(large(lambda n: f"title contains '{n}'", shortlist="all")), 4)
     assert choice.plan == "broadcast"
     assert choice.why == (
         "one of 4 shards has 100% of 200,000 subscriptions, and no attribute splits them well"
@@ -221,7 +222,7 @@ def test_narrow_ranges_are_split_into_cells():
             ]
         }
     )
-    choice = choose("rendezvous", made, 4)
+    choice = choose("rendezvous", Roster.of(made), 4)
     assert choice.plan == "rendezvous"
     assert isinstance(choice.key, ByCell)
     assert choice.why.endswith("ask for a range of `rent`, so that no lane holds more than 26%")
@@ -229,7 +230,7 @@ def test_narrow_ranges_are_split_into_cells():
 
 def test_rendezvous_without_a_key_is_broadcast():
     made = registry_from_documents({"subscriptions": [{"id": "s", "where": "title contains 'x'"}]})
-    choice = choose("rendezvous", made, 3)
+    choice = choose("rendezvous", Roster.of(made), 3)
     assert (choice.plan, choice.lanes) == ("broadcast", 3)
     assert choice.why == (
         "no attribute splits the subscriptions over 3 lanes, as rendezvous would need"

@@ -1,16 +1,14 @@
 """Which plan a deployment runs by: where publications meet the subscriptions that they match."""
 
 from collections import Counter, defaultdict
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from math import isfinite
 from random import Random
-from typing import Any
 
 import numpy as np
 
 from shortlist.intake.columns import live_documents
-from shortlist.intake.documents import brief
 from shortlist.intake.roster import Roster
 from shortlist.language.tree import Predicate
 from shortlist.live.keys import (
@@ -75,12 +73,10 @@ class Split:
         return format_path(self.key.path)
 
 
-def choose(
-    setting: PlanSetting, live: Registry | Roster, shards: int, limits: Limits = SAFE
-) -> Choice:
+def choose(setting: PlanSetting, live: Roster, shards: int, limits: Limits = SAFE) -> Choice:
     """The plan that was asked for, or the one that suits the registry as it is now.
 
-    >>> choice = choose("auto", Registry(), 4)
+    >>> choice = choose("auto", Roster(), 4)
     >>> choice.plan, choice.why
     ('replicate', '0 subscriptions are matched sooner than another stage begins')
     """
@@ -93,17 +89,17 @@ def choose(
         return Choice(plan=setting, lanes=lanes, why="it was asked for")
     if setting == "auto":
         return _suitable(live, shards, lanes, limits)
-    split = best_split(_registry(live), lanes, limits)
+    split = best_split(live.registry(), lanes, limits)
     if split is None:
         why = f"no attribute splits the subscriptions over {lanes} lanes, as rendezvous would need"
         return Choice(plan="broadcast", lanes=lanes, why=why)
     return _meeting_at(split, lanes, "it was asked for")
 
 
-def _suitable(live: Registry | Roster, shards: int, lanes: int, limits: Limits) -> Choice:
+def _suitable(live: Roster, shards: int, lanes: int, limits: Limits) -> Choice:
     """Matches travel only where one shard would have to find most of them alone."""
     total, open_ones, by_shard = len(live.subscriptions), 0, Counter[int]()
-    for document in _documents(live):
+    for document in live_documents(live.subscriptions):
         open_ones += "where" not in document
         by_shard[shard_of(document.get("shortlist", document["id"]), shards)] += 1
     fullest = max(by_shard.values()) / total
@@ -113,23 +109,12 @@ def _suitable(live: Registry | Roster, shards: int, lanes: int, limits: Limits) 
     elif fullest * shards <= UNEVEN:
         why = f"the shards share the matching: the fullest of {shards} has {fullest:.0%} of it"
     else:
-        split = best_split(_registry(live), lanes, limits)
+        split = best_split(live.registry(), lanes, limits)
         if split is not None and split.fullest <= GOOD_SPLIT:
             return _meeting_at(split, lanes, uneven)
         why = f"{uneven}, and no attribute splits them well"
         return Choice(plan="broadcast", lanes=lanes, why=why)
     return Choice(plan="replicate", lanes=lanes, why=why)
-
-
-def _registry(live: Registry | Roster) -> Registry:
-    return live.registry() if isinstance(live, Roster) else live
-
-
-def _documents(live: Registry | Roster) -> Iterator[Mapping[str, Any]]:
-    """Those of subscriptions."""
-    if isinstance(live, Roster):
-        return live_documents(live.subscriptions)
-    return map(brief, live.subscriptions)
 
 
 def _meeting_at(split: Split, lanes: int, reason: str) -> Choice:
