@@ -8,18 +8,8 @@ from shortlist.intake.columns import RegistryColumns
 from shortlist.intake.roster import OWN_FIELDS, Roster, Updated
 from shortlist.matching.census import TypeCensus
 from shortlist.matching.values import Values
-from shortlist.model.command import (
-    Advertise,
-    Close,
-    Command,
-    Define,
-    Open,
-    Retract,
-    Subscribe,
-    Unadvertise,
-    Unsubscribe,
-    Update,
-)
+from shortlist.model import command as commands
+from shortlist.model.command import Command
 from shortlist.model.settings import Limits
 from shortlist.model.shortlist import Shortlist
 from shortlist.model.subscription import Subscription
@@ -49,24 +39,24 @@ class LiveRegistry(ABC):
 
     def apply(self, command: Command) -> None:
         """Carries out a command that the roster did not refuse."""
-        if isinstance(command, Define):
+        if isinstance(command, commands.Define):
             self._define(command)
             return
         match command:
-            case Close(shortlist=name):
+            case commands.Close(shortlist=name):
                 self._close(name)
-            case Subscribe(subscription=subscription):
+            case commands.Subscribe(subscription=subscription):
                 self._subscribe(subscription)
-            case Unsubscribe(subscription=name):
+            case commands.Unsubscribe(subscription=name):
                 if self.roster.subscriptions[name].shortlist is None:
                     self._close(name)
                 else:
                     self._unsubscribe(name)
-            case Update():
+            case commands.Update():
                 self._update(self.roster.updated(command))
-            case Advertise(advertisement=advertisement):
+            case commands.Advertise(advertisement=advertisement):
                 self.advertisements.add(advertisement)
-            case Unadvertise(advertisement=name):
+            case commands.Unadvertise(advertisement=name):
                 self.advertisements.remove(name)
         self.roster.apply(command)
 
@@ -93,7 +83,7 @@ class LiveRegistry(ABC):
             self.scoring.forget(old)
             self._replaced(old, made.subscription)
 
-    def _define(self, command: Define) -> None:
+    def _define(self, command: commands.Define) -> None:
         """Whoever uses terms that change is taken out before, and comes back afterwards.
 
         All are out at once, since those who ask the same share what is compiled; the last one that
@@ -151,13 +141,13 @@ class Shortlists(Protocol[T_co]):
     def retract(self, source: str, publication: str, time: int) -> T_co: ...
 
 
-def opened_by(commands: Iterable[Command]) -> Iterator[Shortlist]:
+def opened_by(given: Iterable[Command]) -> Iterator[Shortlist]:
     """The shortlists that begin with commands."""
-    for command in commands:
+    for command in given:
         match command:
-            case Open(shortlist=shortlist):
+            case commands.Open(shortlist=shortlist):
                 yield shortlist
-            case Subscribe(subscription=subscription):
+            case commands.Subscribe(subscription=subscription):
                 own = subscription.own_shortlist()
                 if own is not None:
                     yield own
@@ -166,27 +156,27 @@ def opened_by(commands: Iterable[Command]) -> Iterator[Shortlist]:
 def tell(shortlists: Shortlists[T], command: Command, roster: Roster) -> Iterator[T]:
     """Tells shortlists what a command means for them; the roster is as before the command."""
     match command:
-        case Open(shortlist=shortlist):
+        case commands.Open(shortlist=shortlist):
             shortlists.open(shortlist)
-        case Close(shortlist=name):
+        case commands.Close(shortlist=name):
             yield shortlists.close(name, command.time)
-        case Subscribe(subscription=subscription):
+        case commands.Subscribe(subscription=subscription):
             own = subscription.own_shortlist()
             if own is not None:
                 shortlists.open(own)
-        case Unsubscribe(subscription=name):
+        case commands.Unsubscribe(subscription=name):
             home = roster.subscriptions[name].shortlist
             if home is None:
                 yield shortlists.close(name, command.time)
             else:
                 yield shortlists.cancel(home, name, command.time)
-        case Update():
+        case commands.Update():
             yield shortlists.update(_shortlist_after(command, roster), command.time)
-        case Define():
+        case commands.Define():
             # as if each of them were updated with what it has
             for home in sorted(roster.concerned(command).shortlists):
                 yield shortlists.update(roster.shortlists[home], command.time)
-        case Retract(source=source, publication=publication):
+        case commands.Retract(source=source, publication=publication):
             yield shortlists.retract(source, publication, command.time)
 
 

@@ -13,17 +13,9 @@ from shortlist.language.permissive import with_any_terms
 from shortlist.language.reader import parted
 from shortlist.language.tree import Number, Score, Where, predicates
 from shortlist.matching.computable import needs
+from shortlist.model import command as commands
 from shortlist.model.advertisement import Advertisement
-from shortlist.model.command import (
-    Advertise,
-    Close,
-    Command,
-    Open,
-    Subscribe,
-    Unadvertise,
-    Unsubscribe,
-    Update,
-)
+from shortlist.model.command import Command
 from shortlist.model.items import Wanted
 from shortlist.model.paths import Path
 from shortlist.model.policy import Diverse, Policy, policies_of
@@ -82,19 +74,19 @@ class Mentions:
     def apply(self, command: Command, roster: Roster) -> None:
         """A command is about to be carried out; the roster is as before it."""
         match command:
-            case Open(shortlist=shortlist):
+            case commands.Open(shortlist=shortlist):
                 self.count_policy(shortlist.policy, 1)
-            case Close(shortlist=name):
+            case commands.Close(shortlist=name):
                 self._close(name, roster)
-            case Subscribe(subscription=subscription):
+            case commands.Subscribe(subscription=subscription):
                 self.count_subscription(subscription, 1)
-            case Unsubscribe(subscription=name):
+            case commands.Unsubscribe(subscription=name):
                 subscription = roster.subscriptions[name]
                 if subscription.shortlist is None:
                     self._close(name, roster)
                 else:
                     self.count(self.of_subscription(subscription), -1)
-            case Update():
+            case commands.Update():
                 made = roster.updated(command)
                 if made.subscription is not None:
                     self.count_subscription(roster.subscriptions[made.subscription.id], -1)
@@ -102,22 +94,22 @@ class Mentions:
                 elif made.shortlist is not None:
                     self.count_policy(roster.shortlists[made.shortlist.id].policy, -1)
                     self.count_policy(made.shortlist.policy, 1)
-            case Advertise(advertisement=advertisement):
+            case commands.Advertise(advertisement=advertisement):
                 self.count(self._of_advertisement(advertisement), 1)
-            case Unadvertise(advertisement=name):
+            case commands.Unadvertise(advertisement=name):
                 self.count(self._of_advertisement(roster.advertisements[name]), -1)
 
     def of_command(self, command: Command) -> Wanted:
         """What a command asks for, whether it is allowed or not."""
         match command:
-            case Open(shortlist=shortlist):
+            case commands.Open(shortlist=shortlist):
                 return Wanted(data=_is_diverse(shortlist.policy))
-            case Subscribe(subscription=subscription):
+            case commands.Subscribe(subscription=subscription):
                 is_diverse = _is_diverse(subscription.policy)
                 return Wanted(self.of_subscription(subscription), is_diverse)
-            case Advertise(advertisement=advertisement):
+            case commands.Advertise(advertisement=advertisement):
                 return Wanted(self._of_advertisement(advertisement))
-            case Update(changes=changes):
+            case commands.Update(changes=changes):
                 return self._of_changes(changes)
         return Wanted()
 

@@ -1,6 +1,6 @@
 """Lines of a timeline: one JSON object each, a publication (it has an `id`) or a command."""
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from typing import Any, Literal
 
 from shortlist.intake.documents import Documents, Kind
@@ -16,22 +16,8 @@ from shortlist.intake.publications import (
     verbs_in,
 )
 from shortlist.language.permissive import with_any_terms
-from shortlist.model.command import (
-    Advertise,
-    Close,
-    Command,
-    Define,
-    Drop,
-    Heartbeat,
-    Item,
-    Open,
-    Retract,
-    Retry,
-    Subscribe,
-    Unadvertise,
-    Unsubscribe,
-    Update,
-)
+from shortlist.model import command as commands
+from shortlist.model.command import Command, Item
 from shortlist.model.settings import Limits
 from shortlist.model.vocabulary import Vocabulary
 from shortlist.model.wording import shown
@@ -39,16 +25,16 @@ from shortlist.model.wording import shown
 __all__ = ["VERBS", "BadItem", "ItemReader", "check_size", "parse_json"]
 
 MAKING: dict[str, tuple[Kind, type[Any]]] = {
-    "subscribe": ("subscription", Subscribe),
-    "open": ("shortlist", Open),
-    "advertise": ("advertisement", Advertise),
+    "subscribe": ("subscription", commands.Subscribe),
+    "open": ("shortlist", commands.Open),
+    "advertise": ("advertisement", commands.Advertise),
 }
 """The commands that bring a whole noun."""
 
 NAMING: dict[str, tuple[Kind, type[Any]]] = {
-    "unsubscribe": ("subscription", Unsubscribe),
-    "close": ("shortlist", Close),
-    "unadvertise": ("advertisement", Unadvertise),
+    "unsubscribe": ("subscription", commands.Unsubscribe),
+    "close": ("shortlist", commands.Close),
+    "unadvertise": ("advertisement", commands.Unadvertise),
 }
 """The commands that name one."""
 
@@ -57,7 +43,7 @@ OF_NOUNS = MAKING | NAMING
 UPDATED: tuple[Literal["subscription", "shortlist"], ...] = ("subscription", "shortlist")
 """What can be updated."""
 
-RELEASING: dict[str, type[Retry] | type[Drop]] = {"retry": Retry, "drop": Drop}
+RELEASING: dict[str, Callable[..., Command]] = {"retry": commands.Retry, "drop": commands.Drop}
 """The commands of an operator, which name the position of something in quarantine."""
 
 LINK_MARK = "shortlistlink"
@@ -139,7 +125,7 @@ class ItemReader:
             return RELEASING[verb](quarantined=_position(document, verb), **place)
         if document[verb] is not True:
             raise BadItem(f"{verb}: expected true, found {shown(document[verb])}")
-        return Heartbeat(**place)
+        return commands.Heartbeat(**place)
 
     def _noun(self, kind: Kind, content: Mapping[str, Any]) -> Any:
         if self._again:
@@ -153,7 +139,7 @@ class ItemReader:
         problems, self._documents.problems = self._documents.problems, []
         return BadItem("; ".join(map(str, problems)), problems)
 
-    def _define(self, content: Mapping[str, Any], place: Mapping[str, int]) -> Define:
+    def _define(self, content: Mapping[str, Any], place: Mapping[str, int]) -> commands.Define:
         """An attribute keeps its type, so that it is known already which terms it can have."""
         others = sorted(content.keys() - {"attribute", "terms"})
         if others:
@@ -170,10 +156,11 @@ class ItemReader:
         if read is None:
             raise self._bad()
         path, known = read
-        return Define(attribute=path, terms={term: known.get(term) for term in terms}, **place)
+        meanings = {term: known.get(term) for term in terms}
+        return commands.Define(attribute=path, terms=meanings, **place)
 
 
-def _update(content: Mapping[str, Any], place: Mapping[str, int]) -> Update:
+def _update(content: Mapping[str, Any], place: Mapping[str, int]) -> commands.Update:
     """What the changes come to is found out where the live noun is known."""
     kinds = [kind for kind in UPDATED if content.get(kind) is not None]
     if len(kinds) != 1:
@@ -185,14 +172,15 @@ def _update(content: Mapping[str, Any], place: Mapping[str, int]) -> Update:
     changes = {name: value for name, value in content.items() if name not in UPDATED}
     if not changes:
         raise BadItem("update: expected a field to change, found none")
-    return Update(kind=kind, id=text_at(content, kind), changes=changes, **place)
+    return commands.Update(kind=kind, id=text_at(content, kind), changes=changes, **place)
 
 
-def _retract(content: Mapping[str, Any], place: Mapping[str, int]) -> Retract:
+def _retract(content: Mapping[str, Any], place: Mapping[str, int]) -> commands.Retract:
     others = sorted(content.keys() - {"source", "id"})
     if others:
         raise BadItem(f"retract: {others[0]}: expected only source and id")
-    return Retract(source=text_at(content, "source"), publication=text_at(content, "id"), **place)
+    source, name = text_at(content, "source"), text_at(content, "id")
+    return commands.Retract(source=source, publication=name, **place)
 
 
 def _position(document: Mapping[str, Any], field: str) -> int:

@@ -9,20 +9,9 @@ from shortlist.intake.defining import TermUse, Users, changed_terms, defined
 from shortlist.intake.documents import Documents, Kind, labelled
 from shortlist.language.errors import LanguageError
 from shortlist.language.templates import Templates
+from shortlist.model import command as commands
 from shortlist.model.advertisement import Advertisement
-from shortlist.model.command import (
-    Advertise,
-    Close,
-    Command,
-    Define,
-    Drop,
-    Open,
-    Retry,
-    Subscribe,
-    Unadvertise,
-    Unsubscribe,
-    Update,
-)
+from shortlist.model.command import Command
 from shortlist.model.paths import format_path
 from shortlist.model.problem import Problem
 from shortlist.model.registry import Live, Registry
@@ -62,7 +51,7 @@ class Roster:
     limits, it judges what is asked for and updated.
 
     >>> roster = Roster()
-    >>> roster.refusal(Unsubscribe(time=0, position=0, subscription="s1"))
+    >>> roster.refusal(commands.Unsubscribe(time=0, position=0, subscription="s1"))
     "there is no live subscription 's1'"
     """
 
@@ -79,7 +68,7 @@ class Roster:
         self.live = live or Live.nobody()
         self.shortlists, self.subscriptions, self._members = self.live
         self.advertisements: dict[str, Advertisement] = {}
-        self._update: tuple[Update, Updated] | None = None
+        self._update: tuple[commands.Update, Updated] | None = None
         """What the update comes to that was asked about last, as long as nothing changes."""
 
     @classmethod
@@ -95,35 +84,35 @@ class Roster:
     def refusal(self, command: Command) -> str | None:
         """Why a command cannot be carried out now; None if it can."""
         match command:
-            case Open(shortlist=shortlist):
+            case commands.Open(shortlist=shortlist):
                 return _taken("shortlist", shortlist.id, self.shortlists)
-            case Close(shortlist=name):
+            case commands.Close(shortlist=name):
                 return _unknown("shortlist", name, self.shortlists)
-            case Subscribe(subscription=subscription):
+            case commands.Subscribe(subscription=subscription):
                 return self._subscribe_refusal(subscription)
-            case Unsubscribe(subscription=name):
+            case commands.Unsubscribe(subscription=name):
                 return _unknown("subscription", name, self.subscriptions)
-            case Update():
+            case commands.Update():
                 return self._update_refusal(command)
-            case Advertise(advertisement=advertisement):
+            case commands.Advertise(advertisement=advertisement):
                 unknown = self.unknown_term("advertisement", advertisement)
                 return unknown or _taken("advertisement", advertisement.id, self.advertisements)
-            case Unadvertise(advertisement=name):
+            case commands.Unadvertise(advertisement=name):
                 return _unknown("advertisement", name, self.advertisements)
-            case Define():
+            case commands.Define():
                 return self._define_refusal(command)
-            case Retry(quarantined=position) | Drop(quarantined=position):
+            case commands.Retry(quarantined=position) | commands.Drop(quarantined=position):
                 return not_in_quarantine(position)  # where there is one, nobody asks here
         return None
 
     def apply(self, command: Command) -> None:
         """Carries out a command that was not refused."""
         match command:
-            case Open(shortlist=shortlist):
+            case commands.Open(shortlist=shortlist):
                 self._open(shortlist)
-            case Close(shortlist=name):
+            case commands.Close(shortlist=name):
                 self._close(name)
-            case Subscribe(subscription=subscription):
+            case commands.Subscribe(subscription=subscription):
                 own = subscription.own_shortlist()
                 if own is not None:
                     self._open(own)
@@ -131,7 +120,7 @@ class Roster:
                 members = self._members[subscription.shortlist_id]
                 members[subscription.id] = None
                 self._members[subscription.shortlist_id] = members
-            case Unsubscribe(subscription=name):
+            case commands.Unsubscribe(subscription=name):
                 subscription = self.subscriptions[name]
                 if subscription.shortlist is None:
                     self._close(subscription.id)
@@ -140,17 +129,17 @@ class Roster:
                     members = self._members[subscription.shortlist]
                     del members[name]
                     self._members[subscription.shortlist] = members
-            case Update():
+            case commands.Update():
                 made = self.updated(command)
                 if made.subscription is not None:
                     self.subscriptions[made.subscription.id] = made.subscription
                 if made.shortlist is not None:
                     self.shortlists[made.shortlist.id] = made.shortlist
-            case Advertise(advertisement=advertisement):
+            case commands.Advertise(advertisement=advertisement):
                 self.advertisements[advertisement.id] = advertisement
-            case Unadvertise(advertisement=name):
+            case commands.Unadvertise(advertisement=name):
                 del self.advertisements[name]
-            case Define(attribute=path):
+            case commands.Define(attribute=path):
                 self.vocabulary.declare(path, defined(self.vocabulary.of(path), command))
         self._update = None
 
@@ -166,21 +155,21 @@ class Roster:
     def shortlist_of(self, command: Command) -> str | None:
         """The one shortlist that a command touches; None where it touches none in particular."""
         match command:
-            case Open(shortlist=shortlist):
+            case commands.Open(shortlist=shortlist):
                 return shortlist.id
-            case Close(shortlist=name):
+            case commands.Close(shortlist=name):
                 return name
-            case Subscribe(subscription=subscription):
+            case commands.Subscribe(subscription=subscription):
                 return subscription.shortlist_id
-            case Unsubscribe(subscription=name):
+            case commands.Unsubscribe(subscription=name):
                 return self.subscriptions[name].shortlist_id
-            case Update(kind="shortlist", id=name):
+            case commands.Update(kind="shortlist", id=name):
                 return name
-            case Update(id=name):
+            case commands.Update(id=name):
                 return self.subscriptions[name].shortlist_id
         return None
 
-    def updated(self, command: Update) -> Updated:
+    def updated(self, command: commands.Update) -> Updated:
         """What an update that was not refused makes of its noun."""
         if self._update is None or self._update[0] is not command:
             noun = self._noun(command)
@@ -198,7 +187,7 @@ class Roster:
             return str(Problem(id=label, field="where", column=error.column, message=error.message))
         return None
 
-    def concerned(self, command: Define) -> Users:
+    def concerned(self, command: commands.Define) -> Users:
         """Whose meaning changes once terms are defined."""
         known = self.vocabulary.of(command.attribute).terms
         return self._users(command, changed_terms(known, command.terms))
@@ -222,7 +211,7 @@ class Roster:
             return _taken("shortlist", subscription.id, self.shortlists)
         return _unknown("shortlist", subscription.shortlist, self.shortlists)
 
-    def _update_refusal(self, command: Update) -> str | None:
+    def _update_refusal(self, command: commands.Update) -> str | None:
         noun, changes = self._noun(command), command.changes
         if noun is None:
             return _unknown(command.kind, command.id, ())
@@ -237,7 +226,7 @@ class Roster:
         problems, self._documents.problems = self._documents.problems, []
         return "; ".join(map(str, problems))
 
-    def _define_refusal(self, command: Define) -> str | None:
+    def _define_refusal(self, command: commands.Define) -> str | None:
         path, known = command.attribute, self.vocabulary.of(command.attribute).terms
         gone = [name for name, term in command.terms.items() if term is None]
         for name in gone:
@@ -254,7 +243,7 @@ class Roster:
             use.among(self.subscriptions.values()), use.among(self.advertisements.values())
         )
 
-    def _noun(self, command: Update) -> Subscription | Shortlist | None:
+    def _noun(self, command: commands.Update) -> Subscription | Shortlist | None:
         """What an update changes: of a shortlist that is owned, the subscription that owns it."""
         if command.kind == "subscription" or self.is_owned(command.id):
             return self.subscriptions.get(command.id)
@@ -277,11 +266,11 @@ def registry_commands(registry: Registry) -> Iterator[Command]:
     """
     place = {"time": BEFORE_ALL_TIME, "position": -1}
     for shortlist in registry.shortlists:
-        yield Open(shortlist=shortlist, **place)
+        yield commands.Open(shortlist=shortlist, **place)
     for subscription in owners_first(registry.subscriptions):
-        yield Subscribe(subscription=subscription, **place)
+        yield commands.Subscribe(subscription=subscription, **place)
     for advertisement in registry.advertisements:
-        yield Advertise(advertisement=advertisement, **place)
+        yield commands.Advertise(advertisement=advertisement, **place)
 
 
 def owners_first(subscriptions: Iterable[Subscription]) -> Iterable[Subscription]:
