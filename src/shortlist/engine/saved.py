@@ -1,7 +1,6 @@
 """What an engine saves, as bytes: a document, and tables in Arrow's format."""
 
 import json
-import sys
 import zlib
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
@@ -16,22 +15,12 @@ from shortlist.intake.roster import Roster
 from shortlist.intake.written import registry_document
 from shortlist.model.command import Command
 from shortlist.model.problem import ShortlistError
-from shortlist.model.settings import Limits
 from shortlist.model.vocabulary import Vocabulary
 
 VERSION = 6
 MAGIC = b"shortlist state "
 PARTS = pa.schema({"name": pa.string(), "content": pa.large_binary()})
 SMALL = pa.ipc.IpcWriteOptions(compression="lz4", use_threads=False)
-WITHOUT_LIMITS = Limits(
-    expression_length=sys.maxsize,
-    expression_depth=sys.maxsize,
-    predicates=sys.maxsize,
-    attributes=sys.maxsize,
-    nesting=sys.maxsize,
-    payload_bytes=sys.maxsize,
-)
-"""For what was within the limits once."""
 PLAIN = pa.ipc.IpcWriteOptions(use_threads=False)
 
 
@@ -82,7 +71,7 @@ class Saved:
     def changes(self, vocabulary: Vocabulary) -> Iterator[Command]:
         """The commands that lead from the registry as it is packed, with its vocabulary, to that
         of the state."""
-        reader = ItemReader(vocabulary, WITHOUT_LIMITS)
+        reader = ItemReader(vocabulary, again=True)
         for document in self.document.get("changes", ()):
             command = reader.document(document, position=-1)
             assert isinstance(command, Command)
