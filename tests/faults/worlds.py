@@ -35,6 +35,7 @@ from shortlist.spark import append_once
 from shortlist.spark.append_once import LINES, AppendOnce
 from tests.faults.failing_io import TAKEN_OVER, Died, Machine
 from tests.faults.scripts import END_OF_TIME
+from tests.live.streams import run_batch
 
 ATTEMPTS = 40
 """Processes that are started, or rounds without progress, before somebody is believed stuck."""
@@ -204,7 +205,7 @@ class LogWorld(World):
             self._steps.pop(0)
             if step[0] in ("restart", "move"):
                 ground.running.stop()
-        stream.run_batch()
+        run_batch(stream)
         self._rounds += not self._steps
         if self._rounds > 10 * ATTEMPTS:
             raise Stuck(f"it does not come to the end from {committed(self.log)[1].position}")

@@ -20,6 +20,7 @@ from shortlist.log.base import DELIVERIES, INPUT
 from shortlist.log.sqlite import SqliteLog
 from shortlist.model.settings import Settings
 from tests.faults.processes import wait_until
+from tests.live.streams import run_batch
 from tests.strategies import registry, seeded, timeline
 
 SETTINGS = Settings(lateness=0)
@@ -98,9 +99,9 @@ def test_what_has_come_is_delivered_by_one_batch(tmp_path, log):
     stream = LogStream(log, driver, 10, partial(count, read), beats=beats)
     for name in "abc":
         log.append(INPUT, [json.dumps({"id": name, "source": "s"}).encode()])
-        assert stream.run_batch()
+        assert run_batch(stream)
         assert json.loads(delivered(log)[-1])["publication"] == name
-        assert not stream.run_batch()
+        assert not run_batch(stream)
     assert read == [2, 2, 2]
 
 

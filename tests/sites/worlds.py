@@ -23,6 +23,7 @@ from shortlist.sites.own_registry import OwnRegistry
 from shortlist.sites.site import Site
 from shortlist.sites.wire import stream_of
 from tests import strategies as draw
+from tests.live.streams import run_batch
 from tests.strategies import SECOND, START, seeded
 
 LINKS = {"oslo": ["bergen"], "bergen": ["oslo", "tromso"], "tromso": ["bergen"]}
@@ -253,7 +254,7 @@ class World:
         self.settle()
         for home in self.homes.values():
             home.log.append(INPUT, [end_of_time(LATENESS).encode()])
-            home.stream.run_batch()
+            run_batch(home.stream)
 
     def happen(self):
         home = self.random.choice([*self.homes.values()])
@@ -264,7 +265,7 @@ class World:
                 cut = self.random.choice([*self.cuts.values()])
                 cut.is_out = not cut.is_out
             case 2 | 3 | 4 | 5:
-                home.stream.run_batch()
+                run_batch(home.stream)
             case _:
                 home.step(
                     self.random.choice(["read", "refresh", "save", "admit", *LINKS[home.name]])
@@ -278,7 +279,7 @@ class World:
         while quiet < 4:
             is_busy = False
             for home in self.homes.values():
-                while home.stream.run_batch():
+                while run_batch(home.stream):
                     pass
                 before = home.log.end(INPUT)
                 for action in ("read", "refresh", "admit", *LINKS[home.name], "admit", "save"):

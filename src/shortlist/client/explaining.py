@@ -11,7 +11,7 @@ from shortlist.engine.engine import Result
 from shortlist.engine.explanation import Question
 from shortlist.engine.replay import replay
 from shortlist.intake.lines import ItemReader
-from shortlist.live.asking import Asked, NoSuchShortlist
+from shortlist.live.asking import Asked, NoSuchShortlist, data_at
 from shortlist.live.files import Files
 from shortlist.live.manifest import Manifest
 from shortlist.live.registers import NoDeployment
@@ -224,7 +224,7 @@ def content_of(
     live, entries = asked.shown()
     shown = [entry.document() for entry in entries]
     for document, entry in zip(shown, entries, strict=True) if with_data else ():
-        document["data"] = _data(entry.publication.position, deployment.log, manifest)
+        document["data"] = data_at(entry.publication.position, manifest, deployment.log)
     content = {
         "shortlist": live.id,
         "subscriber": live.subscriber,
@@ -233,11 +233,3 @@ def content_of(
         "shows": shown,
     }
     return content, manifest
-
-
-def _data(position: int, log: Log, manifest: Manifest) -> Any:
-    """A publication's data, as its line in the log has it; None if that is another log."""
-    offset = position - manifest.base
-    for line in log.read(INPUT, offset - 1, offset) if offset > 0 else ():
-        return json.loads(line.content.decode("utf-8-sig")).get("data") or {}
-    return None

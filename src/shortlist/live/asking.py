@@ -159,9 +159,9 @@ class Asked:
             }
             for one in better
         ]
-        data = self._data(publication.position)
+        data = data_at(publication.position, self._manifest, self._log)
         if data is not None:
-            whole = replace(publication, data=json.loads(data))
+            whole = replace(publication, data=data)
             question = self._question(whole)
             alone = PlainShard(self.registry, self._limits, Index, question, of_a_shard=True)
             told["subscriptions"] = self._judged(alone, whole, Settings())["subscriptions"]
@@ -211,17 +211,20 @@ class Asked:
 
     def _with_data(self, items: Items) -> Items:
         """The same with the data of publications, as their lines in the log have it."""
-        lines = (
-            self._data(position) if kind == PUBLICATION else None
+        found = (
+            data_at(position, self._manifest, self._log) if kind == PUBLICATION else None
             for position, kind in zip(items.positions.tolist(), items.kinds.tolist(), strict=True)
         )
-        return items.with_columns(data=pa.array(lines, pa.string()))
+        texts = (None if data is None else json.dumps(data) for data in found)
+        return items.with_columns(data=pa.array(texts, pa.string()))
 
-    def _data(self, position: int) -> str | None:
-        offset = position - self._manifest.base
-        for entry in self._log.read(INPUT, offset - 1, offset) if offset > 0 else ():
-            return json.dumps(json.loads(entry.content.decode("utf-8-sig")).get("data") or {})
-        return None
+
+def data_at(position: int, manifest: Manifest, log: Log) -> Any:
+    """A publication's data, as its line in the log has it; None if that is another log."""
+    offset = position - manifest.base
+    for entry in log.read(INPUT, offset - 1, offset) if offset > 0 else ():
+        return json.loads(entry.content.decode("utf-8-sig")).get("data") or {}
+    return None
 
 
 def _explainer(copy: PlainShard) -> Explainer:

@@ -166,7 +166,7 @@ class LogStream:
         output, ahead = Behind[None]("output"), Behind[ReadBatch | None]("reading")
         try:
             while not self._stopping.is_set():
-                if not self._take(output.wait, output.begin, ahead):
+                if not self._take(output, ahead):
                     output.wait()
                     self._idle()
                     self._stopping.wait(POLL_SECONDS)
@@ -181,21 +181,11 @@ class LogStream:
             ahead.close()
             output.close()
 
-    def run_batch(self) -> bool:
+    def _take(self, output: Behind[None], ahead: Behind[ReadBatch | None]) -> bool:
         """Takes what there is, as far as a batch may have it; whether there was anything."""
-        return self._take(lambda: None, lambda put_out: put_out())
-
-    def _take(
-        self,
-        ready: Callable[[], object],
-        begin: Callable[[Callable[[], None]], object],
-        ahead: Behind[ReadBatch | None] | None = None,
-    ) -> bool:
-        """The same: `ready` returns when the batch before is put out, `begin` begins with this,
-        and the next one may be read ahead."""
         driver, laps = self._driver, Laps()
         after = driver.manifest.position - driver.manifest.base
-        batch = None if ahead is None else ahead.wait()
+        batch = ahead.wait()
         if batch is None or batch.after != after:
             batch = self._read(after)
         if batch is None:
@@ -204,16 +194,15 @@ class LogStream:
         last, appended = batch.last, batch.appended
 
         def admitted() -> None:
-            if ahead is not None:
-                ahead.begin(partial(self._read_whole, last, driver.read_task()))
+            ahead.begin(partial(self._read_whole, last, driver.read_task()))
 
         def tell() -> None:
             self._told(put_out(), appended)
 
         put_out = driver.commit_batch(
-            batch.items, commands=batch.commands, laps=laps, admitted=admitted, ready=ready
+            batch.items, commands=batch.commands, laps=laps, admitted=admitted, ready=output.wait
         )
-        begin(tell)
+        output.begin(tell)
         return True
 
     def _read(self, after: int) -> ReadBatch | None:
