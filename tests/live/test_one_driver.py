@@ -5,7 +5,7 @@ import threading
 import pytest
 
 from shortlist.intake.files import registry_from_documents
-from shortlist.live import running
+from shortlist.live import log_stream, running
 from shortlist.live.driver import Driver, Finished
 from shortlist.live.files import epoch_of
 from shortlist.live.lanes import ProcessGround
@@ -137,9 +137,10 @@ def stuck():
     ending.set()
 
 
-def test_stopping_does_not_wait_for_ever(stuck):
+def test_stopping_does_not_wait_for_ever(stuck, monkeypatch):
+    monkeypatch.setattr(log_stream, "STOP_SECONDS", 0.01)
     deployment, begun = stuck
-    stream = LogStream(deployment.registers, deployment.driver, 10, lambda *_: None, patience=0.01)
+    stream = LogStream(deployment.registers, deployment.driver, 10, lambda *_: None)
     with stream:
         stream.start()
         begun.wait(60)

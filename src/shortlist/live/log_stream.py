@@ -116,7 +116,6 @@ class LogStream:
         at_most: int,
         told: Told,
         most_bytes: int = MOST_BYTES,
-        patience: float = STOP_SECONDS,
         beats: Heartbeats | None = None,
         idle: Callable[[], object] = lambda: None,
     ) -> None:
@@ -128,8 +127,6 @@ class LogStream:
         self._most_bytes = most_bytes
         self._beats = beats
         self._idle = idle
-        self._patience = patience
-        """Seconds for which a batch is waited for."""
         self._stopping = threading.Event()
         self._failure: BaseException | None = None
         # one that is given up must not keep the process
@@ -146,7 +143,7 @@ class LogStream:
         """Raises what went wrong, if it did; `StillBusy` where the batch does not end."""
         self._end()
         if self._thread.is_alive():
-            raise StillBusy(f"batch {self._driver.manifest.number + 1:,}", self._patience)
+            raise StillBusy(f"batch {self._driver.manifest.number + 1:,}", STOP_SECONDS)
         if self._failure is not None:
             raise self._failure
 
@@ -160,7 +157,7 @@ class LogStream:
         """Waits once."""
         if not self._stopping.is_set():
             self._stopping.set()
-            self._thread.join(self._patience)
+            self._thread.join(STOP_SECONDS)
 
     def _run(self) -> None:
         output, ahead = Behind[None]("output"), Behind[ReadBatch | None]("reading")
