@@ -8,22 +8,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from shortlist.intake.attributes import value_columns
-from shortlist.intake.kernels.simple_lines import (
-    EXPIRY,
-    ID,
-    NEVER,
-    NUMBER,
-    SOURCE,
-    TEXT,
-    TIME,
-    TYPE,
-    Found,
-    Names,
-    Rules,
-    cut_out,
-    read_simple,
-    room_for,
-)
+from shortlist.intake.kernels import simple_lines as kernels
 from shortlist.model.items import ATTRIBUTES, PUBLICATION, Items, Wanted
 from shortlist.model.joined import Joined
 from shortlist.model.paths import format_path
@@ -55,13 +40,13 @@ def simple_lines(
     # of flat data only paths of one key lead anywhere
     keys = sorted(path[0] for path in wanted.paths if len(path) == 1)
     only_ascii = not _is_utf8(lines.all)
-    rules = Rules(limits.payload_bytes, limits.attributes, not by_arrival, only_ascii)
-    found = room_for(len(lines), len(keys))
-    read_simple(content, lines.start, stops, _names(keys), rules, found)
+    rules = kernels.Rules(limits.payload_bytes, limits.attributes, not by_arrival, only_ascii)
+    found = kernels.room_for(len(lines), len(keys))
+    kernels.read_simple(content, lines.start, stops, _names(keys), rules, found)
     rows = np.flatnonzero(found.is_simple)
 
     def texts(spans: Longs) -> pa.StringArray:
-        cut, offsets = cut_out(content, spans, rows)
+        cut, offsets = kernels.cut_out(content, spans, rows)
         return pa.StringArray.from_buffers(rows.size, pa.py_buffer(offsets), pa.py_buffer(cut))
 
     def texts_where(are_there: Bools, spans: Longs) -> pa.StringArray | None:
@@ -76,10 +61,10 @@ def simple_lines(
         "kind": np.full(rows.size, PUBLICATION, np.int8),
         "time": known if by_arrival else said,
         "event_time": _instants(said),
-        "source": texts(found.spans[SOURCE]),
-        "id": texts(found.spans[ID]),
-        "type": texts_where(found.spans[TYPE, rows, 1] > 0, found.spans[TYPE]),
-        "expiry": _instants(found.times[EXPIRY - TIME, rows]),
+        "source": texts(found.spans[kernels.SOURCE]),
+        "id": texts(found.spans[kernels.ID]),
+        "type": texts_where(found.spans[kernels.TYPE, rows, 1] > 0, found.spans[kernels.TYPE]),
+        "expiry": _instants(found.times[kernels.EXPIRY - kernels.TIME, rows]),
         "line": texts(np.column_stack([np.append(lines.start, stops[:-1]), stops])),
         "appended": known,
         ATTRIBUTES: _attributes(wanted, keys, found, rows, texts_where),
@@ -89,14 +74,14 @@ def simple_lines(
 
 def _instants(times: Longs) -> pa.Array | None:
     """Times, of which some may not be there; None if none is."""
-    is_never = times == NEVER
+    is_never = times == kernels.NEVER
     return None if is_never.all() else pa.array(times, mask=is_never)
 
 
 def _attributes(
     wanted: Wanted,
     keys: Sequence[str],
-    found: Found,
+    found: kernels.Found,
     rows: Longs,
     texts_where: Callable[[Bools, Longs], pa.StringArray | None],
 ) -> pa.StructArray:
@@ -106,16 +91,17 @@ def _attributes(
         if len(path) == 1:
             at = keys.index(path[0])
             kinds = found.kinds[at, rows]
-            parts["number"] = pa.array(found.numbers[at, rows], mask=kinds != NUMBER)
-            texts = texts_where(kinds == TEXT, found.texts[at])
+            parts["number"] = pa.array(found.numbers[at, rows], mask=kinds != kernels.NUMBER)
+            texts = texts_where(kinds == kernels.TEXT, found.texts[at])
             if texts is not None:
                 parts["text"] = texts
     return value_columns(columns, rows.size)
 
 
-def _names(keys: Sequence[str]) -> Names:
+def _names(keys: Sequence[str]) -> kernels.Names:
     joined = Joined.of([key.encode() for key in keys])
-    return Names(np.frombuffer(joined.content, np.uint8), np.asarray(joined.stops, np.int64))
+    content, stops = np.frombuffer(joined.content, np.uint8), np.asarray(joined.stops, np.int64)
+    return kernels.Names(content, stops)
 
 
 def _is_utf8(content: memoryview) -> bool:

@@ -25,17 +25,9 @@ from nats.js.errors import (
     NotFoundError,
 )
 
+from shortlist.log import streams
 from shortlist.log.base import Chunk, Entry, LogUnavailable, Moved, Register
 from shortlist.log.nats_connection import PAUSE, NatsConnection
-from shortlist.log.streams import (
-    MOST_BYTES,
-    MOST_ENTRIES,
-    checked_stream,
-    in_chunks,
-    moved,
-    read_in_chunks,
-    shown_address,
-)
 from shortlist.model.times import parse_time
 from shortlist.model.wording import shown
 
@@ -67,10 +59,10 @@ class NatsNames:
             parts = urlsplit(url)
         except ValueError:  # its words repeat the address
             raise ValueError(
-                f"expected nats://HOST:PORT/NAME, found {shown_address(url)}"
+                f"expected nats://HOST:PORT/NAME, found {streams.shown_address(url)}"
             ) from None
         if parts.scheme != "nats" or not parts.hostname or parts.query or parts.fragment:
-            raise ValueError(f"expected nats://HOST:PORT/NAME, found {shown_address(url)}")
+            raise ValueError(f"expected nats://HOST:PORT/NAME, found {streams.shown_address(url)}")
         deployment = parts.path.removeprefix("/") or "shortlist"
         if DEPLOYMENT.fullmatch(deployment) is None:
             raise ValueError(
@@ -85,10 +77,10 @@ class NatsNames:
         )
 
     def stream(self, stream: str) -> str:
-        return f"{self.deployment}-{checked_stream(stream)}"
+        return f"{self.deployment}-{streams.checked_stream(stream)}"
 
     def subject(self, stream: str, key: str | None = None) -> str:
-        subject = f"{self.deployment}.{checked_stream(stream)}"
+        subject = f"{self.deployment}.{streams.checked_stream(stream)}"
         return subject if key is None else f"{subject}.{token(key)}"
 
 
@@ -163,7 +155,7 @@ class NatsLog:
         if not messages:
             end = self.end(stream)
             if expected_end not in (None, end):
-                raise moved(stream, expected_end, end)
+                raise streams.moved(stream, expected_end, end)
             return end
         self._connection.run(self._prepare, stream, contents)
         done = 0
@@ -192,7 +184,7 @@ class NatsLog:
     ) -> Iterator[Entry]:
         end = self.end(stream)
         last = end if until is None else min(until, end)
-        return read_in_chunks(
+        return streams.read_in_chunks(
             lambda behind: self._connection.run(self._chunk, stream, behind, last, key),
             after,
             last,
@@ -200,7 +192,7 @@ class NatsLog:
         )
 
     def chunks(self, stream: str, after: int, until: int | None = None) -> Iterator[Chunk]:
-        return in_chunks(self.read(stream, after, until))
+        return streams.in_chunks(self.read(stream, after, until))
 
     def register(self, name: str) -> Register | None:
         return self._connection.run(self._register, name)
@@ -256,7 +248,7 @@ class NatsLog:
             except APIError as error:
                 if error.err_code == WRONG_END:
                     found = (error.description or "").rpartition(" ")[2]
-                    raise moved(stream, expected_end, found) from error
+                    raise streams.moved(stream, expected_end, found) from error
                 if error.err_code not in REFUSED_FOR_NOW:
                     raise
                 await asyncio.sleep(PAUSE)
@@ -288,8 +280,8 @@ class NatsLog:
         """Some of the entries of (after, until], as the server sends them to one request."""
         request: dict[str, object] = {
             "seq": after + 1,
-            "batch": min(until - after, MOST_ENTRIES),
-            "max_bytes": MOST_BYTES,
+            "batch": min(until - after, streams.MOST_ENTRIES),
+            "max_bytes": streams.MOST_BYTES,
         }
         if key is not None:
             request["next_by_subj"] = self._names.subject(stream, key)
@@ -337,13 +329,13 @@ class NatsLog:
         return found.state.last_seq
 
     async def _names_on_server(self, client: Client) -> list[str]:
-        streams: list[str] = []
+        found: list[str] = []
         page = None
         while page is None or len(page) == STREAMS_AT_ONCE:
-            page = await client.jetstream().streams_info(offset=len(streams))
-            streams += [one.config.name or "" for one in page]
-        inputs = (name.removesuffix("-input") for name in streams if name.endswith("-input"))
-        registers = (name.removeprefix("KV_") for name in streams if name.startswith("KV_"))
+            page = await client.jetstream().streams_info(offset=len(found))
+            found += [one.config.name or "" for one in page]
+        inputs = (name.removesuffix("-input") for name in found if name.endswith("-input"))
+        registers = (name.removeprefix("KV_") for name in found if name.startswith("KV_"))
         return sorted({*inputs, *registers})
 
     async def _register(self, client: Client, name: str) -> Register | None:

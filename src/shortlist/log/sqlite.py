@@ -11,17 +11,9 @@ from itertools import chain, repeat
 from pathlib import Path
 from types import ModuleType
 
+from shortlist.log import streams
 from shortlist.log.base import Chunk, Entry, LogUnavailable, Moved, Register
 from shortlist.log.durable import open_private
-from shortlist.log.streams import (
-    MOST_BYTES,
-    MOST_ENTRIES,
-    checked_stream,
-    missing,
-    moved,
-    read_in_chunks,
-    within_bytes,
-)
 
 APPLICATION = int.from_bytes(b"shr2")
 """Marks a database as a log (SQLite's `application_id`)."""
@@ -118,7 +110,7 @@ class SqliteLog:
                     connection.execute(statement.format(stream=stream))
             end, last = self._last(connection, stream)
             if expected_end not in (None, end):
-                raise moved(stream, expected_end, end)
+                raise streams.moved(stream, expected_end, end)
             # a clock that was set back must not let time go back
             now = max(time.time_ns() // 1000, last)
             if count >= MANY:
@@ -149,7 +141,7 @@ class SqliteLog:
             chunks = self.chunks(stream, after, until)
             return chain.from_iterable(chunk.entries() for chunk in chunks)
         last = self._until(stream, until)
-        rows = read_in_chunks(
+        rows = streams.read_in_chunks(
             lambda behind: self._rows(stream, behind, last, key), after, last, sparse=True
         )
         return merge(rows, self._in_blocks(stream, after, last, key))
@@ -207,7 +199,7 @@ class SqliteLog:
                 return chunk.between(after, until)
         rows = self._rows(stream, after, until if first is None else min(first - 1, until))
         if not rows or rows[-1].offset != after + len(rows):
-            raise missing(after)
+            raise streams.missing(after)
         return Chunk.of(rows)
 
     def _rows(self, stream: str, after: int, until: int, key: str | None = None) -> list[Entry]:
@@ -216,10 +208,10 @@ class SqliteLog:
             rows = self._connection().execute(
                 f"SELECT offset, appended, content FROM {stream}_entries"
                 f" WHERE offset > ?1 AND offset <= ?2 {'' if key is None else 'AND key = ?3'}"
-                f" ORDER BY offset LIMIT {MOST_ENTRIES}",
+                f" ORDER BY offset LIMIT {streams.MOST_ENTRIES}",
                 (after, until) if key is None else (after, until, key),
             )
-            chunk = [*within_bytes((Entry(*row) for row in rows), MOST_BYTES)]
+            chunk = [*streams.within_bytes((Entry(*row) for row in rows), streams.MOST_BYTES)]
             rows.close()  # an open statement would keep the -wal file from being emptied
         return chunk
 
@@ -254,9 +246,8 @@ class SqliteLog:
     def _has(self, connection: sqlite3.Connection, stream: str) -> bool:
         if stream in self._streams:
             return True
-        found = connection.execute(
-            "SELECT 1 FROM sqlite_master WHERE name = ?", (f"{checked_stream(stream)}_blocks",)
-        ).fetchone()
+        name = f"{streams.checked_stream(stream)}_blocks"
+        found = connection.execute("SELECT 1 FROM sqlite_master WHERE name = ?", (name,)).fetchone()
         # within a transaction it may be one that nobody else sees yet, and that is undone
         if found and not connection.in_transaction:
             self._streams.add(stream)
