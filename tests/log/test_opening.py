@@ -4,9 +4,17 @@ import pytest
 
 from scripts.nats_server import NatsServer
 from shortlist.log.nats import NatsLog
-from shortlist.log.opening import KINDS, Kind, kind_of, known_logs, name_of, open_log
+from shortlist.log.opening import KINDS, Kind, kind_of, open_log
 from shortlist.log.sqlite import SqliteLog
 from tests.log.plain_log import PlainLog
+
+
+def known_logs(url):
+    return KINDS[kind_of(url)].known(url)
+
+
+def name_of(url):
+    return KINDS[kind_of(url)].name(url)
 
 
 def test_the_kind_decides(tmp_path):
@@ -34,6 +42,11 @@ def test_a_server_without_a_log(tmp_path):
 def test_logs_that_are_there_are_named(url, log):
     log.append("input", [b"one"])
     assert name_of(url) in known_logs(url)
+
+
+def test_a_name_is_the_last_of_an_address():
+    assert name_of("sqlite:data/city.log") == "city.log"
+    assert name_of("nats://127.0.0.1:4222/city") == "city"
 
 
 def test_other_files_are_no_logs(tmp_path):

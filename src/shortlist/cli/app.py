@@ -20,7 +20,7 @@ from shortlist.cli import options
 from shortlist.client.deployment import Deployment
 from shortlist.live.places import SQLITE, announced, state_folder
 from shortlist.log.base import Log
-from shortlist.log.opening import kind_of, known_logs, name_of, open_log
+from shortlist.log.opening import KINDS, kind_of, open_log
 from shortlist.model.problem import ShortlistError
 from shortlist.model.wording import choice_of
 from shortlist.unused import leave_out_unused
@@ -227,10 +227,10 @@ def only_with_log(**given: object) -> None:
 
 def _check_log(url: str) -> None:
     """Fails where there is no such log, and says which there are."""
-    file = Path(url.removeprefix(SQLITE))
-    if kind_of(url) == "sqlite" and file.exists():
+    file, kind = Path(url.removeprefix(SQLITE)), kind_of(url)
+    if kind == "sqlite" and file.exists():
         return
-    name, known = name_of(url), known_logs(url)
+    name, known = KINDS[kind].name(url), KINDS[kind].known(url)
     if name not in known:
         shown = str(file) if url.startswith(SQLITE) else f"log {name!r}"
         made = "`shortlist up` makes one, and so does `publish --create`"

@@ -19,8 +19,10 @@ class Kind(NamedTuple):
     opened: Callable[[str, float], Log]
     """A log by its address; how many seconds it waits for its server."""
     known: Callable[[str], list[str]]
-    """The names of the logs that are where an address points to."""
+    """The names of the logs that are where an address points to: in the folder of a file, on a
+    server."""
     name: Callable[[str], str]
+    """That of a log among these."""
 
 
 def open_log(url: str, patience: float = 30.0) -> Log:
@@ -32,21 +34,6 @@ def open_log(url: str, patience: float = 30.0) -> Log:
     ValueError: expected sqlite:PATH or nats://HOST:PORT/NAME, found 'kafka://localhost'
     """
     return KINDS[kind_of(url)].opened(url, patience)
-
-
-def known_logs(url: str) -> list[str]:
-    """The names of the logs that are where an address points to: in the folder of a file, on a
-    server."""
-    return KINDS[kind_of(url)].known(url)
-
-
-def name_of(url: str) -> str:
-    """The name of a log among those that are known where it is.
-
-    >>> name_of("sqlite:data/city.log"), name_of("nats://127.0.0.1:4222/city")
-    ('city.log', 'city')
-    """
-    return KINDS[kind_of(url)].name(url)
 
 
 def kind_of(url: str) -> str:
