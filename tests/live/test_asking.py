@@ -152,7 +152,7 @@ def test_what_a_shortlist_holds_says_how_it_stands(flats):
     assert [each["publication"] for each in second["above"]] == ["attic"]
     assert stands(flats, "daily", "attic")["reason"].startswith("waits to be delivered")
     nothing = Question(publication="castle", shortlist="best")
-    assert asked(flats, "best").told(nothing)[0]["reason"] == "no subscription matches"
+    assert asked(flats, "best").happened(nothing)[0]["reason"] == "no subscription matches"
 
 
 def test_what_would_become_of_a_publication_changes_nothing(flats):

@@ -138,7 +138,9 @@ def told_by_state(deployment: Deployment, question: Question, shortlist: str) ->
 
 
 def _told(deployment: Deployment, asked: Asked, question: Question) -> list[Document]:
-    return [*_turned_away(deployment.log, question), *asked.told(question)]
+    """What became of a publication, and how it stands now; nothing if nobody knows it any more."""
+    known = *asked.happened(question), *asked.stands(question)
+    return [*_turned_away(deployment.log, question), *known]
 
 
 def _turned_away(log: Log, question: Question) -> Iterator[Document]:

@@ -81,11 +81,6 @@ class Asked:
         copy = plain_copy(self._now.shard, self._question(publication))
         return self._judged(copy, publication, settings)
 
-    def told(self, question: Question) -> list[Document]:
-        """What became of a publication, and how it stands now; nothing if the state does not know
-        it."""
-        return [*self.happened(question), *self.stands(question)]
-
     def happened(self, question: Question) -> list[Document]:
         """What became of a publication that came since the last snapshot, in order of time; nothing
         if it came before, or never. All that came since goes through the same state once more."""

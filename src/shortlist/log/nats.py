@@ -55,14 +55,14 @@ class NatsNames:
 
     @classmethod
     def of_url(cls, url: str) -> "NatsNames":
+        found = streams.shown_address(url)
+        wrong = ValueError(f"expected nats://HOST:PORT/NAME, found {found}")
         try:
             parts = urlsplit(url)
         except ValueError:  # its words repeat the address
-            raise ValueError(
-                f"expected nats://HOST:PORT/NAME, found {streams.shown_address(url)}"
-            ) from None
+            raise wrong from None
         if parts.scheme != "nats" or not parts.hostname or parts.query or parts.fragment:
-            raise ValueError(f"expected nats://HOST:PORT/NAME, found {streams.shown_address(url)}")
+            raise wrong
         deployment = parts.path.removeprefix("/") or "shortlist"
         if DEPLOYMENT.fullmatch(deployment) is None:
             raise ValueError(
