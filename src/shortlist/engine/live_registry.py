@@ -180,7 +180,7 @@ def tell(shortlists: Shortlists[T], command: Command, roster: Roster) -> Iterato
             yield shortlists.retract(source, publication, command.time)
 
 
-def _shortlist_after(command: Update, roster: Roster) -> Shortlist:
+def _shortlist_after(command: commands.Update, roster: Roster) -> Shortlist:
     """The shortlist that an update touches, with the settings that it has then."""
     home = roster.shortlist_of(command)
     assert home is not None

@@ -237,7 +237,7 @@ class Roster:
                 return f"the term {name!r} of {format_path(path)!r} is used by {users}"
         return None
 
-    def _users(self, command: Define, names: Iterable[str]) -> Users:
+    def _users(self, command: commands.Define, names: Iterable[str]) -> Users:
         use = TermUse(command.attribute, {*names})
         return Users(
             use.among(self.subscriptions.values()), use.among(self.advertisements.values())

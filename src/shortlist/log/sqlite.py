@@ -325,7 +325,7 @@ def _is_log(file: Path) -> bool:
             if content.read(16) != b"SQLite format 3\0":
                 return False
         with closing(sqlite3.connect(f"{file.absolute().as_uri()}?mode=ro", uri=True)) as found:
-            return found.execute("PRAGMA application_id").fetchone()[0] == APPLICATION
+            return bool(found.execute("PRAGMA application_id").fetchone()[0] == APPLICATION)
     except (OSError, sqlite3.Error):
         return False
 
