@@ -143,7 +143,7 @@ class KeptShard:
         return self.shard.run(
             self._items(taken, files, found),
             chosen=chosen_in(taken, files),
-            found=found and found.of,
+            found=None if found is None else found.of,
             until=until,
             observer=self.mirror,
         )
