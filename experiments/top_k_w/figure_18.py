@@ -17,11 +17,12 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-
-from experiments.top_k_w.window_watch import WindowStates
-from shortlist.experiments.picture import draw_lines, draw_paper
-from shortlist.matching.blocks import Floats
 from shortlist.measures.grid_cells import cell_scores
+
+from experiments.picture import draw_paper
+from experiments.top_k_w.window_watch import WindowStates
+from shortlist.experiments.picture import draw_lines
+from shortlist.matching.blocks import Floats
 
 from .watching import watch
 from .workloads import (
