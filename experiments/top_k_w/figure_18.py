@@ -17,9 +17,9 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-from shortlist.measures.grid_cells import cell_scores
 
 from experiments.picture import draw_paper
+from experiments.top_k_w.grid_cells import cell_scores
 from experiments.top_k_w.window_watch import WindowStates
 from shortlist.experiments.picture import draw_lines
 from shortlist.matching.blocks import Floats
