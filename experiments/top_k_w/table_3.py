@@ -14,8 +14,9 @@ from experiments.top_k_w.message_model import Setting
 from shortlist.intake.files import registry_from_documents
 from shortlist.model.publication import Publication
 from shortlist.model.registry import Registry
+from shortlist.overlay.broker import Network
 from shortlist.overlay.central import central
-from shortlist.overlay.simulator import Network, simulate
+from shortlist.overlay.simulator import simulate
 from shortlist.overlay.strategies import STRATEGIES
 from shortlist.overlay.topology import Topology, hierarchy
 
