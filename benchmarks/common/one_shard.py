@@ -50,7 +50,8 @@ class OneShard:
     @property
     def state_bytes(self) -> int:
         """What the state of the shard takes on disk."""
-        return self._driver.manifest.shards[0].size
+        (chain,) = self._driver.manifest.shards
+        return sum(part.size for part in (*chain.first, *(taken.items for taken in chain.inputs)))
 
 
 class _Nowhere:
