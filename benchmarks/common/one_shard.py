@@ -45,7 +45,7 @@ class OneShard:
         first = self._position + 1
         self._position += len(lines)
         positions = range(first, first + len(lines))
-        return self._driver.run_batch(self._driver.read_task().items(positions, lines))
+        return self._driver.run_batch(self._driver.read_task().items(positions, lines)[0])
 
     @property
     def state_bytes(self) -> int:

@@ -76,7 +76,7 @@ class Deployment:
         offsets = [entry.offset for entry in entries]
         read = self.driver.read_task()
         appended = {entry.offset: entry.appended for entry in entries}
-        items = read.items(offsets, [entry.content for entry in entries], [*appended.values()])
+        items, _ = read.items(offsets, [entry.content for entry in entries], [*appended.values()])
         return self.driver.run_batch(items), appended
 
     @contextmanager

@@ -109,7 +109,7 @@ class Play:
 
     def restore(self):
         """Goes on with another shard of the same state."""
-        saved = Saved.of_bytes(Saving(self.shard).snapshot())
+        saved = Saved.of_bytes(Saving(self.shard).saved().to_bytes())
         registry = registry_from_documents(saved.registry)
         self.shard = Shard(registry, Limits())
         Saving(self.shard).load(saved)

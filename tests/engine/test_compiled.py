@@ -51,8 +51,8 @@ def play(seed, folder):
         assert delivered(other, found) == delivered(shard, found), (seed, number)
         assert other.counts == shard.counts
         assert other.matching.roster.registry() == shard.matching.roster.registry()
-        saved = Saved.of_bytes(saving.snapshot())
-        assert saved.registry == Saved.of_bytes(Saving(shard).snapshot()).registry
+        saved = Saved.of_bytes(saving.saved().to_bytes())
+        assert saved.registry == Saved.of_bytes(Saving(shard).saved().to_bytes()).registry
         again = pick(["no", "compiled", "kept"])
         if again == "kept" and not saved.document["changes"]:
             save_parts(folder / "again", None, compiled(other))

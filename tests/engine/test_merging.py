@@ -24,7 +24,7 @@ def home(shortlist, groups):
 
 
 def saved(engine):
-    return Saved.of_bytes(Saving(engine.shard).snapshot())
+    return Saved.of_bytes(Saving(engine.shard).saved().to_bytes())
 
 
 def restored(state):

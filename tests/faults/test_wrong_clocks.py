@@ -60,7 +60,7 @@ class Live:
         read = self.driver.read_task()
         columns = [*zip(*entries, strict=True)] or [(), (), ()]
         offsets, appended, contents = columns
-        self.driver.run_batch(read.items(offsets, contents, appended))
+        self.driver.run_batch(read.items(offsets, contents, appended)[0])
         if not self.beats.close_instant(self.driver.manifest):
             self.beats.beat(self.driver.manifest.latest)
 

@@ -400,7 +400,7 @@ class FolderWorld(World):
                 return
             positions, lines = zip(*batch, strict=True)
             appended = [self.script.start + position for position in positions]
-            driver.run_batch(driver.read_task().items(positions, lines, appended))
+            driver.run_batch(driver.read_task().items(positions, lines, appended)[0])
 
     def judged(self):
         appended = [self.script.start + n for n in range(1, len(self._lines) + 1)]

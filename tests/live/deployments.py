@@ -103,7 +103,7 @@ class Deployment:
         """Lines with their positions and, perhaps, when a log took them, as items."""
         positions, texts, *appended = zip(*numbered, strict=True) if numbered else ((), ())
         contents = [text.encode() for text in texts]
-        return self.driver.read_task().items(positions, contents, *appended)
+        return self.driver.read_task().items(positions, contents, *appended)[0]
 
     def run(self, numbered, last=False):
         return self.driver.run_batch(self.read(numbered), last=last)

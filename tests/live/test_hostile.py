@@ -218,7 +218,7 @@ def run(lines, shards=2, at_once=40):
         contents = [line for _, line in some]
         arrivals = [START + int(second * 1e6) for second, _ in some]
         deployment.driver.run_batch(
-            deployment.driver.read_task().items(positions, contents, arrivals)
+            deployment.driver.read_task().items(positions, contents, arrivals)[0]
         )
         if first % (5 * at_once) == 0:
             deployment.start()

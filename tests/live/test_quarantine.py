@@ -156,7 +156,7 @@ class Judged:
         driver = self.deployment.driver
         entries = [*self.log.read(INPUT, driver.manifest.position)]
         offsets, appended, contents = zip(*entries, strict=True)
-        driver.run_batch(driver.read_task().items(offsets, contents, appended))
+        driver.run_batch(driver.read_task().items(offsets, contents, appended)[0])
 
     def entries(self, stream):
         return [json.loads(entry.content) for entry in self.log.read(stream, 0)]

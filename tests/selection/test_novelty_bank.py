@@ -17,6 +17,7 @@ from shortlist.scoring.combined import UNSET
 from shortlist.scoring.match_sets import ALONE, NO_SETS
 from shortlist.selection.bank.novelty import NoveltyBank
 from shortlist.selection.bank.offers import NEVER, Offers
+from shortlist.selection.kernels.arena import renumber
 from tests.selection.duels import Player, bank_rows, duel, offers_of, plain_row
 from tests.selector_calls import novelty
 from tests.strategies import examples, seeded, seeds
@@ -74,7 +75,7 @@ def renumbered(pick, bank, players):
         numbers[old] = next(new)
     for arena in bank.arenas:
         if arena.holds("subscription"):
-            arena.renumber("subscription", numbers)
+            renumber(*arena.field("subscription"), numbers)
     for player in players:
         player.numbers = {name: int(numbers[old]) for name, old in player.numbers.items()}
 
@@ -104,7 +105,7 @@ def reordered(pick, bank, players):
         player.numbers = dict(zip(names, new.tolist(), strict=True))
     for arena in other.arenas:
         if arena.holds("subscription"):
-            arena.renumber("subscription", numbers)
+            renumber(*arena.field("subscription"), numbers)
     return other
 
 

@@ -13,7 +13,7 @@ import numpy as np
 import pyarrow as pa
 
 from shortlist.engine.admitted import ACCEPTED, Admitted, Decided, Refusal, Why
-from shortlist.engine.duplicates import Bools, Duplicates
+from shortlist.engine.duplicates import Duplicates
 from shortlist.engine.inducements import Inducements
 from shortlist.engine.mentions import Mentions
 from shortlist.engine.ordering import Arrivals, Ordering, ahead_by, late_by
@@ -22,6 +22,7 @@ from shortlist.intake.columns import RegistryColumns
 from shortlist.intake.lines import ItemReader
 from shortlist.intake.reading import LineReader, with_wanted
 from shortlist.intake.roster import Roster, not_in_quarantine, registry_commands
+from shortlist.matching.arrays import Bools
 from shortlist.matching.index.storage import Parts
 from shortlist.model.command import Advertise, Command, Define, Drop, Retry, Unadvertise
 from shortlist.model.items import BLANK, COMMAND, HEARTBEAT, PUBLICATION, REJECT, Items, Wanted
@@ -106,17 +107,10 @@ class Admission:
         columns = commands.values("line"), commands.positions.tolist(), commands.times.tolist()
         return self.wanted_with(map(self._command, *columns))
 
-    def reader(self, *, commands: bool = True, tabular: bool = False) -> LineReader:
+    def reader(self) -> LineReader:
         """For the lines of the next items."""
-        limits = self.settings.limits
-        by_arrival = self.settings.time == "arrival"
-        return LineReader(
-            self.vocabulary, limits, self.wanted, commands, tabular, by_arrival=by_arrival
-        )
-
-    def registry(self) -> Registry:
-        """What is live now."""
-        return self.roster.registry()
+        how = self.vocabulary, self.settings.limits, self.wanted
+        return LineReader(*how, by_arrival=self.settings.time == "arrival")
 
     def follow(self, command: Command) -> None:
         """Carries out a command that was not refused."""
@@ -168,7 +162,7 @@ class Admission:
             is_apart |= np.isin(items.positions, [*self.harmful])
         for at in np.flatnonzero(is_apart).tolist():
             command = self._command_at(decided.items, at, known)
-            if self._cuts(int(items.positions[at]), command):
+            if int(items.positions[at]) in self.harmful or isinstance(command, CUTTING):
                 self._let_in_all(decided, is_left, at, found)
                 is_left[at] = False
             self._let_in_one(decided, at, command, known, found)
@@ -179,10 +173,6 @@ class Admission:
             found.refusals[refused:] = sorted(
                 found.refusals[refused:], key=lambda refusal: place[refusal.position or 0]
             )
-
-    def _cuts(self, position: int, command: Command | None) -> bool:
-        """Whether it matters to publications that something stands before or behind them."""
-        return position in self.harmful or isinstance(command, CUTTING)
 
     def _let_in_all(self, decided: Decided, is_left: Bools, end: int, found: Admitted) -> None:
         """Decides about the publications up to a place that are left."""

@@ -27,11 +27,7 @@ def batches(rows: Iterable[Row], schema: pa.Schema) -> Iterator[pa.RecordBatch]:
     """
     iterator = iter(rows)
     while chunk := list(islice(iterator, BATCH_ROWS)):
-        columns = [
-            pa.array(column, type=field.type)
-            for column, field in zip(zip(*chunk, strict=True), schema, strict=True)
-        ]
-        yield pa.RecordBatch.from_arrays(columns, schema=schema)
+        yield pa.record_batch([*zip(*chunk, strict=True)], schema=schema)
 
 
 def text_bytes(

@@ -16,12 +16,7 @@ from numpy.typing import NDArray
 
 from shortlist.engine.arrow import read_only, text_bytes
 from shortlist.engine.kernels.delivery_order import Keys, order_of
-from shortlist.engine.kernels.line_writing import (
-    Cells,
-    has_escapes,
-    line_ends,
-    write_lines,
-)
+from shortlist.engine.kernels.line_writing import Cells, has_escapes, line_ends, write_lines
 
 DELIVERIES = pa.schema(
     [

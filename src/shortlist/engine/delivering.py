@@ -1,7 +1,5 @@
 """Deliveries as columns, out of who gets what; their ids are equal to `delivery_id` one by one."""
 
-from typing import NamedTuple
-
 import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
@@ -64,23 +62,13 @@ def publication_texts(sources: pa.StringArray, ids: pa.StringArray) -> Hashed:
 CAUSES = pa.array(["arrival", "promotion"])
 
 
-class Receiving(NamedTuple):
-    """The shortlists of some deliveries: who each is, and which one each delivery goes to."""
-
-    shortlists: pa.StringArray
-    subscribers: pa.StringArray
-    hashed: Hashed
-    """The shortlists, ready for ids."""
-    places: Ints
-
-
 class Receivers:
     """Shortlists that somebody names, and their subscribers.
 
     >>> receivers = Receivers(NameColumn(Texts.plain(["flats", "jobs"])), None)
     >>> receivers.put(0, "Ada"), receivers.put(1, "Bo")
     (None, None)
-    >>> receivers.of(np.array([1, 1])).subscribers.to_pylist()
+    >>> receivers.of(np.array([1, 1]))[1].to_pylist()
     ['Ada', 'Bo']
     """
 
@@ -95,16 +83,16 @@ class Receivers:
         self._subscribers.put(number, subscriber)
         self._hashed = None
 
-    def of(self, numbers: Ints) -> Receiving:
-        """Those of deliveries, by number: all there are, or only these if they are few."""
+    def of(self, numbers: Ints) -> tuple[pa.StringArray, pa.StringArray, Hashed, Ints]:
+        """Those of deliveries, by number: all there are, or only these if they are few; their
+        subscribers; the shortlists ready for ids; and which one each delivery goes to."""
         if self._names.is_cheap(numbers.size):
             if self._hashed is None:
                 self._hashed = shortlist_texts(self._names.column().fill_null(""))
-            columns = self._names.column(), self._subscribers.column()
-            return Receiving(*columns, self._hashed, numbers)
+            return self._names.column(), self._subscribers.column(), self._hashed, numbers
         who, places = np.unique(numbers, return_inverse=True)
         ids = self._names.taken(who)
-        return Receiving(ids, self._subscribers.taken(who), shortlist_texts(ids), places)
+        return ids, self._subscribers.taken(who), shortlist_texts(ids), places
 
 
 def delivery_batch(
@@ -118,14 +106,14 @@ def delivery_batch(
     numbers, places = distinct(placed.publications)
     told = ["source", "id", "data"] if with_data else ["source", "id"]
     sources, ids, *data = publications.texts(told, numbers)
-    receiving = receivers.of(placed.places)
-    what, to = places.astype(np.int32), receiving.places.astype(np.int32)
+    shortlists, subscribers, hashed, receiving = receivers.of(placed.places)
+    what, to = places.astype(np.int32), receiving.astype(np.int32)
     of_delivery, of_shortlist = pa.array(what), pa.array(to)
     columns = {
-        "id": delivery_ids(receiving.hashed, to, publication_texts(sources, ids), what),
+        "id": delivery_ids(hashed, to, publication_texts(sources, ids), what),
         "time": pa.array(placed.times, DELIVERIES.field("time").type),
-        "shortlist": receiving.shortlists.take(of_shortlist),
-        "subscriber": receiving.subscribers.take(of_shortlist),
+        "shortlist": shortlists.take(of_shortlist),
+        "subscriber": subscribers.take(of_shortlist),
         "source": sources.take(of_delivery),
         "publication": ids.take(of_delivery),
         "subscription": subscriptions.taken(placed.named),

@@ -4,9 +4,8 @@ from collections import deque
 from collections.abc import Sequence
 
 import numpy as np
-import numpy.typing as npt
 
-Bools = npt.NDArray[np.bool_]
+from shortlist.model.items import Bools
 
 
 class Duplicates:

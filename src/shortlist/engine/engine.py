@@ -116,7 +116,7 @@ class Engine:
 
     def snapshot(self) -> bytes:
         """Everything that `restore` needs to go on as if nothing had happened."""
-        return self._saves.snapshot()
+        return self._saves.saved().to_bytes()
 
     @classmethod
     def restore(cls, snapshot: bytes, settings: Settings | None = None) -> "Engine":

@@ -112,7 +112,7 @@ class Explainer:
             asked = self._question.shortlist in (None, delivery.shortlist)
             promoted = delivery.cause == "promotion"
             if promoted and asked and self._question.is_about(delivery.publication):
-                policy = self._selecting.last_policy(delivery.shortlist)
+                policy = self._selecting.last_policies[delivery.shortlist]
                 self._explanations.append(_promotion(delivery, policy))
         explanations, self._explanations = self._explanations, []
         return explanations

@@ -1,8 +1,7 @@
 """How a shard matches: a block of publications in, one row for each candidate out."""
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from functools import partial
-from typing import Protocol
 
 import numpy as np
 import pyarrow as pa
@@ -284,12 +283,8 @@ class Matching(LiveRegistry):
         self.shortlists.release(shortlist)
 
 
-class FoundMatches(Protocol):
-    """Matches that were found elsewhere."""
-
-    def of(self, items: Items, matching: Matching) -> Arrivals:
-        """Those of a block of publications, with the numbers that are used here."""
-        ...
+FoundMatches = Callable[[Items, Matching], Arrivals]
+"""The matches of a block of publications that were found elsewhere, with the numbers of here."""
 
 
 def inducements(items: Items) -> dict[int, Inducement]:

@@ -9,8 +9,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from shortlist.engine.bank_tables import Tables, column_of, held_numbers
-from shortlist.engine.registry_parts import registry_part
-from shortlist.engine.saved import Saved, packed
+from shortlist.engine.saved import Saved, packed, registry_part
 from shortlist.matching.blocks import Bools, Longs
 from shortlist.selection.bank.arena import translated
 from shortlist.selection.kernels.arena import Records

@@ -40,14 +40,6 @@ class Showing:
     def __init__(self, shard: Shard) -> None:
         self._shard = shard
 
-    def offered(self) -> set[str]:
-        """The shortlists that the last publications came to."""
-        return set(map(self._name, self._shard.offered.tolist()))
-
-    def holders(self, source: str, publication: str) -> set[str]:
-        """The shortlists of which some policy holds a publication."""
-        return set(map(self._name, holders(self._shard.selecting, source, publication)))
-
     def shown(self, names: Iterable[str], now: int) -> Shown:
         """What those shortlists show that are live and show anything, but for what waits."""
         live = self._shard.matching.roster.shortlists
@@ -55,21 +47,12 @@ class Showing:
         contents = shortlist_contents(
             self._shard.selecting, map(self._number, shown), now, with_waiting=False
         )
-        columns = (
-            contents.places,
-            contents.publications,
-            contents.named,
-            contents.ends,
-            contents.pushes,
-            contents.windowed,
-        )
-        for number, held, named, end, push, is_windowed in zip(
-            *(column.tolist() for column in columns), strict=True
-        ):
+        columns = (column.tolist() for column in contents)
+        for number, held, _, named, *_, end, push, is_windowed, _ in zip(*columns, strict=True):
             publication = self._shard.selecting.publications[held]
             subscription = None if named < 0 else self._shard.matching.names[named]
             ending: Reason = "window" if is_windowed and publication.expiry != end else "expired"
-            shown[self._name(number)][publication.position] = Held(
+            shown[self._shard.names[number]][publication.position] = Held(
                 publication, subscription, end, ending, push
             )
         return shown
@@ -80,7 +63,7 @@ class Showing:
         for number, publication, named in zip(*(c.tolist() for c in columns), strict=True):
             subscription = self._shard.matching.names[named]
             held = Held(self._shard.selecting.publications[publication], subscription)
-            yield self._name(number), held
+            yield self._shard.names[number], held
 
     def is_pushed_out(self, name: str, held: Held) -> bool:
         """Whether so many matches have come that it is not in its count window any more."""
@@ -100,9 +83,6 @@ class Showing:
         stages = self._shard.selecting.stages(self._number(name))
         for level, (kind, place) in zip(self._shard.selecting.levels, stages, strict=False):
             yield level.banks[kind].arenas[0].heads[place]
-
-    def _name(self, number: int) -> str:
-        return self._shard.names[number]
 
     def _number(self, name: str) -> int:
         return self._shard.matching.shortlists.number(name)
@@ -179,7 +159,9 @@ class Mirror(Observer):
         yield from self.due(time)
         self._instant = time
         retracted, roster = _retracted(step), self._shard.matching.roster
-        self._names = self._showing.holders(*retracted) if retracted is not None else set()
+        self._names = set()
+        if retracted is not None:
+            self._names = self._named(holders(self._shard.selecting, *retracted))
         self._policies = {}
         if isinstance(step, Define):
             self._names = roster.concerned(step).shortlists
@@ -204,7 +186,7 @@ class Mirror(Observer):
         if isinstance(step, Unsubscribe):
             cancelled = step.subscription
         if not isinstance(step, Command):
-            names = names | self._showing.offered()
+            names = names | self._named(self._shard.offered.tolist())
         what = _Step(self._instant, _retracted(step), cancelled, restarts)
         self._look(names, self._entered, what)
 
@@ -212,6 +194,9 @@ class Mirror(Observer):
         """What has changed since the last call, in order."""
         changes, self._changes = self._changes, []
         return changes
+
+    def _named(self, numbers: Iterable[int]) -> set[str]:
+        return {self._shard.names[number] for number in numbers}
 
     @property
     def _live(self) -> Mapping[str, Shortlist]:

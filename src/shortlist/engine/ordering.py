@@ -1,11 +1,9 @@
 """Input order to time order: what may be overtaken waits, what comes too late is turned away."""
 
 import numpy as np
-import numpy.typing as npt
 
-from shortlist.model.items import Items, Longs
+from shortlist.model.items import Bools, Items, Longs
 
-Bools = npt.NDArray[np.bool_]
 LONG_AGO = -(2**62)
 """Before all times that can be written."""
 UNITS = ((86_400, "d"), (3_600, "h"), (60, "min"), (1, "s"))

@@ -39,14 +39,15 @@ class PlainSelecting:
     def __init__(self) -> None:
         self._shortlists: dict[str, Shortlist] = {}
         self._selectors: dict[str, Selector] = {}
-        self._last_policies: dict[str, Policy] = {}
+        self.last_policies: dict[str, Policy] = {}
+        """By shortlist, even of one that was closed since."""
         self.remark: Remark = nobody_listens
         """Hears why shortlists drop what had arrived before."""
         self.counts: Counter[str] = Counter()
 
     def open(self, shortlist: Shortlist) -> None:
         self._shortlists[shortlist.id] = shortlist
-        self._last_policies[shortlist.id] = shortlist.policy
+        self.last_policies[shortlist.id] = shortlist.policy
         self._selectors[shortlist.id] = selector(shortlist)
         self._selectors[shortlist.id].listen(self.remark)
 
@@ -89,10 +90,6 @@ class PlainSelecting:
     def advance(self, before: int) -> list[Delivery]:
         """Everything due before an instant, in every shortlist."""
         return self._told(lambda selecting: selecting.advance(before))
-
-    def last_policy(self, shortlist: str) -> Policy:
-        """Of a shortlist, even if that was closed since."""
-        return self._last_policies[shortlist]
 
     def selector(self, shortlist: str) -> Selector:
         return self._selectors[shortlist]

@@ -115,9 +115,10 @@ class Stretches:
 
     def _concerned(self, command: Command) -> str | None:
         """The one shortlist that a command touches, once those before it are carried out."""
-        name = _subscription_of(command)
-        if name is not None and name in self._homes:
-            return self._homes[name]
+        match command:
+            case Unsubscribe(subscription=name) | Update(kind="subscription", id=name):
+                if name in self._homes:
+                    return self._homes[name]
         return self._roster.shortlist_of(command)
 
     def _moves(self, command: Command, shortlist: str) -> bool:
@@ -128,13 +129,6 @@ class Stretches:
         live = self._roster.subscriptions
         home = self._homes.get(name) or (live[name].shortlist_id if name in live else shortlist)
         return home != command.subscription.shortlist_id
-
-
-def _subscription_of(command: Command) -> str | None:
-    match command:
-        case Unsubscribe(subscription=name) | Update(kind="subscription", id=name):
-            return name
-    return None
 
 
 def _is_apart(items: Items) -> Bools:

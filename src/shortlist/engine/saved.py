@@ -3,7 +3,7 @@
 import json
 import sys
 import zlib
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from typing import Any
 
@@ -132,6 +132,16 @@ class Saved:
             raise UnusableState(f"expected a whole state, found a damaged one: {error}") from None
 
 
+def registry_part(registry: dict[str, Any], keep: Callable[[str], bool]) -> dict[str, Any]:
+    """A registry's document with only some shortlists and what feeds these."""
+    return registry | {
+        "shortlists": [made for made in registry["shortlists"] if keep(made["id"])],
+        "subscriptions": [
+            made for made in registry["subscriptions"] if keep(made.get("shortlist") or made["id"])
+        ],
+    }
+
+
 def packed(document: dict[str, Any]) -> bytes:
     """A document as few bytes.
 
@@ -142,16 +152,11 @@ def packed(document: dict[str, Any]) -> bytes:
         content = orjson.dumps(document)
     except TypeError:  # a whole number of more than 64 bits, of a publication that waits
         content = json.dumps(document).encode()
-    return compressed(content)
+    return compressed([content])
 
 
-def compressed(content: bytes) -> bytes:
-    """The JSON of a document, as `packed` has it."""
-    return compressed_pieces([content])
-
-
-def compressed_pieces(content: Iterable[bytes]) -> bytes:
-    """The same of JSON in pieces."""
+def compressed(content: Iterable[bytes]) -> bytes:
+    """The JSON of a document, in pieces, as `packed` has it."""
     press = zlib.compressobj(1)
     return b"".join([*map(press.compress, content), press.flush()])
 

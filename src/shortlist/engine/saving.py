@@ -34,17 +34,14 @@ class Saving:
         self._admission = admission
         self._patience = patience
         self.packed: bytes | None = None
-        """The registry of earlier snapshots."""
+        """The registry of earlier snapshots; without one it is packed again with the next."""
         self._changes: list[dict[str, Any]] = []
         """The shard's changes since, as documents."""
 
-    def snapshot(self, *, whole: bool = False) -> bytes:
-        """Everything that another shard or engine needs to go on. One that is to be cut in parts
-        has a whole registry, without changes beside it."""
-        return self.saved(whole=whole).to_bytes()
-
     def saved(self, *, whole: bool = False) -> Saved:
-        """The same, to be written before anything else happens."""
+        """Everything that another shard or engine needs to go on, to be written before anything
+        else happens. One that is to be cut in parts has a whole registry, without changes beside
+        it."""
         shard = self._shard
         publications = shard.selecting.publications
         tables = bank_tables(shard.selecting, self._names)
@@ -90,14 +87,10 @@ class Saving:
         changes = self._shard.changes
         if self.packed is None or changes is None or (whole and changes):
             changes = []
-            self._count_from(compressed(registry_text(self._shard.matching.roster)), changes)
+            self._count_from(compressed([registry_text(self._shard.matching.roster)]), changes)
         assert self.packed is not None
         self._changes += map(item_document, changes[len(self._changes) :])
         return self.packed, self._changes
-
-    def forget(self) -> None:
-        """The registry is packed again with the next snapshot."""
-        self.packed = None
 
     def fold(self, packed: bytes, count: int) -> None:
         """Takes a registry that was packed elsewhere, with the first commands beside the one that

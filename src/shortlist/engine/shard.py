@@ -262,9 +262,6 @@ class Shard:
         """Everything due before an instant."""
         return self._counted(self.selecting.advance(before))
 
-    def shortlist(self, number: int) -> Shortlist:
-        return self.matching.roster.shortlists[self.names[number]]
-
     def deliveries(self, placed: Placements, with_data: bool = False) -> pa.RecordBatch:
         """Placements as rows of DELIVERIES."""
         return delivery_batch(
@@ -277,7 +274,7 @@ class Shard:
         for number, time, publication, score, named, high, low, rank, promoted, _ in zip(
             *columns, strict=True
         ):
-            shortlist = self.shortlist(number)
+            shortlist = self.matching.roster.shortlists[self.names[number]]
             yield Delivery(
                 time=time,
                 shortlist=shortlist.id,
@@ -328,7 +325,7 @@ class Shard:
         if found is None:
             combined, sets, left_out = self.matching.combined(block, self._expected(items))
         else:
-            arrivals = found.of(items, self.matching)
+            arrivals = found(items, self.matching)
             combined, sets = self.matching.combining.grouped(len(items), arrivals)
             left_out = 0
         is_chosen = self.matching.is_chosen(items, block, combined, chosen)
@@ -342,22 +339,18 @@ class Shard:
         self, items: Items, first: int, combined: Combined, sets: MatchSets, left_out: int = 0
     ) -> Placements:
         """What candidates lead to, and so many others that were left out; `first` is the number of
-        the first publication."""
+        the first publication. What is offered and not placed is counted."""
         self.counts["matched"] += combined.scores.size + left_out
         placed = self._counted(self.selecting.publish(items, first, combined, sets))
-        self._suppress(combined.shortlists, left_out, placed.kept(~placed.promoted).places)
-        return placed
-
-    def _suppress(self, offered: Ints, left_out: int, placed: Ints) -> None:
-        """Counts what was offered to shortlists and is not placed."""
-        kinds = self._kinds["kind"]
-        missing = np.bincount(kinds[offered], minlength=len(KINDS))
-        missing -= np.bincount(kinds[placed], minlength=len(KINDS))
+        kinds, delivered = self._kinds["kind"], placed.places[~placed.promoted]
+        missing = np.bincount(kinds[combined.shortlists], minlength=len(KINDS))
+        missing -= np.bincount(kinds[delivered], minlength=len(KINDS))
         for kind, count in zip(KINDS, missing.tolist(), strict=True):
             if count:
                 self.suppressed[kind] += count
         if left_out:
             self.suppressed[HOPELESS] += left_out
+        return placed
 
     def _expected(self, items: Items, but: Sequence[int] = ()) -> Expected | None:
         """What publications must reach to matter, but to some shortlists by number; who is chosen

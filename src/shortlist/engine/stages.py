@@ -83,24 +83,15 @@ class Read:
             names = batch.schema.names
             appended = batch.column("appended").to_pylist() if "appended" in names else None
             lines = batch.column("line").to_pylist()
-            yield self.items(batch.column("position").to_pylist(), lines, appended).batch
+            yield self.items(batch.column("position").to_pylist(), lines, appended)[0].batch
 
     def items(
         self,
         positions: Sequence[int | None],
         lines: Sequence[bytes | None],
         appended: Sequence[int | None] | None = None,
-    ) -> Items:
-        """Lines that somebody has at hand."""
-        return self.items_and_commands(positions, lines, appended)[0]
-
-    def items_and_commands(
-        self,
-        positions: Sequence[int | None],
-        lines: Sequence[bytes | None],
-        appended: Sequence[int | None] | None = None,
     ) -> tuple[Items, dict[int, Command]]:
-        """The same for whoever is here: the commands among them need not be read again."""
+        """Lines that somebody has at hand; the commands among them need not be read again."""
         how = self.vocabulary, self.limits, self.wanted, self.commands, self.tabular
         read = LineReader(*how, by_arrival=self.by_arrival)
         items = read.lines(positions, lines, appended)
@@ -182,23 +173,14 @@ class Admit:
             admitted = found.items.kept(found.items.kinds == PUBLICATION)
             yield _as(schema, admitted.batch)
             if found.refusals:
-                yield _as(schema, _refused(found, self.wanted))
+                positions, lines, reasons, _ = zip(*found.refusals, strict=True)
+                refused = rejects_of(positions, lines, reasons, self.wanted)
+                yield _as(schema, _undecided(refused).batch)
 
 
 def _as(schema: pa.Schema, batch: pa.RecordBatch) -> pa.RecordBatch:
     """The same rows with just these columns: whoever writes batches wants them all alike."""
     return batch.select(schema.names).cast(schema)
-
-
-def _refused(found: Admitted, wanted: Wanted) -> pa.RecordBatch:
-    refusals = found.refusals
-    rejects = rejects_of(
-        [refusal.position for refusal in refusals],
-        [refusal.line for refusal in refusals],
-        [refusal.reason for refusal in refusals],
-        wanted,
-    )
-    return _undecided(rejects).batch
 
 
 def _undecided(items: Items) -> Items:

@@ -22,7 +22,7 @@ from rich.console import Console
 
 from shortlist.engine.joining import Joining
 from shortlist.engine.pieces import PieceCompiler, columns_of
-from shortlist.engine.saved import Saved, compressed_pieces
+from shortlist.engine.saved import Saved, compressed
 from shortlist.intake.cutting import Numbered, Part
 from shortlist.intake.documents import Documents
 from shortlist.intake.doubts import Cutter, Named
@@ -243,7 +243,7 @@ def join(work: JoinWork) -> Joined:
     """The task that joins pieces."""
     some = [open_parts(Path(piece, work.name), verify=False)[1] for piece in work.pieces]
     joining, folder = Joining(work.rest, some, work.limits), Path(work.folder, work.name)
-    packed = compressed_pieces(joining.text())
+    packed = compressed(joining.text())
     if work.name == ADMISSION:
         kind, parts, state = ADMISSION, joining.admission(), Saved(packed).to_bytes()
     else:

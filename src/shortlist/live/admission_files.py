@@ -126,7 +126,7 @@ class AdmissionFiles:
         is_small = subscriptions < LEAST_FOLDED
         if len(chain.inputs) >= MOST_INPUTS or (is_small and chain.is_long(least=LEAST_COMMANDS)):
             self._beside, self._begun = 0, None
-            return self._packed(token, compressed(registry_text(roster)))
+            return self._packed(token, compressed([registry_text(roster)]))
         is_long = chain.is_long(least=LEAST_COMMANDS) or self._beside > few_changes(subscriptions)
         if is_long and not is_small and not self._folding.is_busy:
             self._begun = chain, self._beside

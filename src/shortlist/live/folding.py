@@ -45,7 +45,7 @@ def packed_shard(folder: Path, state: bytes, limits: Limits, finds: bool) -> byt
     shard = opened_shard(saved, Files(folder), limits, finds=finds)
     for command in saved.changes(shard.matching.vocabulary):
         shard.follow(command)
-    packed = compressed(registry_text(shard.matching.roster))
+    packed = compressed([registry_text(shard.matching.roster)])
     CompiledRegistries(folder).keep(shard, packed)
     return packed
 
@@ -53,7 +53,7 @@ def packed_shard(folder: Path, state: bytes, limits: Limits, finds: bool) -> byt
 def packed_admission(folder: Path, chain: Chain, settings: Settings) -> bytes:
     """The whole registry."""
     admission = followed_admission(chain, Files(folder), settings)
-    packed = compressed(registry_text(admission.roster))
+    packed = compressed([registry_text(admission.roster)])
     CompiledRegistries(folder).keep_admission(admission, packed, settings.limits)
     return packed
 

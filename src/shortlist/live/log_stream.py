@@ -243,6 +243,6 @@ class LogStream:
         positions = range(chunks[0].first + base, chunks[-1].last + 1 + base)
         appended = [*chain.from_iterable(chunk.appended for chunk in chunks)]
         lines = Joined.of_parts([chunk.contents for chunk in chunks])
-        items, commands = task.items_and_commands(positions, lines, appended)
+        items, commands = task.items(positions, lines, appended)
         times = dict(zip(positions, appended, strict=True))
         return ReadBatch(after, chunks[-1].last, times, items, commands)

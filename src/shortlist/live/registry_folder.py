@@ -120,7 +120,7 @@ class CompiledRegistry:
 
     def registry(self) -> Registry:
         """All of it, as objects."""
-        return self.admission(Settings(limits=self.limits)).registry()
+        return self.admission(Settings(limits=self.limits)).roster.registry()
 
     def first_states(self, files: Path) -> tuple[bytes, list[bytes]]:
         """The whole registry, and the states of shards that have seen nothing yet, for a deployment

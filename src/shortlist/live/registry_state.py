@@ -5,8 +5,7 @@ from collections.abc import Callable, Iterable, Iterator
 import numpy as np
 
 from shortlist.engine.arrow import rows
-from shortlist.engine.registry_parts import registry_part
-from shortlist.engine.saved import Saved, packed
+from shortlist.engine.saved import Saved, packed, registry_part
 from shortlist.intake.files import registry_from_documents, registry_read_again
 from shortlist.intake.lines import ItemReader
 from shortlist.intake.roster import Roster

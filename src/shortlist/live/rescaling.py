@@ -17,8 +17,7 @@ from typing import NamedTuple
 import orjson
 
 from shortlist.engine.merging import joined, part
-from shortlist.engine.registry_parts import registry_part
-from shortlist.engine.saved import packed
+from shortlist.engine.saved import packed, registry_part
 from shortlist.intake.columns import registry_text
 from shortlist.intake.lines import ItemReader
 from shortlist.intake.written import item_document

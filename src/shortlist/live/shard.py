@@ -143,7 +143,7 @@ class KeptShard:
         return self.shard.run(
             self._items(taken, files, found),
             chosen=chosen_in(taken, files),
-            found=found,
+            found=None if found is None else found.of,
             until=until,
             observer=self.mirror,
         )
@@ -162,7 +162,7 @@ class KeptShard:
 
     def snapshot(self, *, whole: bool = False) -> Saved:
         """All of it; one that is to be cut in parts has a whole registry."""
-        return Saved.of_bytes(self._saving.snapshot(whole=whole))
+        return Saved.of_bytes(self._saving.saved(whole=whole).to_bytes())
 
     def save(self, chain: Chain, taken: Input, files: Files, shards: int) -> Chain:
         """The chain with one more input; a new snapshot is written where it would be long."""
@@ -188,7 +188,7 @@ class KeptShard:
         if len(changes) <= self._saving.few() or self._folding.is_busy:
             return
         if len(self.shard.matching.roster.subscriptions) < LEAST_FOLDED:
-            self._saving.forget()
+            self._saving.packed = None
         else:
             packed, documents = self._saving.registry()
             matching = self.shard.matching

@@ -6,16 +6,8 @@ from typing import Any
 import numpy as np
 
 from shortlist.matching.arrays import with_length
-from shortlist.matching.blocks import Bools, Ints, Longs
-from shortlist.selection.kernels.arena import (
-    HEAD,
-    OWNED,
-    TAKEN,
-    Records,
-    mark,
-    renumber,
-    with_room,
-)
+from shortlist.matching.blocks import Ints, Longs
+from shortlist.selection.kernels.arena import HEAD, OWNED, TAKEN, Records, mark, renumber, with_room
 
 SPARE = 16
 """A place that is loaded has room for so small a part more than it holds."""
@@ -30,7 +22,7 @@ class Arena:
     change (-1 for none): whoever does so finds them by these names.
 
     >>> arena = Arena(head=[("k", "i4")], row=[("score", "f8")])
-    >>> place = arena.open(k=3)
+    >>> [place] = arena.open_all(1, k=3)
     >>> arena.put(place, np.array([(0.5,), (0.25,)], arena.rows.dtype))
     >>> arena.rows_of(place)["score"].tolist(), arena.heads["k"][place].item()
     ([0.5, 0.25], 3)
@@ -43,12 +35,9 @@ class Arena:
         self._opened = 0
         self._free: list[int] = []
 
-    def open(self, **settings: Any) -> int:
-        """A place without rows, and these fields of its head; the others are 0."""
-        return int(self.open_all(1, **settings)[0])
-
     def open_all(self, count: int, /, **settings: Any) -> Longs:
-        """So many places, each with these fields; one may be given as a column.
+        """So many places without rows, each with these fields of its head; one may be given as a
+        column, and the others are 0.
 
         >>> arena = Arena(head=[("k", "i4"), ("seed", "i8")], row=[])
         >>> places = arena.open_all(2, k=3, seed=[7, 8])
@@ -126,8 +115,8 @@ class Arena:
         """The places with a row that has a number in a field, ascending.
 
         >>> arena = Arena(head=[], row=[("publication", "i4")])
-        >>> for some in ([(4,), (9,)], [(7,)], [(9,)]):
-        ...     arena.put(arena.open(), np.array(some, arena.rows.dtype))
+        >>> for place, some in zip(arena.open_all(3), ([(4,), (9,)], [(7,)], [(9,)])):
+        ...     arena.put(place, np.array(some, arena.rows.dtype))
         >>> arena.holders("publication", 9)
         array([0, 2])
         """
@@ -140,15 +129,7 @@ class Arena:
         is_held = found - self.heads["start"][nearest] < self.heads["length"][nearest]
         return np.unique(nearest[is_held])
 
-    def renumber(self, name: str, numbers: Longs) -> None:
-        """Puts numbers[n] for every number n in a field of all rows."""
-        renumber(*self._field(name), numbers)
-
-    def mark(self, name: str, is_held: Bools) -> None:
-        """Notes the numbers in a field of all rows, but for -1."""
-        mark(*self._field(name), is_held)
-
-    def _field(self, name: str) -> tuple[Longs, Longs, Longs]:
+    def field(self, name: str) -> tuple[Longs, Longs, Longs]:
         """A field of all rows, and where those of each place stand."""
         return self.rows[name], self.heads["start"], self.heads["length"]
 
@@ -170,15 +151,15 @@ def sweep(arenas: Iterable[Arena], name: str, count: int) -> Longs:
     """Of so many numbers those that rows hold in a field; there they are then 0, 1, 2, …
 
     >>> arena = Arena(head=[], row=[("publication", "i4")])
-    >>> arena.put(arena.open(), np.array([(4,), (9,)], arena.rows.dtype))
+    >>> arena.put(arena.open_all(1)[0], np.array([(4,), (9,)], arena.rows.dtype))
     >>> sweep([arena], "publication", count=10), arena.rows_of(0)["publication"]
     (array([4, 9]), array([0, 1], dtype=int32))
     """
     holding = [arena for arena in arenas if arena.holds(name)]
     is_held = np.zeros(count, np.bool_)
     for arena in holding:
-        arena.mark(name, is_held)
+        mark(*arena.field(name), is_held)
     numbers = np.cumsum(is_held) - 1
     for arena in holding:
-        arena.renumber(name, numbers)
+        renumber(*arena.field(name), numbers)
     return np.flatnonzero(is_held)

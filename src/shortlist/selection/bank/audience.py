@@ -91,7 +91,10 @@ class AudienceScores:
             case OfSubscription("score"):
                 return self._scores
             case OfSubscription():
-                return self._traits_of(score)
+                values = self._traits.of(score, self._named)
+                if score.name == "profile":
+                    self._lacks |= np.isnan(values)
+                return values
             case Negate(operand):
                 return -self._values(operand)
             case Arithmetic(operator, left, right):
@@ -105,12 +108,6 @@ class AudienceScores:
                 change(FUNCTIONS[function], stack, 0, self._scores.size)
                 return stack.ravel()
         return np.full(self._scores.size, expression(score, self._vocabulary)(self._subject))
-
-    def _traits_of(self, trait: OfSubscription) -> Floats:
-        values = self._traits.of(trait, self._named)
-        if trait.name == "profile":
-            self._lacks |= np.isnan(values)
-        return values
 
     def _combined(self, operation: int, left: Floats, right: Floats) -> Floats:
         stack = np.empty((2, self._scores.size))

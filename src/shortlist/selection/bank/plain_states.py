@@ -8,21 +8,7 @@ from collections import defaultdict
 from collections.abc import Callable, Sequence
 from typing import Any, NamedTuple
 
-from shortlist.model.policy import (
-    Cap,
-    Chain,
-    Digest,
-    Diverse,
-    Everything,
-    Fresh,
-    Novelty,
-    Policy,
-    Quiet,
-    SinglePolicy,
-    TopK,
-    Window,
-    policies_of,
-)
+from shortlist.model.policy import Chain, Everything, Novelty, Policy, SinglePolicy, policies_of
 from shortlist.selection.bank.arena import Arena
 from shortlist.selection.bank.base import Bank
 from shortlist.selection.bank.offers import NEVER
@@ -54,7 +40,7 @@ def plain_state(selecting: BankSelecting, number: int, policy: Policy) -> Any:
 def _state(bank: Bank, place: int, policy: SinglePolicy, world: World) -> Any:
     if isinstance(bank, PlainBank):
         return bank.state(place)
-    return STATES[type(policy)](_Kept(bank.arenas, place, policy, world))
+    return STATES[policy.kind](_Kept(bank.arenas, place, policy, world))
 
 
 class _Kept(NamedTuple):
@@ -127,15 +113,15 @@ def _cap(kept: _Kept) -> list[int]:
     return [end if period is None else period.begin, end, passed]
 
 
-STATES: dict[type[SinglePolicy], Callable[[_Kept], Any]] = {
-    TopK: _valid,
-    Window: _window,
-    Fresh: _window,
-    Diverse: _window,
-    Novelty: lambda kept: novelty_state(*kept),
-    Digest: _waiting,
-    Quiet: _waiting,
-    Cap: _cap,
+STATES: dict[str, Callable[[_Kept], Any]] = {
+    "top-k": _valid,
+    "window": _window,
+    "fresh": _window,
+    "diverse": _window,
+    "novelty": lambda kept: novelty_state(*kept),
+    "digest": _waiting,
+    "quiet": _waiting,
+    "cap": _cap,
 }
 """Of every policy that has a bank of its own."""
 

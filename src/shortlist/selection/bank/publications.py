@@ -60,7 +60,8 @@ class Publications:
     def __init__(self) -> None:
         self._facts: Records = np.zeros(64, FACTS)
         self._rows = Pieces(ROW)
-        self._serials = 0
+        self.serials = 0
+        """How many were ever taken in."""
         self._most = LEAST
         self.generation = 0
         """Another one whenever numbers change, or something is restored."""
@@ -99,9 +100,9 @@ class Publications:
             "time": items.times,
             "expiry": items.numbers("expiry", NEVER),
             "position": items.positions,
-            "serial": np.arange(self._serials, self._serials + len(items)),
+            "serial": np.arange(self.serials, self.serials + len(items)),
         }
-        self._serials += len(items)
+        self.serials += len(items)
         return self._add(items.batch, facts)
 
     def named(self, source: str, name: str) -> list[int]:
@@ -136,7 +137,7 @@ class Publications:
             name: np.asarray(saved.column(name).fill_null(NEVER)) for name in FACTS.names or ()
         }
         self._add(saved, facts)
-        self._serials = following
+        self.serials = following
         self.generation += 1
 
     def _add(self, batch: pa.RecordBatch, facts: dict[str, Any]) -> int:
@@ -156,11 +157,6 @@ class Publications:
         sources, ids = (texts.to_pylist() for texts in self.texts(["source", "id"], numbers))
         for number, source, name in zip(numbers.tolist(), sources, ids, strict=True):
             self._names[source, name].append(number)
-
-    @property
-    def serials(self) -> int:
-        """How many were ever taken in."""
-        return self._serials
 
     @property
     def is_worth_sweeping(self) -> bool:

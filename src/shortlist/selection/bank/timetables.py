@@ -48,9 +48,10 @@ class Timetables:
         calendars = [*self._numbers]
         self._listed += map(self._periods, calendars[len(self._listed) :])
         sizes = [begins.size for begins, _ in self._listed]
+        spans = [each.span if isinstance(each, Cycle) else 0 for each in calendars]
         return Tables(
             of_places=self._of_places["calendar"],
-            spans=np.array([_span(calendar) for calendar in calendars], np.int64),
+            spans=np.array(spans, np.int64),
             firsts=np.cumsum([0, *sizes]),
             begins=np.concatenate([NOTHING, *(begins for begins, _ in self._listed)]),
             ends=np.concatenate([NOTHING, *(ends for _, ends in self._listed)]),
@@ -60,7 +61,3 @@ class Timetables:
         if isinstance(calendar, Cycle):
             return NOTHING, NOTHING
         return periods(calendar, *self._covered)
-
-
-def _span(calendar: Calendar) -> int:
-    return calendar.span if isinstance(calendar, Cycle) else 0

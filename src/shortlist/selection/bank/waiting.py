@@ -9,12 +9,7 @@ from shortlist.model.policy import Digest, Quiet
 from shortlist.scoring.match_sets import MatchSets
 from shortlist.selection.bank.arena import Arena
 from shortlist.selection.bank.base import Bank
-from shortlist.selection.bank.offers import (
-    NEVER,
-    NO_PLACEMENTS,
-    Offers,
-    Placements,
-)
+from shortlist.selection.bank.offers import NEVER, NO_PLACEMENTS, Offers, Placements
 from shortlist.selection.bank.shown import Contents, waiting_rows
 from shortlist.selection.bank.timetables import Timetables
 from shortlist.selection.calendars import calendar_of, period_at
