@@ -41,10 +41,11 @@ from shortlist.model.policy import Window
 from shortlist.model.publication import Publication
 from shortlist.model.registry import Registry
 from shortlist.model.subscription import Subscription
+from shortlist.overlay.broker import Network
 from shortlist.overlay.central import central
 from shortlist.overlay.cover_shares import cover_shares, drawn_intervals
 from shortlist.overlay.placement import CRITERIA, placed
-from shortlist.overlay.simulator import Network, simulate
+from shortlist.overlay.simulator import simulate
 from shortlist.overlay.strategies import STRATEGIES
 from shortlist.overlay.topology import Topology, hierarchy
 from shortlist.sites.identity import identity

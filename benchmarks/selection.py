@@ -15,6 +15,7 @@ picture in a folder.
 import argparse
 from pathlib import Path
 
+import common.checkout  # noqa: F401
 from common.arguments import DATA, filled, names
 from common.audiences import AudienceFigures
 from common.crowd_figures import SETTINGS, CrowdFigures

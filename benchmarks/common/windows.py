@@ -6,8 +6,8 @@ from typing import NamedTuple
 
 import numpy as np
 
+from experiments.top_k_w.grid_cells import cell_scores
 from shortlist.matching.blocks import Block, Bools, Ints, Longs
-from shortlist.measures.grid_cells import cell_scores
 from shortlist.model.durations import Span
 from shortlist.model.policy import Window
 from shortlist.model.subscription import Subscription

@@ -16,9 +16,9 @@ from experiments.novelty.measuring import (
 )
 from experiments.novelty.shortlists import Got, deliver, variants
 from experiments.novelty.streams import Kinds
+from experiments.picture import draw_paper
 from shortlist.experiments.claims import Measures
 from shortlist.experiments.papers import Figure
-from shortlist.experiments.picture import draw_paper
 from shortlist.experiments.run import Run
 
 if TYPE_CHECKING:

@@ -9,9 +9,10 @@ from typing import TYPE_CHECKING, Any
 from experiments.novelty.measuring import DELIVERED, DEVIATION, ENTROPY, MEAN
 from experiments.novelty.shortlists import RATE
 from experiments.novelty.streams import KINDS
+from experiments.picture import draw_paper
 from shortlist.experiments.claims import Measures
 from shortlist.experiments.papers import Figure
-from shortlist.experiments.picture import draw_lines, draw_paper
+from shortlist.experiments.picture import draw_lines
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

@@ -12,9 +12,9 @@ from experiments.novelty.measuring import ENTROPY, measured
 from experiments.novelty.news import News, read_news
 from experiments.novelty.shortlists import EVERYTHING, deliver
 from experiments.novelty.streams import PERIOD
+from experiments.picture import draw_bars
 from shortlist.experiments.claims import Measures
 from shortlist.experiments.papers import Figure
-from shortlist.experiments.picture import draw_bars
 from shortlist.experiments.run import Run
 
 if TYPE_CHECKING:

@@ -15,9 +15,9 @@ from experiments.novelty.histories import POLICIES, histories
 from experiments.novelty.measuring import ENTROPY, measured, part
 from experiments.novelty.shortlists import Got
 from experiments.novelty.streams import KINDS, PERIOD, length
+from experiments.picture import draw_bars, draw_paper
 from shortlist.experiments.claims import Measures
 from shortlist.experiments.papers import Figure
-from shortlist.experiments.picture import draw_bars, draw_paper
 from shortlist.experiments.run import Run
 
 if TYPE_CHECKING:

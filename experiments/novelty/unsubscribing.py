@@ -31,9 +31,9 @@ from experiments.novelty.shortlists import (
 )
 from experiments.novelty.streams import KINDS, SKEW, Kinds, drawn, length, zipf_shares, zipf_stream
 from experiments.novelty.synthetic import VARIANTS
+from experiments.picture import draw_paper
 from shortlist.experiments.claims import Measures
 from shortlist.experiments.papers import Figure
-from shortlist.experiments.picture import draw_paper
 from shortlist.experiments.run import Run
 
 if TYPE_CHECKING:

@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from experiments.picture import draw_bars
 from experiments.preferential.workload import (
     DISTRIBUTIONS,
     STEP,
@@ -27,7 +28,6 @@ from experiments.preferential.workload import (
 )
 from shortlist.experiments.claims import Measures
 from shortlist.experiments.papers import Figure
-from shortlist.experiments.picture import draw_bars
 from shortlist.experiments.run import Run
 from shortlist.intake.files import registry_from_documents
 from shortlist.measures.spread import traffic_saved

@@ -9,7 +9,8 @@ from functools import partial
 from statistics import mean
 from typing import TYPE_CHECKING, Any
 
-from shortlist.experiments.picture import draw_lines, draw_paper
+from experiments.picture import draw_paper
+from shortlist.experiments.picture import draw_lines
 
 from .shares import ANCESTOR, DRAWS, PERCENTS, REGULAR, k_of, percents
 

@@ -5,7 +5,8 @@ from __future__ import annotations
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
-from shortlist.experiments.picture import draw_lines, draw_paper
+from experiments.picture import draw_paper
+from shortlist.experiments.picture import draw_lines
 
 from .shares import ANCESTOR, PERCENTS, REGULAR, k_of, percents
 

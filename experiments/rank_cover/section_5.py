@@ -10,8 +10,8 @@ from __future__ import annotations
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
+from experiments.picture import draw_bars, draw_paper
 from experiments.rank_cover.network import interval_network
-from shortlist.experiments.picture import draw_bars, draw_paper
 from shortlist.model.delivery import Delivery
 from shortlist.model.publication import Publication
 from shortlist.overlay.central import central

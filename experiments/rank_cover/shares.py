@@ -6,7 +6,8 @@ from functools import partial
 from statistics import mean
 from typing import TYPE_CHECKING, Any
 
-from shortlist.experiments.picture import draw_lines, draw_paper
+from experiments.picture import draw_paper
+from shortlist.experiments.picture import draw_lines
 from shortlist.overlay.cover_shares import cover_shares, drawn_intervals
 
 if TYPE_CHECKING:

@@ -10,8 +10,9 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from experiments.picture import draw_paper
 from experiments.top_k_w.window_watch import WindowStates
-from shortlist.experiments.picture import draw_lines, draw_paper
+from shortlist.experiments.picture import draw_lines
 
 from .watching import watch
 from .workloads import (

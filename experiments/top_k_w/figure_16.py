@@ -11,7 +11,8 @@ from typing import TYPE_CHECKING, Any
 
 import pyarrow.compute as pc
 
-from shortlist.experiments.picture import draw_lines, draw_paper
+from experiments.picture import draw_paper
+from shortlist.experiments.picture import draw_lines
 
 from .workloads import (
     MINUTES,

@@ -14,7 +14,8 @@ from typing import TYPE_CHECKING, Any
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from shortlist.experiments.picture import draw_lines, draw_paper
+from experiments.picture import draw_paper
+from shortlist.experiments.picture import draw_lines
 
 from .workloads import (
     DATA,

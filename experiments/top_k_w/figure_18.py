@@ -18,10 +18,11 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from experiments.picture import draw_paper
+from experiments.top_k_w.grid_cells import cell_scores
 from experiments.top_k_w.window_watch import WindowStates
-from shortlist.experiments.picture import draw_lines, draw_paper
+from shortlist.experiments.picture import draw_lines
 from shortlist.matching.blocks import Floats
-from shortlist.measures.grid_cells import cell_scores
 
 from .watching import watch
 from .workloads import (

@@ -12,8 +12,8 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from experiments.picture import draw_bars, draw_paper
 from experiments.top_k_w.window_watch import WindowStates
-from shortlist.experiments.picture import draw_bars, draw_paper
 
 from .watching import watch
 from .workloads import (

@@ -9,13 +9,14 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+from experiments.picture import draw_bars, draw_paper
 from experiments.top_k_w.message_model import Setting
-from shortlist.experiments.picture import draw_bars, draw_paper
 from shortlist.intake.files import registry_from_documents
 from shortlist.model.publication import Publication
 from shortlist.model.registry import Registry
+from shortlist.overlay.broker import Network
 from shortlist.overlay.central import central
-from shortlist.overlay.simulator import Network, simulate
+from shortlist.overlay.simulator import simulate
 from shortlist.overlay.strategies import STRATEGIES
 from shortlist.overlay.topology import Topology, hierarchy
 

@@ -15,9 +15,10 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from experiments.picture import draw_paper
 from experiments.uncertainties.matching import grown, pairs
 from experiments.uncertainties.workload import Workload
-from shortlist.experiments.picture import draw_lines, draw_paper
+from shortlist.experiments.picture import draw_lines
 from shortlist.experiments.run import Run
 from shortlist.matching.index.matches import Matches
 from shortlist.model.settings import Bits, Limits

@@ -105,7 +105,8 @@ def test_another_seed_gives_other_numbers(tmp_path: Path) -> None:
 
 def test_a_figure_without_its_data_is_skipped(tmp_path: Path) -> None:
     experiments = Experiments(EXPERIMENTS)
-    run = Reproduction(experiments, InProcess(), Steps(Console(), True), tmp_path, quick=True)
+    asked = Run(InProcess(), Steps(Console(), True), tmp_path, quick=True)
+    run = Reproduction(experiments, asked)
     for name in sorted(NEWS):
         (outcome,) = run.run("novelty", name)
         assert outcome.skipped is not None

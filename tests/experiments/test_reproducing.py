@@ -3,12 +3,14 @@
 import json
 from pathlib import Path
 from textwrap import dedent
+from typing import Any
 
 import pytest
 from rich.console import Console
 
 from shortlist.experiments.papers import Experiments, UnknownExperiment
 from shortlist.experiments.reproducing import Reproduction, gallery, stored
+from shortlist.experiments.run import Run
 from shortlist.jobs.process import InProcess
 from shortlist.progress import Steps
 
@@ -68,9 +70,10 @@ def experiments(tmp_path: Path) -> Experiments:
     return Experiments(paper.parent)
 
 
-def reproduction(experiments: Experiments, **options: object) -> Reproduction:
+def reproduction(experiments: Experiments, again: bool = False, **options: Any) -> Reproduction:
     out = experiments.folder.parent / "out"
-    return Reproduction(experiments, InProcess(), Steps(Console(), True), out, **options)  # type: ignore[arg-type]
+    asked = Run(InProcess(), Steps(Console(), True), out, **options)
+    return Reproduction(experiments, asked, again)
 
 
 def computed(experiments: Experiments) -> int:

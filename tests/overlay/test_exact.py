@@ -2,9 +2,9 @@
 
 import pytest
 
-from shortlist.overlay.broker import StrategySettings
+from shortlist.overlay.broker import Network
 from shortlist.overlay.central import central
-from shortlist.overlay.simulator import Network, simulate
+from shortlist.overlay.simulator import simulate
 from shortlist.overlay.strategies import STRATEGIES
 from tests.overlay.drawn_networks import spread_out, story, topology
 from tests.strategies import seeded
@@ -24,7 +24,7 @@ def check(seed: int, name: str, kind: str, delay: int = 0) -> None:
         delay=delay,
         seed=seed,
         cell=pick([None, None, 1.0, 0.25]),
-        routing=StrategySettings(merges=pick([False, True])),
+        merges=pick([False, True]),
     )
     report = simulate(brokers, registry, items, strategy, network)
     expected = central(registry, items, strategy)

@@ -11,9 +11,9 @@ from shortlist.model.command import Open, Subscribe
 from shortlist.model.policy import Everything
 from shortlist.model.shortlist import Shortlist
 from shortlist.model.subscription import Subscription
-from shortlist.overlay.broker import StrategySettings
+from shortlist.overlay.broker import Network
 from shortlist.overlay.central import central
-from shortlist.overlay.simulator import Network, simulate
+from shortlist.overlay.simulator import simulate
 from shortlist.overlay.strategies import STRATEGIES
 from shortlist.overlay.topology import random_graph
 from tests.overlay.drawn_networks import story, topology
@@ -24,7 +24,7 @@ GOSSIPS = ["basic-gossip", "informed-gossip"]
 
 
 def network(rounds: int = 2, fan_out: int = 1, seed: int = 0) -> Network:
-    return Network(routing=StrategySettings(rounds=rounds, fan_out=fan_out, seed=seed))
+    return Network(rounds=rounds, fan_out=fan_out, seed=seed)
 
 
 def receiving_all(item: Any) -> Any:

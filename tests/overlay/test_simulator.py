@@ -5,10 +5,10 @@ import pytest
 from experiments.top_k_w.message_model import Setting
 from shortlist.model.command import Define, Retract
 from shortlist.model.publication import Publication
-from shortlist.overlay.broker import StrategySettings
+from shortlist.overlay.broker import Network
 from shortlist.overlay.central import NotRoutable, central
 from shortlist.overlay.drawing import drawn
-from shortlist.overlay.simulator import Network, simulate
+from shortlist.overlay.simulator import simulate
 from shortlist.overlay.strategies import STRATEGIES
 from shortlist.overlay.topology import Topology, hierarchy, star
 from tests.overlay.small_worlds import publication, registry
@@ -67,7 +67,7 @@ def test_merging_takes_fewer_proxies():
     news = [publication(f"n{n}", n, n, x=n) for n in range(9)]
     counts = {}
     for merges in (False, True):
-        options = Network(routing=StrategySettings(merges=merges))
+        options = Network(merges=merges)
         report = simulate(network, registry(*parts), news, STRATEGIES["covering"], options)
         expected = central(registry(*parts), news, STRATEGIES["covering"])
         assert report.deliveries == expected.deliveries

@@ -10,9 +10,10 @@ from shortlist.model.policy import Everything
 from shortlist.model.registry import Registry
 from shortlist.model.shortlist import Shortlist
 from shortlist.model.subscription import Subscription
+from shortlist.overlay.broker import Network
 from shortlist.overlay.central import NotRoutable, central
 from shortlist.overlay.report import Report
-from shortlist.overlay.simulator import Network, simulate
+from shortlist.overlay.simulator import simulate
 from shortlist.overlay.strategies import STRATEGIES
 from shortlist.overlay.topology import Topology, star
 from tests.overlay.drawn_networks import NOVEL, split, spread_out, story

@@ -4,9 +4,10 @@ import pytest
 
 from shortlist.model.command import Subscribe
 from shortlist.model.subscription import Subscription
+from shortlist.overlay.broker import Network
 from shortlist.overlay.central import central
 from shortlist.overlay.report import Report
-from shortlist.overlay.simulator import Network, simulate
+from shortlist.overlay.simulator import simulate
 from shortlist.overlay.strategies import STRATEGIES
 from shortlist.overlay.topology import Topology
 from tests.overlay.small_worlds import publication, registry

@@ -82,25 +82,25 @@ def simulate_command(
     """Let brokers route a finite input, and count their messages."""
     from shortlist.engine.replay import read_items
     from shortlist.intake.files import read_registry
-    from shortlist.overlay.broker import StrategySettings
+    from shortlist.overlay.broker import Network
     from shortlist.overlay.central import central
     from shortlist.overlay.drawing import drawn
     from shortlist.overlay.messages import KINDS
     from shortlist.overlay.placement import CRITERIA, placed
-    from shortlist.overlay.simulator import Network, simulate
+    from shortlist.overlay.simulator import simulate
     from shortlist.overlay.topology_files import read_topology
 
     settings = Settings(limits=options.limits_of(limit))
-    routing = StrategySettings(
-        merges=merge, rounds=rounds, fan_out=fan_out, seed=seed, axes=grid_axes(grid)
-    )
     network = Network(
         delay=options.duration_of("--delay", delay),
         loss=loss,
         cell=cell,
         seed=seed,
         exchange=exchange,
-        routing=routing,
+        merges=merge,
+        rounds=rounds,
+        fan_out=fan_out,
+        axes=grid_axes(grid),
         settings=settings,
     )
     with errors():

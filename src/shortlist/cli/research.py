@@ -159,6 +159,7 @@ def reproduce(
     """
     from shortlist.experiments.papers import Experiments
     from shortlist.experiments.reproducing import Reproduction, gallery, stored
+    from shortlist.experiments.run import Run
 
     save = save or as_stored
     if save and quick:
@@ -167,7 +168,8 @@ def reproduce(
         known = Experiments(experiments)
         ground = options.ground_of(on)
         steps = Steps(notes, quiet=as_json)
-        reproduction = Reproduction(known, ground, steps, out, quick, seed, data, again)
+        run = Run(ground, steps, out, quick, seed, data)
+        reproduction = Reproduction(known, run, again)
         there = stored(known)
         chosen = known.chosen(paper, figure)
         before = (there[each] for each in chosen if each in there)

@@ -100,8 +100,7 @@ class Comparison:
     def _counted(self, shortlist: str, buckets: Buckets, deliveries: pa.Table) -> Iterator[Bucket]:
         """Which subscription each delivery of a shortlist is counted at, in order."""
         its = deliveries.filter(pc.equal(deliveries["shortlist"], shortlist))
-        columns = (its[name].to_pylist() for name in ("source", "publication", "subscription"))
-        for source, publication, named in zip(*columns, strict=True):
+        for source, publication, named in _rows(its, "subscription"):
             if shortlist in self._nested:
                 matching = self._matching[source, publication] & self._members[shortlist]
                 yield buckets.of(matching, named)
@@ -111,9 +110,8 @@ class Comparison:
     def _quality(self, deliveries: pa.Table) -> float | None:
         if self.quality is None:
             return None
-        columns = (deliveries[name].to_pylist() for name in ("source", "publication"))
         known = self._qualities
-        return _mean(known.get(published) for published in zip(*columns, strict=True))
+        return _mean(known.get(row[:2]) for row in _rows(deliveries, "score"))
 
     @cached_property
     def _members(self) -> Mapping[str, set[str]]:

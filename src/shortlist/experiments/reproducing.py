@@ -4,7 +4,7 @@ and on the page of all."""
 import json
 import time
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cache
 from hashlib import sha256
 from pathlib import Path
@@ -15,9 +15,7 @@ from shortlist.experiments.claims import Claim, Measures, Verdict, shown
 from shortlist.experiments.papers import Experiments, Figure
 from shortlist.experiments.picture import canvas
 from shortlist.experiments.run import DataMissing, Run
-from shortlist.jobs.job import Ground
 from shortlist.jobs.sinks import replacing
-from shortlist.progress import Steps
 
 PICTURES = (".png", ".svg")
 MOST_NUMBERS = 8
@@ -77,12 +75,8 @@ class Reproduction:
     """Experiments at one size; where each stands that is done."""
 
     experiments: Experiments
-    ground: Ground
-    steps: Steps
-    out: Path
-    quick: bool = False
-    seed: int = 0
-    data_folder: Path | None = None
+    asked: Run
+    """The size and the place of all of them."""
     again: bool = False
 
     def run(self, paper: str | None = None, figure: str | None = None) -> Iterator[Outcome]:
@@ -93,8 +87,8 @@ class Reproduction:
     def _outcome(self, paper: str, name: str) -> Outcome:
         figure = self.experiments.figure(paper, name)
         started = time.monotonic()
-        folder = self.out / paper / name / self._version(paper)
-        run = Run(self.ground, self.steps, folder, self.quick, self.seed, self.data_folder)
+        folder = self.asked.kept / paper / name / self._version(paper)
+        run = replace(self.asked, kept=folder)
         whole = folder / "whole.json"
         skipped = None
         measures: Measures = {}
@@ -112,7 +106,7 @@ class Reproduction:
         except DataMissing as missing:
             skipped = str(missing)
         seconds = time.monotonic() - started
-        return Outcome(paper, name, figure, measures, self.quick, self.seed, seconds, skipped)
+        return Outcome(paper, name, figure, measures, run.quick, run.seed, seconds, skipped)
 
     def save(self, outcome: Outcome, folder: Path) -> None:
         """The result and its pictures."""
@@ -125,11 +119,11 @@ class Reproduction:
 
     def _version(self, paper: str) -> str:
         """Names all that decides what is found."""
-        size = "quick" if self.quick else "full"
+        size = self.asked.pick("full", "quick")
         sources = sha256(_system().encode())
         for file in self.experiments.sources(paper):
             sources.update(file.read_bytes())
-        return f"{size}-{self.seed}-{sources.hexdigest()[:12]}"
+        return f"{size}-{self.asked.seed}-{sources.hexdigest()[:12]}"
 
 
 @cache

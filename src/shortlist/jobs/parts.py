@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import shutil
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
@@ -14,7 +13,7 @@ import pyarrow as pa
 
 from shortlist.engine.deliveries import DELIVERIES, file_text, put_in_order
 from shortlist.jobs.shares import Place, Selected, Wave, mapped, places_of
-from shortlist.jobs.sinks import DeliveryFile, end_folder, replacing
+from shortlist.jobs.sinks import DeliveryFile, end_folder, join_files, replacing
 from shortlist.matching.arrays import Bools
 
 if TYPE_CHECKING:
@@ -65,7 +64,7 @@ def put_parts(
         if is_table:
             end_folder(folder, with_data)
         else:
-            _join([Path(each.out) for each in works], whole)
+            join_files([Path(each.out) for each in works], whole)
 
 
 def cuts(pieces: Iterable[Wave], parts: int) -> list[Place]:
@@ -109,14 +108,3 @@ def _is_behind(deliveries: pa.RecordBatch, place: Place) -> Bools:
     times, positions = places_of(deliveries)
     found: Bools = (times > place.time) | ((times == place.time) & (positions > place.position))
     return found
-
-
-def _join(files: Sequence[Path], whole: Path) -> None:
-    """One file of all, the first of which becomes it."""
-    if files:
-        files[0].replace(whole)
-    with whole.open("ab") as target:
-        for file in files[1:]:
-            with file.open("rb") as content:
-                shutil.copyfileobj(content, target, 1 << 20)
-            file.unlink()

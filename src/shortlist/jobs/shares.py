@@ -111,19 +111,14 @@ def nominate(work: BatchWork) -> str:
     return written(work.folder, Nominate(share=work.share)(mapped(work.items)), NOMINATIONS)
 
 
-def select(work: BatchWork) -> Selected:
-    """SELECT."""
-    return selected(work, mapped(work.items))
-
-
-def selected(work: BatchWork, arriving: Iterable[pa.RecordBatch]) -> Selected:
-    """SELECT from publications that come in order."""
+def select(work: BatchWork, arriving: Iterable[pa.RecordBatch] | None = None) -> Selected:
+    """SELECT, from what lies in a file or from publications that come in order."""
     stage = Select(share=work.share, with_data=work.with_data, told=Progress(work.progress).add)
     pieces: list[Wave] = []
     counts: dict[str, Any] = {}
 
     def deliveries() -> Iterator[pa.RecordBatch]:
-        for batch in stage(arriving):
+        for batch in stage(mapped(work.items) if arriving is None else arriving):
             (note,) = batch.column("note")[-1:].to_pylist()
             if note is not None:
                 counts.update(json.loads(note)["counts"])

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import shutil
 import tempfile
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -106,3 +106,14 @@ def end_folder(folder: Path, with_data: bool) -> None:
         empty = file_schema(with_data).empty_table()
         pq.write_table(empty, folder / FIRST_PART, store_schema=False)
     (folder / "_SUCCESS").touch()
+
+
+def join_files(files: Sequence[Path], whole: Path) -> None:
+    """One file of all, the first of which becomes it."""
+    if files:
+        files[0].replace(whole)
+    with whole.open("ab") as target:
+        for file in files[1:]:
+            with file.open("rb") as content:
+                shutil.copyfileobj(content, target, 1 << 20)
+            file.unlink()

@@ -5,10 +5,9 @@ from __future__ import annotations
 
 import json
 import tempfile
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -86,10 +85,6 @@ class Walk:
         how = {"with_data": self.with_data, "progress": progress}
         return self._by_shards(select, self._items, **how)
 
-    def write(self, selected: Sequence[Selected], out: Path) -> None:
-        """Writes deliveries, in order."""
-        put_parts(self.run, selected, out, self.with_data, self.shards)
-
     def counts(self, selected: Sequence[Selected]) -> dict[str, Any]:
         """Publications and matches, and deliveries by cause."""
         counts = total_counts(each.counts for each in selected)
@@ -98,7 +93,8 @@ class Walk:
     def explanations(self) -> list[str]:
         """Why each match was delivered or not, as JSON, in order."""
         files = self._by_shards(explain, self._items)
-        notes = (note for file in files for note in _values(file, "note"))
+        batches = (batch for file in files for batch in mapped(file))
+        notes = (note for batch in batches for note in batch.column("note").to_pylist())
         return sorted(json.loads(note)["explanation"] for note in notes)
 
     def _by_shards(self, task: Callable[[BatchWork], D], items: str, **how: Any) -> list[D]:
@@ -171,11 +167,6 @@ def _by_position(some: Sequence[Items]) -> Items:
     return items if (np.diff(in_order) > 0).all() else items.taken(in_order)
 
 
-def _values(file: str, column: str) -> Iterator[Any]:
-    for batch in mapped(file):
-        yield from batch.column(column).to_pylist()
-
-
 def run_job(job: Job, run: Run, shards: int) -> tuple[Counts, int]:
     """Reads, selects and writes; the counts, and how many rejects there are."""
     outputs, steps = job.outputs, job.steps
@@ -198,7 +189,7 @@ def run_job(job: Job, run: Run, shards: int) -> tuple[Counts, int]:
         with steps.counted("Matching and selecting", passes) as progress:
             selected = walk.select(progress)
         with steps.step("Writing"):
-            walk.write(selected, outputs.deliveries)
+            put_parts(run, selected, outputs.deliveries, job.with_data, walk.shards)
             refusals = walk.admitted.refusals
             rejects = (_reject(refusal, source) for refusal in refusals)
             write_lines(reject_lines(rejects, source.places), outputs.rejects)

@@ -35,15 +35,9 @@ class Buckets:
     [1, 2, 0]
     """
 
-    def __init__(
-        self,
-        subscriptions: Iterable[Subscription],
-        vocabulary: Vocabulary,
-        limits: Limits | None = None,
-    ) -> None:
-        limits = limits or Limits()
+    def __init__(self, subscriptions: Iterable[Subscription], vocabulary: Vocabulary) -> None:
         wheres = {
-            subscription.id: parse_any_where(subscription.where, vocabulary, limits)
+            subscription.id: parse_any_where(subscription.where, vocabulary, Limits())
             for subscription in subscriptions
         }
         self._subscriptions = sorted(wheres)

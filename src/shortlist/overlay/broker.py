@@ -13,18 +13,11 @@ from typing import TYPE_CHECKING, NamedTuple
 import numpy as np
 
 from shortlist.intake.roster import Roster, registry_commands
-from shortlist.model.command import (
-    Advertise,
-    Close,
-    Command,
-    Open,
-    Subscribe,
-    Unadvertise,
-)
+from shortlist.model.command import Advertise, Close, Command, Open, Subscribe, Unadvertise
 from shortlist.model.delivery import Delivery
 from shortlist.model.items import Items
 from shortlist.model.registry import Registry
-from shortlist.model.settings import Limits
+from shortlist.model.settings import Limits, Settings
 from shortlist.model.times import END_OF_TIME
 from shortlist.overlay.local import Local
 from shortlist.overlay.messages import (
@@ -58,35 +51,45 @@ class Place(NamedTuple):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class StrategySettings:
-    """What some strategies have to be told."""
+class Network:
+    """How links are, and what brokers agree upon."""
 
+    delay: int = 0
+    """The most that a message takes over one link, in microseconds; each link has its own."""
+    loss: float = 0.0
+    """The share of messages that links lose."""
+    cell: float | None = None
+    """Thresholds are told when they come into another cell of this width; None: whenever they
+    change."""
+    seed: int = 0
+    exchange: int | None = None
+    """After how many matches a holder tells its counts for a split shortlist, and decides by itself
+    in between; None: homes hear of every match, and decide."""
     merges: bool = False
     """Whether covering merges proxies that overlap."""
     rounds: int = 4
     fan_out: int = 2
-    seed: int = 0
+    """How often a gossip is passed on, and to how many."""
     axes: "tuple[GridAxis, ...]" = ()
+    """Of the cells of a rendezvous."""
+    settings: Settings = field(default_factory=Settings)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Options:
-    """What brokers of one network agree upon."""
+    """What brokers of one network are told."""
 
-    limits: Limits = field(default_factory=Limits)
-    routing: StrategySettings = field(default_factory=StrategySettings)
+    network: Network = field(default_factory=Network)
     brokers: tuple[str, ...] = ()
     """All of them."""
-    cell: float | None = None
-    """Thresholds are told when they come into another cell of this width; None: whenever they
-    change."""
     slack: int = 0
     """How long after an instant its messages may come, in microseconds."""
     withholds: bool = True
     """Whether any window is told by its threshold."""
-    exchange: int | None = None
-    """After how many matches a holder tells its counts for a split shortlist, and decides by itself
-    in between; None: homes hear of every match, and decide."""
+
+    @property
+    def limits(self) -> Limits:
+        return self.network.settings.limits
 
 
 class _Kept(NamedTuple):
@@ -128,7 +131,7 @@ class Broker(ABC):
         self._registry = registry
         self._local = Local(registry, options.limits, may_come_late=options.withholds)
         self._roster = Roster(registry.vocabulary, options.limits)
-        self.split = SplitShortlists(place.name, place.next_hops, options.exchange)
+        self.split = SplitShortlists(place.name, place.next_hops, options.network.exchange)
         """What is done here for shortlists whose subscriptions live at several brokers."""
         self._table = ProxyTable(registry.vocabulary, options.limits)
         self._kept: list[_Kept] = []
@@ -362,7 +365,7 @@ class Broker(ABC):
             if home in self._changing or not has_threshold(shortlist):
                 continue
             exact, until = self._local.floor(home, self._now)
-            threshold = in_cell(exact, self._options.cell)
+            threshold = in_cell(exact, self._options.network.cell)
             if until is not None and not isinf(threshold):
                 self.next_tick = until if self.next_tick is None else min(until, self.next_tick)
             if threshold != self._thresholds.get(home, -inf):

@@ -36,7 +36,7 @@ class Covering(Broker):
         make_rule: MakeRule | None = None,
     ) -> None:
         super().__init__(place, registry, options)
-        make_rule = make_rule or partial(Uncovered, merges=options.routing.merges)
+        make_rule = make_rule or partial(Uncovered, merges=options.network.merges)
         self._rule = make_rule(Judge(registry.vocabulary, options.limits))
         self._told: dict[str, dict[str, Proxy]] = {name: {} for name in place.neighbours}
         self._advertised: dict[str, tuple[str | None, Advertisement]] = {}

@@ -64,7 +64,11 @@ def layout(topology: Topology, radius: float, middle: float) -> Places:
     centre = min(topology.brokers, key=lambda name: max(tree.depths(name).values()))
     depths = tree.depths(centre)
     leads_to: dict[str, list[str]] = {name: [] for name in topology.brokers}
-    leaves = [name for name in _walk(tree, centre) if _is_leaf(tree, name, centre)]
+    leaves = [
+        name
+        for name in _walk(tree, centre)
+        if len(tree.neighbours[name]) < (1 if name == centre else 2)
+    ]
     for leaf in leaves:
         for name in tree.path(centre, leaf):
             leads_to[name].append(leaf)
@@ -84,11 +88,6 @@ def _walk(tree: Topology, name: str, above: str | None = None) -> Iterator[str]:
     for other in tree.neighbours[name]:
         if other != above:
             yield from _walk(tree, other, name)
-
-
-def _is_leaf(tree: Topology, name: str, centre: str) -> bool:
-    links = len(tree.neighbours[name])
-    return links == 0 or (links == 1 and name != centre)
 
 
 def _direct(places: Places, report: Report) -> Iterator[str]:

@@ -24,7 +24,7 @@ class Gossip(Broker):
     ) -> None:
         super().__init__(place, registry, options)
         self._is_informed = is_informed
-        self._routing = options.routing
+        self._network = options.network
 
     def _announce(self, news: Proxies) -> list[Send]:
         if not self._is_informed:
@@ -37,7 +37,7 @@ class Gossip(Broker):
     def _route(self, sender: str | None, message: Publications, hop: int) -> list[Send]:
         self._local.take(message.items)
         if sender is None:
-            message = replace(message, rounds=self._routing.rounds)
+            message = replace(message, rounds=self._network.rounds)
         known = () if sender is None else (sender,)
         sends = self._pass_on(message, known, hop)
         has = {(send.to, position) for send in sends for position in _positions(send)}
@@ -72,9 +72,9 @@ class Gossip(Broker):
 
     def _picked(self, position: int, known: Collection[str]) -> list[str]:
         others = [name for name in self._place.neighbours if name not in known]
-        digest = hashlib.sha256(f"{self._routing.seed} {self.name} {position}".encode()).digest()
+        digest = hashlib.sha256(f"{self._network.seed} {self.name} {position}".encode()).digest()
         chance = Random(int.from_bytes(digest[:8]))
-        return chance.sample(others, min(self._routing.fan_out, len(others)))
+        return chance.sample(others, min(self._network.fan_out, len(others)))
 
 
 def _positions(send: Send) -> list[int]:

@@ -9,14 +9,7 @@ from shortlist.engine.matching import Matching
 from shortlist.matching.arrays import with_length
 from shortlist.matching.blocks import Block, Bools, Floats, Ints
 from shortlist.model.advertisement import Advertisement
-from shortlist.model.command import (
-    Advertise,
-    Close,
-    Open,
-    Subscribe,
-    Unadvertise,
-    Unsubscribe,
-)
+from shortlist.model.command import Advertise, Close, Open, Subscribe, Unadvertise, Unsubscribe
 from shortlist.model.items import Items
 from shortlist.model.settings import Limits
 from shortlist.model.vocabulary import Vocabulary

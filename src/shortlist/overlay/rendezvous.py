@@ -92,7 +92,7 @@ class Rendezvous(Broker):
 
     def __init__(self, place: Place, registry: Registry, options: Options) -> None:
         super().__init__(place, registry, options)
-        self._axes, brokers = options.routing.axes, options.brokers
+        self._axes, brokers = options.network.axes, options.brokers
         cells = product(*(axis.cells for axis in self._axes))
         self._brokers = {cell: brokers[n % len(brokers)] for n, cell in enumerate(cells)}
         """By cell of the attribute space; they are dealt out in turn."""

@@ -5,7 +5,7 @@ Deterministic: the same input and seed lead to the same messages in the same ord
 
 import heapq
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import replace
 from itertools import count, pairwise
 from random import Random
 
@@ -20,9 +20,8 @@ from shortlist.model.command import Command, Item
 from shortlist.model.items import Items, Wanted
 from shortlist.model.problem import Reject
 from shortlist.model.registry import Registry
-from shortlist.model.settings import Settings
 from shortlist.model.times import END_OF_TIME
-from shortlist.overlay.broker import Broker, Options, Place, StrategySettings
+from shortlist.overlay.broker import Broker, Network, Options, Place
 from shortlist.overlay.central import admitting, check_taken, ever, split_shortlists
 from shortlist.overlay.homes import Homes, Told
 from shortlist.overlay.messages import Send, has_threshold
@@ -33,24 +32,6 @@ from shortlist.overlay.topology import Topology
 MESSAGE, FLUSH, TICK, ITEM, SETTLE = range(5)
 """What happens at one instant, in this order; messages come before whatever waits."""
 BEFORE_ALL = -(2**62)
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Network:
-    """How links are, and what brokers agree upon."""
-
-    delay: int = 0
-    """The most that a message takes over one link, in microseconds; each link has its own."""
-    loss: float = 0.0
-    """The share of messages that links lose."""
-    cell: float | None = None
-    """The width of the cells that thresholds are told by; None tells them exactly."""
-    seed: int = 0
-    exchange: int | None = None
-    """After how many matches holders of split shortlists exchange their counts; None: homes hear of
-    every match."""
-    routing: StrategySettings = field(default_factory=StrategySettings)
-    settings: Settings = field(default_factory=Settings)
 
 
 def simulate(
@@ -219,17 +200,13 @@ class _Simulation:
 
     def _made(self, registry: Registry, withholds: bool) -> dict[str, Broker]:
         network = self._network
-        routing = network.routing
-        if not routing.axes:
-            routing = replace(routing, axes=likely_axes(registry))
+        if not network.axes:
+            network = replace(network, axes=likely_axes(registry))
         options = Options(
-            limits=network.settings.limits,
-            routing=routing,
+            network=network,
             brokers=self._topology.brokers,
-            cell=network.cell,
             slack=self._patience,
             withholds=withholds,
-            exchange=network.exchange,
         )
         return {
             name: self._strategy.make(

@@ -8,14 +8,7 @@ from shortlist.intake.json_text import NotJson, parse_text
 from shortlist.intake.yaml_text import NotYaml, parse_yaml
 from shortlist.model.problem import ShortlistError
 from shortlist.model.wording import shown
-from shortlist.overlay.topology import (
-    Topology,
-    chain,
-    hierarchy,
-    random_graph,
-    random_tree,
-    star,
-)
+from shortlist.overlay.topology import Topology, chain, hierarchy, random_graph, random_tree, star
 
 SHAPES: dict[str, Callable[..., Topology]] = {
     "chain": chain,

@@ -20,14 +20,7 @@ from shortlist.model.vocabulary import Vocabulary
 from shortlist.scoring.kernels.cosines import Posted
 from shortlist.scoring.kernels.layout import Kind, Operation, Stored
 from shortlist.scoring.numbers import Numbering, Spans
-from shortlist.scoring.templates import (
-    Instruction,
-    Parameter,
-    ScoreRows,
-    Template,
-    Term,
-    templated,
-)
+from shortlist.scoring.templates import Instruction, Parameter, ScoreRows, Template, Term, templated
 
 Arrays = TypeVar("Arrays", Stored, Posted)
 BY_NUMBER = ("templates", "starts", "least")

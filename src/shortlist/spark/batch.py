@@ -13,6 +13,7 @@ import numpy as np
 import pyarrow as pa
 from pyspark.sql import DataFrame
 from pyspark.sql import functions as F  # noqa: N812
+from pyspark.sql.pandas.types import from_arrow_schema
 
 from shortlist.engine.admission import Admission
 from shortlist.engine.admitted import Admitted
@@ -38,7 +39,7 @@ from shortlist.engine.stages import (
 from shortlist.intake.lines import VERBS
 from shortlist.intake.tables import POSITION
 from shortlist.jobs.job import Counts
-from shortlist.jobs.shares import BatchWork, Progress, Selected, selected, shares_of
+from shortlist.jobs.shares import BatchWork, Progress, Selected, select, shares_of
 from shortlist.jobs.walk import shards_of
 from shortlist.live.registry_folder import CompiledRegistry, admission_of
 from shortlist.model.items import COMMAND, PUBLICATION, REJECT, Items, Wanted
@@ -46,7 +47,7 @@ from shortlist.model.registry import Registry
 from shortlist.model.settings import Settings
 from shortlist.spark.sinks import lines_of_rows
 from shortlist.spark.sources import Lines
-from shortlist.spark.tasks import keep_apart, pinned, spark_schema
+from shortlist.spark.tasks import keep_apart, pinned
 
 BUCKET_BITS = 16
 """The largest earlier time is worked out in buckets of 2^16 positions."""
@@ -127,7 +128,7 @@ class Batch:
         """Lets each busy shard write what it delivers to a file of a folder that all tasks see."""
         how = partial(BatchWork, folder=folder, with_data=self.with_data, progress=self.progress)
         found = self._by_shards(
-            self._arriving, lambda share: _SelectInto(how(share=share)), SELECTED
+            self._arriving, lambda share: partial(_select_into, how(share=share)), SELECTED
         )
         return [pickle.loads(row.selected) for row in found.collect()]
 
@@ -180,7 +181,7 @@ class Batch:
             task: Any = ReadTable(vocabulary=vocabulary, limits=limits, wanted=wanted)
         else:
             task = Read(vocabulary=vocabulary, limits=limits, wanted=wanted, commands=self.commands)
-        return frame.mapInArrow(task, spark_schema(wanted.schema))
+        return frame.mapInArrow(task, from_arrow_schema(wanted.schema))
 
     def _without_late(self, items: DataFrame) -> DataFrame:
         """Items in which what is late is a reject."""
@@ -196,7 +197,7 @@ class Batch:
             bucketed.repartition(self._cores, "bucket")
             .sortWithinPartitions("position")
             .drop("bucket")
-            .mapInArrow(task, spark_schema(self._wanted.schema))
+            .mapInArrow(task, from_arrow_schema(self._wanted.schema))
         )
 
     @cached_property
@@ -234,7 +235,7 @@ class Batch:
             self._items.where(f"kind = {PUBLICATION}")
             .repartition(self._cores, "source", "id")
             .sortWithinPartitions("time", "position")
-            .mapInArrow(task, spark_schema(admitted_schema(self._wanted)))
+            .mapInArrow(task, from_arrow_schema(admitted_schema(self._wanted)))
         )
         return self._shared(found)
 
@@ -261,9 +262,9 @@ class Batch:
         for shard, share in self._busy_shares:
             ordered = arriving.repartition(1).sortWithinPartitions("time", "position")
             with pinned(self._spark.sparkContext, shard):
-                parts.append(ordered.mapInArrow(task(share), spark_schema(schema)))
+                parts.append(ordered.mapInArrow(task(share), from_arrow_schema(schema)))
         if not parts:
-            return self._spark.createDataFrame([], spark_schema(schema))
+            return self._spark.createDataFrame([], from_arrow_schema(schema))
         return reduce(lambda frame, more: frame.union(more), parts)
 
     def _complete(self, published: DataFrame) -> DataFrame:
@@ -288,7 +289,7 @@ class Batch:
         """NOMINATE and CHOOSE: the k best shortlists of all shards."""
         nominated = self._by_shards(limited, lambda share: Nominate(share=share), NOMINATIONS)
         together = nominated.repartition(self.shards, "position").sortWithinPartitions("position")
-        return together.mapInArrow(Choose(), spark_schema(CHOSEN))
+        return together.mapInArrow(Choose(), from_arrow_schema(CHOSEN))
 
     def _with_lines(self, rejects: DataFrame) -> DataFrame:
         """Rows of a table become text only where they are shown."""
@@ -308,14 +309,9 @@ class Batch:
         return frame
 
 
-@dataclass(frozen=True, slots=True)
-class _SelectInto:
+def _select_into(work: BatchWork, arriving: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
     """The task that selects into a file, and answers with what it says of that."""
-
-    work: BatchWork
-
-    def __call__(self, arriving: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
-        yield pa.record_batch([[pickle.dumps(selected(self.work, arriving))]], schema=SELECTED)
+    yield pa.record_batch([[pickle.dumps(select(work, arriving))]], schema=SELECTED)
 
 
 def _collected(frame: DataFrame) -> Items:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from contextlib import ExitStack, closing
+from contextlib import ExitStack, closing, suppress
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -73,35 +73,23 @@ def batch(
         )
     if settings.lateness is not None and "position" not in publications.columns:
         raise NoInput("lateness needs a column `position`: a DataFrame has no order of its own")
-    known: Registry | CompiledRegistry
+    known: Registry | CompiledRegistry | None = None
     if isinstance(registry, CompiledRegistry):
-        known = _usable(registry, settings.limits, shards)
+        known = registry
+        if known.limits != settings.limits:
+            raise NoInput(
+                "expected a registry that was compiled under the limits of these settings"
+            )
+        if shards not in (None, known.shards):
+            raise NoInput(f"expected a registry for {shards} shards, found one for {known.shards}")
     else:
-        on_this_machine = is_local(publications.sparkSession)
-        opened = _beside(registry, settings.limits, shards) if on_this_machine else None
-        known = opened or any_registry(registry, settings.limits)
+        if isinstance(registry, str | Path) and is_local(publications.sparkSession):
+            with suppress(NotCompiled):  # as its files are now
+                beside = CompiledRegistry.beside(registry, settings.limits)
+                known = beside if shards in (None, beside.shards) else None
+        known = known or any_registry(registry, settings.limits)
     lines = read_table(publications)
     return Batch(lines, known, settings, shards=shards or 0, with_data=with_data, keep=keep)
-
-
-def _usable(registry: CompiledRegistry, limits: Limits, shards: int | None) -> CompiledRegistry:
-    """A compiled registry, unless it is for other limits or another number of shards."""
-    if registry.limits != limits:
-        raise NoInput("expected a registry that was compiled under the limits of these settings")
-    if shards not in (None, registry.shards):
-        raise NoInput(f"expected a registry for {shards} shards, found one for {registry.shards}")
-    return registry
-
-
-def _beside(registry: object, limits: Limits, shards: int | None) -> CompiledRegistry | None:
-    """What was compiled of a registry's files as they are now, for so many shards."""
-    if not isinstance(registry, str | Path):
-        return None
-    try:
-        found = CompiledRegistry.beside(registry, limits)
-    except NotCompiled:
-        return None
-    return found if shards in (None, found.shards) else None
 
 
 def any_registry(

@@ -8,7 +8,8 @@ from concurrent.futures import Future
 from contextlib import closing, contextmanager
 from dataclasses import dataclass
 from threading import Thread
-from typing import TYPE_CHECKING, NamedTuple
+from types import SimpleNamespace
+from typing import TYPE_CHECKING
 
 from shortlist.live.lanes import ProcessGround, Workers
 from shortlist.live.tasks import D, W
@@ -40,17 +41,15 @@ class SparkGround:
         return closing(Lanes(self.spark))
 
     def check(self, error: Exception) -> None:
-        if not self._is_there():
+        try:
+            has_ended = self.spark.sparkContext._jsc.sc().isStopped()
+        except Exception:  # py4j's, of several kinds
+            has_ended = True
+        if has_ended:
             raise SparkEnded(f"Spark has ended: {error}; start anew") from error
 
     def close(self) -> None:
         """The session is whose it was."""
-
-    def _is_there(self) -> bool:
-        try:
-            return not self.spark.sparkContext._jsc.sc().isStopped()
-        except Exception:  # py4j's, of several kinds
-            return False
 
 
 class StartingGround:
@@ -116,7 +115,7 @@ class StartingGround:
         except Exception as error:  # Spark's, of several kinds
             raise SparkEnded(f"Spark has not started: {error}; start anew") from error
         with ground.lanes() as lanes:
-            lanes(_import, [_Lane(shard) for shard in range(self.shards)])
+            lanes(lambda _: prepare(), [SimpleNamespace(shard=n) for n in range(self.shards)])
         return ground
 
 
@@ -157,14 +156,6 @@ class _Lanes:
                 return self._workers
             self._of_spark = self._ground.take_over(ground)
         return self._of_spark
-
-
-class _Lane(NamedTuple):
-    shard: int
-
-
-def _import(_: _Lane) -> None:
-    prepare()
 
 
 def begin_to_make(make: Callable[[], D]) -> Future[D]:

@@ -19,11 +19,7 @@ from shortlist.live.registry_folder import CompiledRegistry
 from shortlist.model.registry import Registry
 from shortlist.spark.batch import Batch
 from shortlist.spark.session import any_session, is_local
-from shortlist.spark.sinks import (
-    write_deliveries,
-    write_explanations,
-    write_rejects,
-)
+from shortlist.spark.sinks import write_deliveries, write_explanations, write_rejects
 from shortlist.spark.sources import read_files
 from shortlist.spark.streaming import Stream, stream_files
 from shortlist.spark.tasks import Lanes
@@ -44,7 +40,8 @@ class OnSpark:
 
     def batch(self, job: Job) -> tuple[Counts, int]:
         spark = self._session(job)
-        if self._is_at_hand(job, spark):
+        if is_local(spark) and FiniteInput.at(job.source).fits(self.most_at_hand):
+            # items are read once, in this process, and mapped by all tasks
             with closing(Lanes(spark)) as lanes:
                 return run_job(job, lanes, job.shards or spark.sparkContext.defaultParallelism)
         registry = job.registry
@@ -65,10 +62,6 @@ class OnSpark:
         files = GrowingFiles(job.source, lines.tabular, finite=True)
         with closing(Lanes(spark)) as lanes:
             return run_stream(job, how, lanes, cores, feed, files.places)
-
-    def _is_at_hand(self, job: Job, spark: SparkSession) -> bool:
-        """Whether items can be read once, in this process, and be mapped by all tasks."""
-        return is_local(spark) and FiniteInput.at(job.source).fits(self.most_at_hand)
 
     def _session(self, job: Job) -> SparkSession:
         with job.steps.step("Starting Spark"):

@@ -192,19 +192,6 @@ def start_here(
     return _start(app_name, settings)
 
 
-def cluster_session(master: str, app_name: str = "shortlist") -> SparkSession:
-    """Return the active Spark session as it is, or start one on a given master.
-
-    Executors use the Python at $PYSPARK_PYTHON, or else at this one's path. What else a cluster
-    needs is set where Spark looks for it: `spark-defaults.conf`, or $PYSPARK_SUBMIT_ARGS.
-    """
-    if active := _active_session():
-        return active
-    python = os.environ.get("PYSPARK_PYTHON", sys.executable)
-    _prepare_environment(python, is_alone=is_on_this_machine(master))
-    return _start(app_name, cluster_settings(master))
-
-
 def _active_session() -> SparkSession | None:
     from pyspark.sql import SparkSession
 
@@ -220,12 +207,21 @@ def _start(app_name: str, settings: Mapping[str, str]) -> SparkSession:
 
 
 def any_session(master: str | None = None) -> SparkSession:
-    """A session on a given master, on that of `spark-submit`, or on this machine."""
+    """A session on a given master, on that of `spark-submit`, or on this machine.
+
+    Executors of a given master use the Python at $PYSPARK_PYTHON, or else at this one's path. What
+    else a cluster needs is set where Spark looks for it: `spark-defaults.conf`, or
+    $PYSPARK_SUBMIT_ARGS.
+    """
     if starts_here(master):
         return local_session()
     if master is None:  # `spark-submit` has chosen one
         return _start("shortlist", QUIET)
-    return cluster_session(master)
+    if active := _active_session():
+        return active
+    python = os.environ.get("PYSPARK_PYTHON", sys.executable)
+    _prepare_environment(python, is_alone=is_on_this_machine(master))
+    return _start("shortlist", cluster_settings(master))
 
 
 def starts_here(master: str | None) -> bool:

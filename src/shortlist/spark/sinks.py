@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import shutil
 from collections.abc import Iterable, Iterator
 from functools import partial
 from pathlib import Path
@@ -14,7 +13,7 @@ from shortlist.engine.arrow import batches, rows
 from shortlist.engine.deliveries import ORDER, file_schema, lines, put_in_order
 from shortlist.intake.input_files import Places
 from shortlist.intake.tables import POSITION, publication_texts
-from shortlist.jobs.sinks import delivery_writer, reject_lines, replacing
+from shortlist.jobs.sinks import delivery_writer, join_files, reject_lines, replacing
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame
@@ -87,7 +86,4 @@ def _write_lines(lines: DataFrame, out: Path) -> None:
     with replacing(out) as whole:
         parts = whole.with_name("parts")
         lines.write.option("compression", "none").text(str(parts))
-        with whole.open("wb") as target:
-            for part in sorted(parts.glob("part-*")):
-                with part.open("rb") as source:
-                    shutil.copyfileobj(source, target)
+        join_files(sorted(parts.glob("part-*")), whole)

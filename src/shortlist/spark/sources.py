@@ -37,26 +37,17 @@ def read_files(spark: SparkSession, path: str | Path) -> Lines:
     if tabular:
         check_tables(files)
         table = spark.read.option("mergeSchema", "true").parquet(*names)
-        content = [F.col(quoted(name)) for name in table.columns]
-        frame = table.select(
-            *content,
-            F.col("_metadata.file_path").alias("__file"),
-            F.lit(0).cast("bigint").alias("__block"),
-            F.col("_metadata.row_index").alias("__row"),
-        )
-        positioned, places = _positioned(spark, frame, [*table.columns], POSITION)
+        columns, position = table.columns, POSITION
+        content = [F.col(quoted(name)) for name in columns]
+        block, row = F.lit(0).cast("bigint"), F.col("_metadata.row_index")
     else:
-        frame = (
-            spark.read.option("lineSep", "\n")
-            .text(names)
-            .select(
-                F.col("value").cast("binary").alias("line"),
-                F.col("_metadata.file_path").alias("__file"),
-                F.col("_metadata.file_block_start").alias("__block"),
-                F.monotonically_increasing_id().alias("__row"),
-            )
-        )
-        positioned, places = _positioned(spark, frame, ["line"], "position")
+        table = spark.read.option("lineSep", "\n").text(names)
+        columns, position = ["line"], "position"
+        content = [F.col("value").cast("binary").alias("line")]
+        block, row = F.col("_metadata.file_block_start"), F.monotonically_increasing_id()
+    file = F.col("_metadata.file_path").alias("__file")
+    frame = table.select(*content, file, block.alias("__block"), row.alias("__row"))
+    positioned, places = _positioned(spark, frame, columns, position)
     return Lines(positioned, tabular, places)
 
 

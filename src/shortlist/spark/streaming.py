@@ -11,6 +11,7 @@ import numpy as np
 import pyarrow as pa
 from pyspark.sql import Column, DataFrame, SparkSession
 from pyspark.sql import functions as F  # noqa: N812
+from pyspark.sql.pandas.types import from_arrow_schema
 from pyspark.sql.streaming.query import StreamingQuery
 from pyspark.sql.types import LongType, StructType
 
@@ -24,7 +25,6 @@ from shortlist.live.tasks import Laps
 from shortlist.log.base import INPUT
 from shortlist.model.items import Items
 from shortlist.spark.sources import TIME_FORMATS, Lines, json_row, literal_glob, quoted
-from shortlist.spark.tasks import spark_schema
 
 LINE_COLUMNS = ("position", "line", "appended")
 PUBLICATION_COLUMNS = ("id", "source", "time")
@@ -175,8 +175,11 @@ class Stream:
 
     def run_to_the_end(self) -> None:
         """Takes what is there now, and returns when all of it is done."""
-        with self:
-            self.start(to_the_end=True).awaitTermination()
+        query = self.start(to_the_end=True)
+        try:
+            query.awaitTermination()
+        finally:
+            query.stop()
 
     def process_all_available(self) -> None:
         """Waits until what the source has now is done."""
@@ -203,13 +206,6 @@ class Stream:
         with self._held:
             self._stop()
             self._driver.run_batch(Items.empty(), last=True)
-
-    def __enter__(self) -> Stream:
-        return self
-
-    def __exit__(self, *_: object) -> None:
-        if self._query is not None:
-            self._query.stop()
 
     def _stop(self) -> None:
         self._is_stopping = True
@@ -254,7 +250,7 @@ class Stream:
             return
         laps = Laps()
         read = self._driver.read_task(commands=self._commands, tabular=self._lines.tabular)
-        schema = spark_schema(read.wanted.schema)
+        schema = from_arrow_schema(read.wanted.schema)
         items = self._positioned(frame).mapInArrow(read, schema).toArrow()
         found = self._unread(Items.of_table(items.sort_by("position")), goes_on)
         laps.lap("reading")

@@ -1,4 +1,4 @@
-"""How tasks run on Spark: with which columns, and in which process."""
+"""How tasks run on Spark, and in which process."""
 
 from __future__ import annotations
 
@@ -9,8 +9,6 @@ from dataclasses import dataclass
 from threading import Thread
 from typing import TYPE_CHECKING, Any
 
-import pyarrow as pa
-
 from shortlist.live.poison import TaskFailed
 from shortlist.live.tasks import D, W
 from shortlist.live.worker import settle
@@ -19,14 +17,6 @@ from shortlist.spark.daemon import SHARD
 if TYPE_CHECKING:
     from pyspark import RDD, SparkContext
     from pyspark.sql import SparkSession
-    from pyspark.sql.types import StructType
-
-
-def spark_schema(schema: pa.Schema) -> StructType:
-    """The same columns for Spark."""
-    from pyspark.sql.pandas.types import from_arrow_schema
-
-    return from_arrow_schema(schema)
 
 
 @contextmanager
@@ -69,10 +59,6 @@ MOST_ATTEMPTS = 2
 does not."""
 
 
-class _WorkerEnded(Exception):
-    """Whatever has ended it."""
-
-
 class Lanes:
     """A `Run` of the driver's; raises `TaskFailed` where workers end again and again.
 
@@ -91,8 +77,11 @@ class Lanes:
             self._ahead.join()
             self._ahead = None
         for _ in range(MOST_ATTEMPTS):
-            with suppress(_WorkerEnded):
+            try:
                 return self._run(task, works)
+            except Exception as error:
+                if WORKER_ENDED not in str(error):
+                    raise
         raise TaskFailed(f"Python workers have ended {MOST_ATTEMPTS} times")
 
     def ahead(self, task: Callable[[W], object], works: Sequence[W]) -> None:
@@ -112,12 +101,7 @@ class Lanes:
 
     def _run(self, task: Callable[[W], D], works: Sequence[W]) -> list[D]:
         parts = [self._part(_Task(task, work), work.shard) for work in works]
-        try:
-            found = self._context.union(parts).collect()
-        except Exception as error:
-            if WORKER_ENDED in str(error):
-                raise _WorkerEnded from error
-            raise
+        found = self._context.union(parts).collect()
         return [pickle.loads(done) for done in found]
 
     def close(self) -> None:

@@ -5,7 +5,7 @@ from math import hypot
 import numpy as np
 import pytest
 
-from shortlist.measures.grid_cells import cell_scores
+from experiments.top_k_w.grid_cells import cell_scores
 
 
 def test_cells_of_a_grid() -> None:
