@@ -106,7 +106,7 @@ def test_shards_and_admissions_do_what_those_do_that_were_made(tmp_path, write, 
         compiled = compile_registry(path, settings.limits, shards=shards)
         assert compiled.subscriptions == len(made.subscriptions)
         plain, opened = Admission(made, settings), compiled.admission(settings)
-        assert opened.registry() == plain.registry()
+        assert opened.roster.registry() == plain.roster.registry()
         assert opened.wanted == plain.wanted
         pairs = [
             (compiled.shard(number), Shard(part, settings.limits))
@@ -261,7 +261,7 @@ def test_what_lies_beside_is_opened_as_long_as_nothing_changes(tmp_path):
 def test_a_registry_of_nothing(tmp_path):
     path = as_lines(tmp_path / "r", {})
     compiled = compile_registry(path, shards=2)
-    assert compiled.admission(Settings()).registry() == Roster().registry()
+    assert compiled.admission(Settings()).roster.registry() == Roster().registry()
     assert compiled.shard(1).matching.roster.registry() == Roster().registry()
 
 
