@@ -22,6 +22,7 @@ from common.report import Report
 from rich.console import Console
 
 from shortlist.progress import Steps
+from shortlist.unused import collect_seldom
 
 THOROUGH = {"sizes": [10_000, USUAL, 1_000_000], "films": COUNT, "patience": 3.0}
 QUICK = {"sizes": [2_000, 10_000], "films": 5_000, "patience": 0.3}
@@ -29,6 +30,7 @@ QUICK = {"sizes": [2_000, 10_000], "films": 5_000, "patience": 0.3}
 
 def main() -> None:
     asked = arguments()
+    collect_seldom()  # as the program does
     movies = read_movies(asked.data).first(asked.films)
     report = Report(data=movies.origin)
     steps = Steps(Console(stderr=True))
