@@ -2,7 +2,6 @@
 
 import asyncio
 import json
-from collections import Counter
 from collections.abc import AsyncIterator, Callable, Sequence
 from contextlib import asynccontextmanager, suppress
 from dataclasses import dataclass
@@ -16,6 +15,7 @@ from shortlist.client.commands import Order, Verdict, sent
 from shortlist.client.deployment import Deployment, LiveRegistry, passed
 from shortlist.client.keys import Holder
 from shortlist.client.sending import MOST_LINES
+from shortlist.engine.explanation import Check
 from shortlist.intake.lines import BadItem, ItemReader, parse_json
 from shortlist.live.manifest import Manifest
 from shortlist.live.registers import NoDeployment
@@ -29,6 +29,7 @@ from shortlist.service.measuring import Measures
 from shortlist.service.notifying import PAUSES, Notifier
 from shortlist.service.problems import Refused
 from shortlist.service.tail import Tail
+from shortlist.service.turns import WORK_SECONDS, Turns
 
 
 class _Waiting(NamedTuple):
@@ -109,31 +110,6 @@ class Appender:
 
 
 Answer = TypeVar("Answer")
-MOST_WAITING = 8
-"""Of one caller."""
-
-
-class Replays:
-    """Whoever asks for many waits for their own; requests of other kinds wait for none."""
-
-    def __init__(self) -> None:
-        self._one = asyncio.Semaphore(1)
-        self._waiting: Counter[str] = Counter()
-
-    async def run(self, caller: Holder, work: Callable[[], Answer]) -> Answer:
-        """What some work answers, once it is its turn."""
-        if self._waiting[caller.name] >= MOST_WAITING:
-            expected = f"expected at most {MOST_WAITING} previews and explanations of one caller"
-            headers = {"Retry-After": "1"}
-            raise Refused(429, f"{expected} at the same time, found more", headers=headers)
-        self._waiting[caller.name] += 1
-        try:
-            async with self._one:
-                return await asyncio.to_thread(work)
-        finally:
-            self._waiting[caller.name] -= 1
-            self._waiting += Counter()  # forgets whoever waits for nothing
-
 
 LIMITS = Limits(
     expression_length=8_192, expression_depth=24, predicates=128, payload_bytes=256 * 1024
@@ -151,6 +127,8 @@ class Options:
     limits: Limits = LIMITS
     patience: float = 30.0
     """Seconds that a command may take."""
+    work_seconds: float = WORK_SECONDS
+    """For which a preview or an explanation may work."""
     heartbeat: float = 15.0
     """Seconds of silence on a stream."""
     most_streams: int = 2_000
@@ -177,7 +155,7 @@ class Service:
         self.access = Access(log, is_loopback=options.is_loopback, per_second=options.per_second)
         self.measures = Measures(self.deployment)
         self.notifier = Notifier(log, options.private_webhooks, options.webhook_pauses)
-        self.replays = Replays()
+        self._turns = Turns(options.work_seconds)
         self.streams = 0
         """How many are open."""
         self._basis: TimeBasis | None = None
@@ -222,6 +200,10 @@ class Service:
     def check_seen(self, caller: Holder, shortlist: str) -> None:
         """Whether somebody may see a shortlist, which has to be live."""
         self.registry.ask(lambda roster: check_shortlist(caller, roster, shortlist))
+
+    async def run_in_turn(self, caller: Holder, work: Callable[[Check], Answer]) -> Answer:
+        """Run long work beside the other requests, in rounds over the callers."""
+        return await self._turns.run(caller.name, self.options.patience, work)
 
     async def carry_out(self, orders: Sequence[Order]) -> list[Verdict]:
         """Sends orders, and says what became of them once the deployment has come to them."""
