@@ -1,9 +1,10 @@
 """Running the service until it is told to stop: of one log, or of several tenants at one place."""
 
 import asyncio
+import resource
 import socket
 from collections.abc import AsyncIterator, Mapping
-from contextlib import AsyncExitStack, asynccontextmanager
+from contextlib import AsyncExitStack, asynccontextmanager, suppress
 from dataclasses import replace
 
 import uvicorn
@@ -31,7 +32,7 @@ class Tenants(Starlette):
     all.
     """
 
-    def __init__(self, logs: Mapping[str, Log], options: Options) -> None:
+    def __init__(self, logs: Mapping[str | None, Log], options: Options) -> None:
         super().__init__(lifespan=self._running)
         # without a key nobody could tell whose a request is, on loopback either
         self._apps = [
@@ -75,6 +76,9 @@ PATIENCE_SECONDS = 5
 """For what is told to those that take longer."""
 BACKLOG = 2048
 """Callers that may wait to be let in."""
+# How long a request waits for the server of the log. A caller has an answer within two seconds; an
+# append that a slow disk has not acknowledged by then is answered with 503, and may be sent again.
+LOG_SECONDS = 1.5
 MOST_HEARD = 1024
 """Bytes of a message on a WebSocket, where none is expected."""
 
@@ -143,9 +147,19 @@ class Server(uvicorn.Server):
             task.cancel()
 
 
-def make_server(log: Log | Mapping[str, Log], options: Options) -> Server:
+def raise_file_limit() -> None:
+    """Raise the number of files that this process may have open, connections among them, to what it
+    is allowed: it is 1,024 by default, fewer than there may be streams."""
+    _, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
+    with suppress(ValueError, OSError):  # where the system allows less than it says
+        resource.setrlimit(resource.RLIMIT_NOFILE, (hard, hard))
+
+
+def make_server(log: Log | Mapping[str | None, Log], options: Options) -> Server:
     """A server that can be run on a socket, and stopped by `should_exit`; of one log, or of those
-    of several tenants."""
+    of several tenants. The name of one that is alone may be None."""
+    if isinstance(log, Mapping) and None in log:
+        log = log[None]
     app: Starlette = Tenants(log, options) if isinstance(log, Mapping) else create_app(log, options)
     config = uvicorn.Config(
         Ended(app),
