@@ -19,6 +19,7 @@ from shortlist.model.problem import ShortlistError
 from shortlist.model.wording import shown
 from shortlist.service.access import LOOPBACK
 from shortlist.service.app import Ended, create_app
+from shortlist.service.requests import BoundedRequests
 from shortlist.service.sockets import Socket
 from shortlist.service.state import Options, Service
 
@@ -122,11 +123,22 @@ def bound_socket(host: str, port: int) -> socket.socket:
 
 
 class Server(uvicorn.Server):
-    """Ends its streams before it waits for what else is under way."""
+    """Ends its streams before it waits for what else is under way; closes connections whose
+    requests do not come to their end."""
 
-    def __init__(self, config: uvicorn.Config, services: list[Service]) -> None:
+    def __init__(self, config: uvicorn.Config, services: list[Service], options: Options) -> None:
         super().__init__(config)
         self.services = services
+        self._options = options
+
+    async def on_tick(self, counter: int) -> bool:
+        """What uvicorn does ten times a second; once in a second slow requests are looked for."""
+        if counter % 10 == 0:
+            now, options = asyncio.get_running_loop().time(), self._options
+            for connection in [*self.server_state.connections]:
+                if isinstance(connection, BoundedRequests):
+                    connection.check_pace(now, options.head_seconds, options.body_seconds)
+        return await super().on_tick(counter)
 
     async def shutdown(self, sockets: list[socket.socket] | None = None) -> None:
         for service in self.services:
@@ -165,9 +177,11 @@ def make_server(log: Log | Mapping[str | None, Log], options: Options) -> Server
         Ended(app),
         log_level="warning",
         access_log=False,
+        http=BoundedRequests,
         ws=Socket,
         ws_max_size=MOST_HEARD,
         ws_per_message_deflate=False,  # a context for each of thousands would fill memory
         timeout_graceful_shutdown=PATIENCE_SECONDS,
     )
-    return Server(config, app.services if isinstance(app, Tenants) else [app.state.service])
+    services = app.services if isinstance(app, Tenants) else [app.state.service]
+    return Server(config, services, options)
