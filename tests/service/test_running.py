@@ -9,8 +9,6 @@ import time
 from contextlib import contextmanager
 from pathlib import Path
 
-import httpx
-
 from scripts.nats_server import NatsServer
 from shortlist.live.places import files_in, state_folder
 from shortlist.log.sqlite import SqliteLog

@@ -102,7 +102,7 @@ def serve(
         private_webhooks=private_webhooks,
     )
     raise_file_limit()
-    runs = {name: url for name, url in (urls or {None: log}).items() if url is not None}
+    runs = urls if log is None else {None: log}
     with errors(), ExitStack() as stack:
         # This command may start together with the server of its log, and waits for that; requests
         # later do not.
@@ -121,7 +121,7 @@ def serve(
         server = make_server(logs, how)
         stack.enter_context(_stopped_by_signals(server))
         if is_run:
-            commands = {
+            commands: dict[str | None, list[str]] = {
                 name: _up(registry, url, on, replace(deployment, state=_state(deployment, name)))
                 for name, url in runs.items()
             }
@@ -142,13 +142,13 @@ def _callers(logs: Mapping[str | None, Log], host: str) -> str:
     return f"keys are asked for; tenants: {', '.join(tenants)}"
 
 
-def _tenants(texts: Sequence[str]) -> dict[str, str]:
+def _tenants(texts: Sequence[str]) -> dict[str | None, str]:
     """The log of each tenant.
 
     >>> _tenants(["acme=sqlite:acme.log"])
     {'acme': 'sqlite:acme.log'}
     """
-    found: dict[str, str] = {}
+    found: dict[str | None, str] = {}
     for text in texts:
         name, _, url = text.partition("=")
         if not name or not url:

@@ -66,8 +66,6 @@ def standstill(log: Log, manifest: Manifest, instant: int) -> str | None:
             return f"the deployment fails, and tries again: {said.error}"
     heard = max(manifest.committed, said.told if said is not None else 0)
     silence = (instant - heard) / 1e6
-    if heard == 0:
-        return "the deployment has not started yet"
     if silence > GONE_SECONDS:
         return f"nothing was heard of the deployment for {silence:,.0f} s: does it run?"
     if said is not None and said.state == "starting" and said.commits == manifest.number:
