@@ -251,12 +251,15 @@ def import_command(
     state: Annotated[Path | None, typer.Option(help="Where its state goes.")] = None,
 ) -> None:
     """Begin a deployment with what was exported, on a log that is empty."""
+    from shortlist.live.conditions import tell_condition
     from shortlist.live.savepoint import restore
 
     with opened(log) as opened_log:
         folder = folder_of(log, state)
         manifest = restore(savepoint, opened_log, files_in(folder))
         announce(opened_log, folder)
+        # its last commit may be of just now, and was another driver's
+        tell_condition(opened_log, "stopped")
     print(
         f"{manifest.number:,} batches, {len(manifest.shards)} shards, "
         f"{manifest.state_bytes:,} bytes of state"
