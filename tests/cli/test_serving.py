@@ -4,8 +4,11 @@ import json
 import re
 import resource
 import shlex
+import sys
+import time
 from dataclasses import fields
 from pathlib import Path
+from types import SimpleNamespace
 
 import pytest
 import typer
@@ -15,7 +18,7 @@ from hypothesis import strategies as st
 
 from shortlist.cli.app import app
 from shortlist.cli.options import DeploymentOptions
-from shortlist.cli.serving import STOP_SECONDS
+from shortlist.cli.serving import STOP_SECONDS, deployed
 from shortlist.service.serving import PATIENCE_SECONDS, raise_file_limit
 from tests.cli.programs import shortlist
 
@@ -107,3 +110,31 @@ def test_as_many_files_may_be_open_as_are_allowed():
         resource.setrlimit(resource.RLIMIT_NOFILE, before)
     (limit,) = re.findall(r"^LimitNOFILE=(\d+)", (DEPLOY / "shortlist.service").read_text(), re.M)
     assert int(limit) > 10_000
+
+
+def child(tmp_path, ending):
+    """A program in place of a deployment: when its standard input ends, it does something more."""
+    code = f"import sys, time; sys.stdin.read(); {ending}; open({str(tmp_path / 'done')!r}, 'w')"
+    return [sys.executable, "-c", code]
+
+
+def test_a_deployment_is_waited_for(tmp_path, capsys):
+    server, done = SimpleNamespace(should_exit=False), tmp_path / "done"
+    with deployed({None: child(tmp_path, "time.sleep(0.5)")}, server, {}):
+        assert not done.exists()
+    assert done.exists()
+    assert server.should_exit
+    assert capsys.readouterr().err == ""
+
+
+def test_one_that_does_not_stop_is_waited_for_so_long_and_not_killed(tmp_path, capsys, monkeypatch):
+    monkeypatch.setattr("shortlist.cli.serving.STOP_SECONDS", 0.1)
+    wait = f"time.sleep(1); open({str(tmp_path / 'later')!r}, 'w')"
+    with deployed({None: child(tmp_path, wait)}, SimpleNamespace(), {}):
+        pass
+    assert not (tmp_path / "later").exists()
+    assert "has not stopped: it goes on alone" in capsys.readouterr().err
+    deadline = time.monotonic() + 60
+    while not (tmp_path / "done").exists():
+        assert time.monotonic() < deadline
+        time.sleep(0.05)
