@@ -119,12 +119,13 @@ def child(tmp_path, ending):
 
 
 def test_a_deployment_is_waited_for(tmp_path, capsys):
-    server, done = SimpleNamespace(should_exit=False), tmp_path / "done"
-    with deployed({None: child(tmp_path, "time.sleep(0.5)")}, server, {}):
+    server, done, metrics = SimpleNamespace(should_exit=False), tmp_path / "done", {}
+    ending = """print('a word'); print('{"metrics": "http://here"}'); time.sleep(0.5)"""
+    with deployed({"zoo": child(tmp_path, ending)}, server, metrics):
         assert not done.exists()
     assert done.exists()
-    assert server.should_exit
-    assert capsys.readouterr().err == ""
+    assert (server.should_exit, metrics) == (True, {"zoo": "http://here"})
+    assert capsys.readouterr() == ("a word\n", "")
 
 
 def test_one_that_does_not_stop_is_waited_for_so_long_and_not_killed(tmp_path, capsys, monkeypatch):

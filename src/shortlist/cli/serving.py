@@ -227,7 +227,10 @@ def deployed(
     def watch(tenant: str | None, child: subprocess.Popen[bytes]) -> None:
         assert child.stdout is not None
         for line in child.stdout:
-            metrics[tenant] = json.loads(line)["metrics"]
+            if line.startswith(b'{"metrics": '):
+                metrics[tenant] = json.loads(line)["metrics"]
+            else:  # of Java, for one
+                print(line.decode(errors="replace"), end="", flush=True)
         child.wait()
         server.should_exit = True
 
