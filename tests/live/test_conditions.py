@@ -39,8 +39,8 @@ def test_commits_are_signs_of_life_for_a_while(deployment):
 
 def test_without_commits_there_are_others(deployment):
     tell_condition(deployment.log, "starting")
-    assert why(deployment) == "the deployment is starting"
-    assert why(deployment, LATER).startswith("nothing was heard of the deployment for 16 s")
+    assert why(deployment) == "the deployment has been starting for 0 s"
+    assert why(deployment, LATER) == "the deployment has been starting for 16 s"
     tell_condition(deployment.log, "running")
     assert why(deployment) is None
 

@@ -54,20 +54,20 @@ def tell_condition(log: Log, state: State, error: str | None = None) -> None:
 
 def standstill(log: Log, manifest: Manifest, instant: int) -> str | None:
     """Return why a deployment does not go on, at an instant of this machine's clock; None if its
-    driver was heard of lately, and neither fails nor has just begun to start."""
+    driver was heard of lately, and neither fails nor is still starting."""
     if manifest.is_finished:
         return "the input of the deployment has ended: nothing more is read"
     known = read_json(log, CONDITION)
     said = Condition(**known) if known else None
+    heard = max(manifest.committed, said.told if said is not None else 0)
+    silence = (instant - heard) / 1e6
     if said is not None and said.commits == manifest.number:
         if said.state == "stopped":
             return "the deployment was stopped: start it again with `shortlist up`"
         if said.state == "failing":
             return f"the deployment fails, and tries again: {said.error}"
-    heard = max(manifest.committed, said.told if said is not None else 0)
-    silence = (instant - heard) / 1e6
+        if said.state == "starting":
+            return f"the deployment has been starting for {max(silence, 0):,.0f} s"
     if silence > GONE_SECONDS:
         return f"nothing was heard of the deployment for {silence:,.0f} s: does it run?"
-    if said is not None and said.state == "starting" and said.commits == manifest.number:
-        return "the deployment is starting"
     return None
