@@ -29,7 +29,11 @@ Quiet = Annotated[bool, typer.Option(help="Show no progress.")]
 Master = Annotated[str | None, typer.Option(help="A Spark master; else this machine.")]
 WithData = Annotated[bool, typer.Option(help="Deliveries carry the publication's data.")]
 WithInput = Annotated[
-    bool, typer.Option(help="Stop when standard input ends: with whoever started it.")
+    bool,
+    typer.Option(
+        help="For a program that starts it: stop when standard input ends, and say on standard"
+        " output, in JSON, where metrics are shown."
+    ),
 ]
 LOG_OPTION = typer.Option(
     "--log", envvar="SHORTLIST_LOG", help="sqlite:PATH or nats://HOST:PORT/NAME."
