@@ -4,7 +4,7 @@ import asyncio
 import json
 from collections.abc import AsyncIterator, Callable, Sequence
 from contextlib import asynccontextmanager, suppress
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from itertools import islice
 from typing import Annotated, Any, NamedTuple, TypeVar, cast
 
@@ -17,6 +17,7 @@ from shortlist.client.keys import Holder
 from shortlist.client.sending import MOST_LINES
 from shortlist.engine.explanation import Check
 from shortlist.intake.lines import BadItem, ItemReader, parse_json
+from shortlist.live.conditions import standstill
 from shortlist.live.manifest import Manifest
 from shortlist.live.registers import NoDeployment
 from shortlist.log.base import INPUT, Entry, Log, LogUnavailable
@@ -138,6 +139,13 @@ class Options:
     """Whether webhooks may lead into this network, and over plain HTTP."""
     webhook_pauses: tuple[float, ...] = PAUSES
     """Seconds before each further attempt."""
+    head_seconds: float = 10.0
+    """Within which the head of a request has to be complete."""
+    body_seconds: float = 20.0
+    """The same for its body; `service/requests.py` adds some for what has come."""
+    deployment_metrics: dict[str | None, str] = field(default_factory=dict)
+    """By tenant, where the deployment that is run together with the service shows its metrics, once
+    it has said so."""
 
 
 class Service:
@@ -181,7 +189,7 @@ class Service:
         return self._basis == "event"
 
     def is_ready(self) -> bool:
-        """Whether a deployment works on the log, whose state can be read here."""
+        """Whether `check_ready` finds nothing missing."""
         try:
             self.check_ready()
         except (NoDeployment, LogUnavailable):
@@ -189,7 +197,17 @@ class Service:
         return True
 
     def check_ready(self) -> Manifest:
-        """What the deployment has committed last; `NoDeployment` says what is missing."""
+        """Return what the deployment has committed last; raise `NoDeployment`, which says what is
+        missing, unless it runs and its last batches succeeded."""
+        manifest = self.check_known()
+        missing = standstill(self.log, manifest, now())
+        if missing is not None:
+            raise NoDeployment(missing)
+        return manifest
+
+    def check_known(self) -> Manifest:
+        """Return what the deployment has committed last, whether it runs now or not; raise
+        `NoDeployment` where there is none whose state can be read."""
         manifest = self.deployment.manifest
         if manifest is None:
             raise NoDeployment("no deployment works on this log yet: start one with `shortlist up`")
