@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pickle
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from contextlib import contextmanager, suppress
+from contextlib import suppress
 from dataclasses import dataclass
 from threading import Thread
 from typing import TYPE_CHECKING, Any
@@ -12,23 +12,25 @@ from typing import TYPE_CHECKING, Any
 from shortlist.live.poison import TaskFailed
 from shortlist.live.tasks import D, W
 from shortlist.live.worker import settle
-from shortlist.spark.daemon import SHARD
+from shortlist.spark.daemon import DEPLOYMENT, SHARD
 
 if TYPE_CHECKING:
     from pyspark import RDD, SparkContext
     from pyspark.sql import SparkSession
 
 
-@contextmanager
-def pinned(context: SparkContext, shard: int) -> Iterator[None]:
-    """What is mapped meanwhile runs in the process of a shard, which has in memory what took long
-    to make: Spark has Python workers of its own for every environment that functions ask for."""
-    environment = context.environment
-    environment[SHARD] = str(shard)
-    try:
-        yield
-    finally:
-        del environment[SHARD]
+def pinned_context(context: SparkContext, shard: int, deployment: str) -> SparkContext:
+    """Return a view of `context` whose functions run in the Python worker of a shard.
+
+    That worker has in memory what took long to make. Spark keeps Python workers apart by the
+    environment that functions ask for, and PySpark takes this from the attribute `environment` of
+    the context. It must not be changed in the context itself: that is one dict for all threads of
+    a session, so that a function of another stream, or of the user, would get this shard's.
+    """
+    view: SparkContext = object.__new__(type(context))
+    pinned = {SHARD: str(shard), DEPLOYMENT: deployment}
+    view.__dict__ = {**context.__dict__, "environment": {**context.environment, **pinned}}
+    return view
 
 
 def keep_apart(spark: SparkSession) -> None:
@@ -63,10 +65,15 @@ class Lanes:
     """A `Run` of the driver's; raises `TaskFailed` where workers end again and again.
 
     Tasks are RDDs, not DataFrames: nothing is planned then, which takes longer than an empty task.
+
+    Deployments that run in one session at the same time need different names in `deployment`. Each
+    then has workers of its own; with shared ones a shard would meet the worker that has another
+    deployment's shard in memory, and be restored for every other batch.
     """
 
-    def __init__(self, spark: SparkSession) -> None:
+    def __init__(self, spark: SparkSession, deployment: str = "") -> None:
         self._context = spark.sparkContext
+        self._deployment = deployment
         self._starts: dict[int, RDD[int]] = {}
         self._ahead: Thread | None = None
 
@@ -110,9 +117,8 @@ class Lanes:
             self._starts.popitem()[1].unpersist()
 
     def _part(self, task: _Task, lane: int) -> RDD[bytes]:
-        with pinned(self._context, lane):
-            part = self._start(lane).mapPartitions(task)
-            _ = part._jrdd  # the environment is read now
+        part = self._start(lane).mapPartitions(task)
+        part.ctx = pinned_context(self._context, lane, self._deployment)
         return part
 
     def _start(self, lane: int) -> RDD[int]:
