@@ -1,6 +1,10 @@
 """Streaming DataFrames of the user's own, ranked: the same deliveries, also over restarts."""
 
 import json
+import math
+import random
+from functools import partial
+from itertools import count
 
 import pytest
 
@@ -8,9 +12,14 @@ import shortlist
 from shortlist.engine.replay import replay
 from shortlist.intake.files import registry_from_documents
 from shortlist.intake.input_files import NoInput
-from shortlist.live.driver import Finished
+from shortlist.intake.reading import LineReader
+from shortlist.live.driver import Driver, Finished
 from shortlist.live.locking import AlreadyRunning
-from shortlist.model.settings import Settings
+from shortlist.model.items import COMMAND, PUBLICATION, Wanted
+from shortlist.model.settings import Limits, Settings
+from shortlist.model.vocabulary import Vocabulary
+from shortlist.spark import dataframes
+from shortlist.spark.streaming import Stream
 from tests.strategies import registry, seeded, timeline
 
 pytestmark = pytest.mark.spark
@@ -29,20 +38,122 @@ def delivered(out):
     ]
 
 
+def in_order(vocabulary, lines):
+    """The lines of a micro-batch in the order that SEMANTICS.md, section 1 gives them."""
+    read = LineReader(vocabulary, Limits(), Wanted())
+    items = read.lines(range(len(lines)), [line.encode() for line in lines]).batch.to_pylist()
+    kinds = {COMMAND: 0, PUBLICATION: 1}
+
+    def key(at):
+        found = items[at]
+        time = math.inf if found["time"] is None else found["time"]
+        kind = kinds.get(found["kind"], 2)
+        return time, kind, found["source"] or "", found["id"] or "", lines[at]
+
+    return [lines[at] for at in sorted(range(len(lines)), key=key)]
+
+
+def texts(deliveries):
+    return [json.dumps(each.document(), ensure_ascii=False) for each in deliveries]
+
+
 def test_another_source_gives_what_the_engine_gives(tmp_path, spark):
     pick = seeded(21)
     made, lines = registry_from_documents(registry(pick)), timeline(pick, 40)
     source, state, out = tmp_path / "in", tmp_path / "state", tmp_path / "out"
     source.mkdir()
+    expected = []
     for number, part in enumerate((lines[:15], lines[15:])):
         (source / f"{number}.txt").write_text("\n".join(part))
+        expected += in_order(made.vocabulary, part)
         ranked = shortlist.rank_stream(text_stream(spark, source), made, state, out, shards=2)
         with pytest.raises(AlreadyRunning):
             shortlist.rank_stream(text_stream(spark, source), made, state, out)
         ranked.process_all_available()
         ranked.stop() if number == 0 else ranked.finish()
-    expected = replay(made, lines, Settings(lateness=0)).deliveries
-    assert delivered(out) == [json.dumps(each.document(), ensure_ascii=False) for each in expected]
+    assert delivered(out) == texts(replay(made, expected, Settings(lateness=0)).deliveries)
+
+
+def offer(number, **more):
+    time = f"2026-03-{1 + number // 1440:02}T{number // 60 % 24:02}:{number % 60:02}:00Z"
+    return {"id": f"f{number}", "source": "ads", "time": time, "data": {"rent": number}, **more}
+
+
+EVERYTHING = {"subscriptions": [{"id": "all"}]}
+
+
+def write_lines(file, documents):
+    file.parent.mkdir(exist_ok=True)
+    file.write_text("".join(f"{json.dumps(each)}\n" for each in documents))
+
+
+def publications(out):
+    return [json.loads(line)["publication"] for line in delivered(out)]
+
+
+def test_nothing_is_late_because_of_its_own_batch(tmp_path, spark):
+    """Three files in order of time, of which Spark reads the largest first; one is backwards."""
+    offers = [offer(number) for number in range(60)]
+    write_lines(tmp_path / "in" / "1.jsonl", offers[:10])
+    write_lines(tmp_path / "in" / "2.jsonl", offers[10:30][::-1])
+    write_lines(tmp_path / "in" / "3.jsonl", offers[30:])
+    frame = text_stream(spark, tmp_path / "in")
+    ranked = shortlist.rank_stream(frame, EVERYTHING, tmp_path / "state", tmp_path / "out")
+    ranked.process_all_available()
+    ranked.finish()
+    assert ranked.rejects == {}
+    assert publications(tmp_path / "out") == [each["id"] for each in offers]
+
+
+class Killed(Exception):
+    """What a test ends a batch with."""
+
+
+def test_a_batch_is_cut_and_goes_on_where_it_was_killed(tmp_path, spark, monkeypatch):
+    """A driver ends between two cuts, before a commit and behind one, again and again."""
+    monkeypatch.setattr(dataframes, "Stream", partial(Stream, most_lines=13))
+    schedule = {3: "before", 5: "behind", 6: "before", 7: "behind"}
+    calls, taken = count(1), []
+    run_batch = Driver.run_batch
+
+    def ending(driver, items, **how):
+        end = None if how.get("last") else schedule.get(next(calls))
+        if end == "before":
+            raise Killed
+        report = run_batch(driver, items, **how)
+        taken.append((len(items), how.get("batch")))
+        if end == "behind":
+            raise Killed
+        return report
+
+    monkeypatch.setattr(Driver, "run_batch", ending)
+    # the wish for `rent` comes with a command, behind the first cut
+    wish = {"time": offer(20)["time"], "subscribe": {"id": "cheap", "where": "rent < 70"}}
+    offers = [offer(number) for number in range(100)]
+    mixed = [*offers, wish, offer(3), {"id": None}]
+    random.Random(3).shuffle(mixed)
+    for number in range(3):
+        write_lines(tmp_path / "in" / f"{number}.jsonl", mixed[number::3])
+    ends = 0
+    for _ in range(len(schedule) + 1):
+        frame = text_stream(spark, tmp_path / "in")
+        ranked = shortlist.rank_stream(frame, EVERYTHING, tmp_path / "state", tmp_path / "out")
+        try:
+            ranked.process_all_available()
+        except Exception:
+            with pytest.raises(Killed):
+                ranked.stop()
+            ends += 1
+    ranked.finish()
+    assert ends == len(schedule)
+    lines = in_order(Vocabulary(), [json.dumps(each) for each in mixed])
+    expected = replay(registry_from_documents(EVERYTHING), lines, Settings(lateness=0))
+    assert delivered(tmp_path / "out") == texts(expected.deliveries)
+    assert ranked.rejects == {"duplicate": 1, "unreadable": 1}
+    sizes = [size for size, _ in taken[:-1]]
+    assert sum(sizes) == len(mixed)
+    assert max(sizes) == 13
+    assert not [*(tmp_path / "state" / "files").glob("piece-*")]
 
 
 def test_a_table_of_publications_with_positions(tmp_path, spark):

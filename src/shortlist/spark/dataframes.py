@@ -151,7 +151,7 @@ def rank_stream(
             known = any_registry(registry, settings.limits)
             shards = shards or spark.sparkContext.defaultParallelism
             begin(registers, files, known, shards, settings)
-        lanes = stack.enter_context(closing(Lanes(spark)))
+        lanes = stack.enter_context(closing(Lanes(spark, deployment=str(folder))))
         outlet = out if not isinstance(out, str | Path) else FolderOutlet(out)
         driver = Driver(registers, files, settings, lanes, outlet, with_data=with_data, plan=plan)
         checkpoint = folder / "checkpoint"

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import logging
 import threading
 import uuid
+from collections.abc import Sequence
 from contextlib import ExitStack
 from pathlib import Path
 
@@ -11,20 +13,23 @@ import numpy as np
 import pyarrow as pa
 from pyspark.sql import Column, DataFrame, SparkSession
 from pyspark.sql import functions as F  # noqa: N812
-from pyspark.sql.pandas.types import from_arrow_schema
 from pyspark.sql.streaming.query import StreamingQuery
 from pyspark.sql.types import LongType, StructType
 
 from shortlist.intake.input_files import NoInput, input_files, is_table
-from shortlist.intake.reading import rejects_of
+from shortlist.intake.reading import rejects_of, with_wanted
 from shortlist.intake.tables import check_tables
-from shortlist.live.driver import Driver
-from shortlist.live.log_stream import MOST_BYTES, STOP_SECONDS, StillBusy
+from shortlist.live.driver import Driver, Report
+from shortlist.live.log_stream import MOST_BYTES, MOST_LINES, STOP_SECONDS, StillBusy
 from shortlist.live.manifest import Manifest
 from shortlist.live.tasks import Laps
 from shortlist.log.base import INPUT
+from shortlist.model.counts import REJECTED, labelled
 from shortlist.model.items import Items
+from shortlist.spark.micro_batches import MicroBatches
 from shortlist.spark.sources import TIME_FORMATS, Lines, json_row, literal_glob, quoted
+
+LOGGER = logging.getLogger("shortlist.streaming")
 
 LINE_COLUMNS = ("position", "line", "appended")
 PUBLICATION_COLUMNS = ("id", "source", "time")
@@ -148,6 +153,8 @@ class Stream:
         *,
         commands: bool = True,
         held: ExitStack | None = None,
+        most_lines: int = MOST_LINES,
+        most_bytes: int = MOST_BYTES,
     ) -> None:
         self._lines = lines
         self._held = held or ExitStack()
@@ -155,6 +162,13 @@ class Stream:
         self._commands = commands
         self._checkpoint = checkpoint
         self._is_positioned = "position" in lines.frame.columns
+        self._micro_batches = MicroBatches(
+            files=driver.files,
+            is_positioned=self._is_positioned,
+            is_tabular=lines.tabular,
+            most_lines=most_lines,
+            most_bytes=most_bytes,
+        )
         self._identity = ""
         self._busy = threading.Lock()
         self._query: StreamingQuery | None = None
@@ -195,16 +209,28 @@ class Stream:
         """What was committed last."""
         return self._driver.manifest
 
+    @property
+    def rejects(self) -> dict[str, int]:
+        """How many rows were rejected since the state began, by reason.
+
+        Each of them is in the rejects of the output, with what was wrong in its words.
+        """
+        return dict(labelled(self._driver.manifest.counts, REJECTED))
+
     def stop(self) -> None:
-        """Lets the batch that is under way come to its end; raises what went wrong, if it did, and
-        `StillBusy` where that takes too long."""
+        """Stop when the batch that is under way has come to its end.
+
+        Of a micro-batch that is cut into several pieces, the rest is kept for the next start. Raise
+        what went wrong, if anything did, and `StillBusy` where the end takes too long.
+        """
         with self._held:
             self._stop()
 
     def finish(self) -> None:
-        """The input has ended: time runs on, and windows empty. Then it stops."""
+        """Stop, since the input has ended: time runs on, and windows empty."""
         with self._held:
             self._stop()
+            self._take_pieces(self._driver.manifest.pending, None, to_the_end=True)
             self._driver.run_batch(Items.empty(), last=True)
 
     def _stop(self) -> None:
@@ -220,11 +246,15 @@ class Stream:
         if error and STOPPED not in str(error):
             raise error
 
-    def _positioned(self, frame: DataFrame) -> DataFrame:
-        """The lines of a batch, with a number each that at least tells their order."""
-        position = F.monotonically_increasing_id()
+    def _positioned(self, frame: DataFrame, known: int | None) -> DataFrame:
+        """The lines of a batch, with their positions, if they have any: only those behind what is
+        `known`, if that is given."""
         if self._is_positioned:
             position = F.col("position") + F.lit(self._driver.manifest.base)
+            if known is not None:
+                frame = frame.where(position.isNull() | (position > known))
+        else:
+            position = F.lit(0)  # they are numbered once they are in order
         appended = F.col("appended") if "appended" in frame.columns else F.lit(None)
         return frame.select(
             position.cast("bigint").alias("position"),
@@ -244,35 +274,96 @@ class Stream:
                 raise
 
     def _run_batch(self, frame: DataFrame, number: int) -> None:
+        self._take_pieces(self._driver.manifest.pending, None)
         manifest = self._driver.manifest
         goes_on = manifest.checkpoint == self._identity
         if goes_on and number <= manifest.batch:
             return
-        laps = Laps()
-        read = self._driver.read_task(commands=self._commands, tabular=self._lines.tabular)
-        schema = from_arrow_schema(read.wanted.schema)
-        items = self._positioned(frame).mapInArrow(read, schema).toArrow()
-        found = self._unread(Items.of_table(items.sort_by("position")), goes_on)
-        laps.lap("reading")
-        self._driver.run_batch(found, checkpoint=self._identity, batch=number, laps=laps)
+        laps, read = (
+            Laps(),
+            self._driver.read_task(commands=self._commands, tabular=self._lines.tabular),
+        )
+        # a query that does not go on where another one was may begin with what is known
+        lines = self._positioned(frame, None if goes_on else manifest.position)
+        found = self._micro_batches.read(lines, read)
+        if isinstance(found, Items):
+            self._take(found, number, (), laps)
+        else:
+            self._take_pieces(found, number, laps)
 
-    def _unread(self, items: Items, goes_on: bool) -> Items:
-        """What the driver has not read; positions in the order of arrival where the source has
-        none. A query that does not go on where another one was may begin with what is known."""
+    def _take_pieces(
+        self,
+        names: Sequence[str],
+        number: int | None,
+        laps: Laps | None = None,
+        *,
+        to_the_end: bool = False,
+    ) -> None:
+        """Carry out a batch, or what is left of one, a piece at a time.
+
+        With the first piece the manifest names those behind it, so that a batch that was begun is
+        carried out as it was cut then, whatever Spark would bring for its number the next time.
+        A stream that is stopped leaves the rest of them, unless asked `to_the_end`.
+        """
+        for at, name in enumerate(names):
+            if at and self._is_stopping and not to_the_end:
+                raise InterruptedError(STOPPED)
+            wanted = (
+                self._driver.read_task().wanted
+            )  # commands of pieces before it may ask for more
+            items = with_wanted(self._micro_batches.piece(name), wanted)
+            self._take(items, number, names[at + 1 :], laps)
+            self._micro_batches.remove(name)
+            laps = None
+
+    def _take(
+        self, items: Items, number: int | None, pending: Sequence[str], laps: Laps | None
+    ) -> None:
+        laps = laps or Laps()
+        numbered = self._numbered(items)
+        laps.lap("reading")
+        batch = {} if number is None else {"checkpoint": self._identity, "batch": number}
+        report = self._driver.run_batch(numbered, **batch, pending=pending, laps=laps)
+        _log_rejects(report, len(items))
+
+    def _numbered(self, items: Items) -> Items:
+        """Items with their positions: behind all earlier ones, in their order, where the source has
+        none. What stands at or before an item that came earlier becomes a reject."""
         known = self._driver.manifest.position
         if not self._is_positioned:
             first = known + 1
             return items.with_columns(position=pa.array(range(first, first + len(items))))
-        is_new = (items.positions > known) | np.asarray(items.batch.column("position").is_null())
+        has_position = np.asarray(items.batch.column("position").is_valid())
+        before = np.maximum.accumulate(np.append(known, items.positions))[:-1]
+        is_new = (items.positions > before) | ~has_position
         if is_new.all():
             return items
-        if not goes_on:
-            return items.kept(is_new)
         late = items.kept(~is_new)
         positions = late.values("position")
-        reasons = [f"position: expected more than {known}, found {at}" for at in positions]
+        reasons = [
+            f"position: expected more than {largest}, found {at}"
+            for largest, at in zip(before[~is_new].tolist(), positions, strict=True)
+        ]
         refused = rejects_of(positions, late.values("line"), reasons, items.told)
         return Items.joined([items.kept(is_new), refused])
+
+
+def _log_rejects(report: Report, rows: int) -> None:
+    """Log how many rows of a batch were rejected, and why: a warning if they are most of them."""
+    refused = report.refusals.num_rows
+    if not refused:
+        return
+    by_reason = ", ".join(f"{count:,} {why}" for why, count in labelled(report.counts, REJECTED))
+    first = report.refusals.slice(0, 1).to_pylist()[0]
+    LOGGER.log(
+        logging.WARNING if refused > rows - refused else logging.INFO,
+        "batch %d: %s of %s rows were rejected: %s; the first one: %s",
+        report.number,
+        f"{refused:,}",
+        f"{rows:,}",
+        by_reason,
+        first["reason"],
+    )
 
 
 def identity_of(checkpoint: Path) -> str:
