@@ -3,6 +3,8 @@
 import json
 import math
 import random
+import shutil
+import threading
 from functools import partial
 from itertools import count
 
@@ -15,6 +17,8 @@ from shortlist.intake.input_files import NoInput
 from shortlist.intake.reading import LineReader
 from shortlist.live.driver import Driver, Finished
 from shortlist.live.locking import AlreadyRunning
+from shortlist.live.same_registry import OtherRegistry
+from shortlist.log.durable import NotLocal
 from shortlist.model.items import COMMAND, PUBLICATION, Wanted
 from shortlist.model.settings import Limits, Settings
 from shortlist.model.vocabulary import Vocabulary
@@ -153,7 +157,136 @@ def test_a_batch_is_cut_and_goes_on_where_it_was_killed(tmp_path, spark, monkeyp
     sizes = [size for size, _ in taken[:-1]]
     assert sum(sizes) == len(mixed)
     assert max(sizes) == 13
-    assert not [*(tmp_path / "state" / "files").glob("piece-*")]
+    # those that a kill left behind their commit go later, with all that nobody needs
+    assert len([*(tmp_path / "state" / "files").glob("piece-*")]) <= 2
+
+
+def test_rejects_are_counted_and_told(tmp_path, spark, caplog):
+    """Rows of a table that lack an id, and one that is late, by the position that it has."""
+    rows = [(None, 1, 1, 9), (None, 2, 2, 9), ("a", 3, 3, 9), ("b", 4, 1, 9), (None, None, 1, 9)]
+    table = spark.createDataFrame(rows, "id string, position long, minute int, rent long")
+    table = table.selectExpr(
+        "id", "'ads' source", "concat('2026-03-01T09:0', minute, ':00Z') time", "position", "rent"
+    )
+    table.write.parquet(str(tmp_path / "in"))
+    frame = spark.readStream.schema(table.schema).parquet(str(tmp_path / "in"))
+    ranked = shortlist.rank_stream(frame, EVERYTHING, tmp_path / "state", tmp_path / "out")
+    ranked.process_all_available()
+    ranked.finish()
+    assert ranked.rejects == {"unreadable": 3, "late": 1}
+    assert publications(tmp_path / "out") == ["a"]
+    (said,) = [each for each in caplog.records if each.name == "shortlist.streaming"]
+    assert said.levelname == "WARNING"
+    assert said.getMessage() == (
+        "batch 1: 4 of 5 rows were rejected: 3 unreadable, 1 late; the first one: position: is missing"
+    )
+
+
+def test_positions_that_come_again_are_rejected_however_batches_are_cut(
+    tmp_path, spark, monkeypatch
+):
+    """In the batch of the first one, or behind it; another query passes over what is known."""
+    monkeypatch.setattr(dataframes, "Stream", partial(Stream, most_lines=3))
+    rows = [(json.dumps(offer(at)), at) for at in (1, 2, 3, 4, 5, 6, 7)]
+    again = [(json.dumps(offer(at + 70)), at) for at in (2, 3, 6)]
+    schema = "line string, position long"
+    spark.createDataFrame(rows + again, schema).write.parquet(str(tmp_path / "in"))
+    for at in range(2):
+        frame = spark.readStream.schema(schema).parquet(str(tmp_path / "in"))
+        ranked = shortlist.rank_stream(frame, EVERYTHING, tmp_path / "state", tmp_path / "out")
+        ranked.process_all_available()
+        ranked.finish() if at else ranked.stop()
+        shutil.rmtree(tmp_path / "state" / "checkpoint")
+    assert ranked.rejects == {"unreadable": 3}
+    assert publications(tmp_path / "out") == [f"f{at}" for at in range(1, 8)]
+
+
+def test_streams_and_batches_share_a_session(tmp_path, spark):
+    """Two streams and several `rank` at a time give what each of them gives alone."""
+    offers = [offer(number) for number in range(40)]
+    table = spark.createDataFrame(
+        [(each["id"], each["source"], each["time"], each["data"]["rent"]) for each in offers],
+        "id string, source string, time string, rent long",
+    )
+    registries = [
+        {"subscriptions": [{"id": f"s{at}", "where": f"rent >= {at * 10}"} for at in some]}
+        for some in ((0, 1), (2, 3))
+    ]
+    expected = [
+        texts(
+            replay(
+                registry_from_documents(each), [*map(json.dumps, offers)], Settings(lateness=0)
+            ).deliveries
+        )
+        for each in registries
+    ]
+    wrong, ranks = [], []
+
+    def rank():
+        while not wrong and not is_done.is_set():
+            found = shortlist.rank(table, registries[0], shards=2).count()
+            ranks.append(found)
+            if found != len(expected[0]):
+                wrong.append(found)
+
+    is_done = threading.Event()
+    threads = [threading.Thread(target=rank) for _ in range(2)]
+    streams = []
+    for at, made in enumerate(registries):
+        write_lines(tmp_path / f"in{at}" / "0.jsonl", offers[:10])
+        frame = text_stream(spark, tmp_path / f"in{at}")
+        places = tmp_path / f"state{at}", tmp_path / f"out{at}"
+        streams.append(shortlist.rank_stream(frame, made, *places, shards=2))
+    for each in threads:
+        each.start()
+    for part in range(1, 4):
+        for at in range(2):
+            write_lines(tmp_path / f"in{at}" / f"{part}.jsonl", offers[part * 10 : part * 10 + 10])
+        for each in streams:
+            each.process_all_available()
+    is_done.set()
+    for thread in threads:
+        thread.join()
+    for each in streams:
+        each.finish()
+    assert ranks
+    assert not wrong
+    assert [delivered(tmp_path / f"out{at}") for at in range(2)] == expected
+
+
+def test_another_registry_is_refused(tmp_path, spark):
+    """What a state began with is right, and what commands have made of it since."""
+    first = {"id": "s", "where": "rent < 30"}
+    changed = {"subscriptions": [{**first, "score": "rent"}, {"id": "new"}]}
+    changes = [
+        {"time": offer(1)["time"], "update": {"subscription": "s", "score": "rent"}},
+        {"time": offer(1)["time"], "subscribe": {"id": "new"}},
+    ]
+    write_lines(tmp_path / "in" / "0.jsonl", [offer(0), *changes, offer(2)])
+    frame = text_stream(spark, tmp_path / "in")
+    places = tmp_path / "state", tmp_path / "out"
+
+    def start(registry):
+        stream = shortlist.rank_stream(frame, registry, *places)
+        stream.process_all_available()
+        stream.stop()
+
+    start({"subscriptions": [first]})
+    start({"subscriptions": [first]})
+    start(changed)
+    with pytest.raises(OtherRegistry, match="subscription other is not in the state, subscription"):
+        start({"subscriptions": [{**first, "score": "-rent"}, {"id": "other"}]})
+    start(changed)  # what was refused has changed nothing
+
+
+@pytest.mark.parametrize("url", ["s3a://bucket/city", "file:///srv/city", "dbfs:/city"])
+def test_state_and_output_are_on_this_machine(tmp_path, spark, monkeypatch, url):
+    monkeypatch.chdir(tmp_path)
+    frame = text_stream(spark, tmp_path)
+    for places in ((url, "out"), ("state", url)):
+        with pytest.raises(NotLocal, match=f"{url}: expected a path that this machine mounts"):
+            shortlist.rank_stream(frame, EVERYTHING, *places)
+    assert not [*tmp_path.iterdir()]
 
 
 def test_a_table_of_publications_with_positions(tmp_path, spark):

@@ -4,6 +4,7 @@ from pathlib import Path
 
 from shortlist.live.files import Files
 from shortlist.log.base import Log
+from shortlist.log.durable import local_path
 from shortlist.log.json_register import change_register
 
 STATE = "state"
@@ -22,7 +23,7 @@ def state_folder(log_url: str, given: Path | None = None) -> Path:
     ValueError: expected --state FOLDER: only a log in a file has a place beside it
     """
     if given is not None:
-        return given
+        return local_path(given)
     if not log_url.startswith(SQLITE):
         raise ValueError("expected --state FOLDER: only a log in a file has a place beside it")
     return Path(f"{log_url.removeprefix(SQLITE)}.state")

@@ -12,8 +12,8 @@ import sys
 WORKER = "pyspark.worker"
 # Set in the environment of functions that run in the worker of a shard.
 SHARD = "SHORTLIST_SHARD"
-# Set beside it: tells the workers of deployments apart that run in one session.
-DEPLOYMENT = "SHORTLIST_DEPLOYMENT"
+# Set beside it: the number of the set of workers that a deployment uses.
+WORKERS = "SHORTLIST_WORKERS"
 
 if __name__ == "__main__":
     if SHARD in os.environ:

@@ -14,8 +14,10 @@ from shortlist.live.driver import Driver, begin
 from shortlist.live.locking import only_driver
 from shortlist.live.outlets import FolderOutlet, Outlet
 from shortlist.live.places import files_in
-from shortlist.live.registers import FolderRegisters, has_deployment
+from shortlist.live.registers import FolderRegisters, committed, has_deployment
 from shortlist.live.registry_folder import CompiledRegistry, NotCompiled
+from shortlist.live.same_registry import check_registry
+from shortlist.log.durable import local_path
 from shortlist.model.registry import Registry
 from shortlist.model.settings import Limits, PlanSetting, Settings
 from shortlist.spark.batch import Batch
@@ -140,19 +142,22 @@ def rank_stream(
     of the same instant.
     """
     settings = settings or Settings(lateness=0)
-    spark, folder = frame.sparkSession, Path(state).absolute()
+    spark, folder = frame.sparkSession, local_path(state).absolute()
+    outlet = out if not isinstance(out, str | Path) else FolderOutlet(out)
     lines = stream_lines(frame, arrival, is_timed=settings.time == "event")
     if settings.asks_the_log and "appended" not in lines.frame.columns:
         raise NoInput("expected the name of a column as `arrival`, which tells when items arrived")
     with ExitStack() as stack:
         stack.enter_context(only_driver(folder))
         registers, files = FolderRegisters(folder / "registers"), files_in(folder)
-        if not has_deployment(registers):
+        if has_deployment(registers):
+            known = any_registry(registry, settings.limits.for_what_was_read())
+            check_registry(known, committed(registers)[1], files)
+        else:
             known = any_registry(registry, settings.limits)
             shards = shards or spark.sparkContext.defaultParallelism
             begin(registers, files, known, shards, settings)
-        lanes = stack.enter_context(closing(Lanes(spark, deployment=str(folder))))
-        outlet = out if not isinstance(out, str | Path) else FolderOutlet(out)
+        lanes = stack.enter_context(closing(Lanes(spark)))
         driver = Driver(registers, files, settings, lanes, outlet, with_data=with_data, plan=plan)
         checkpoint = folder / "checkpoint"
         stream = Stream(lines, driver, checkpoint, commands=commands, held=stack.pop_all())

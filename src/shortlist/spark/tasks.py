@@ -6,21 +6,22 @@ import pickle
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
-from threading import Thread
+from itertools import count
+from threading import Lock, Thread
 from typing import TYPE_CHECKING, Any
 
 from shortlist.live.poison import TaskFailed
 from shortlist.live.tasks import D, W
 from shortlist.live.worker import settle
-from shortlist.spark.daemon import DEPLOYMENT, SHARD
+from shortlist.spark.daemon import SHARD, WORKERS
 
 if TYPE_CHECKING:
     from pyspark import RDD, SparkContext
     from pyspark.sql import SparkSession
 
 
-def pinned_context(context: SparkContext, shard: int, deployment: str) -> SparkContext:
-    """Return a view of `context` whose functions run in the Python worker of a shard.
+def pinned_context(context: SparkContext, shard: int, workers: int) -> SparkContext:
+    """Return a view of `context` whose functions run in a shard's worker of a set of workers.
 
     That worker has in memory what took long to make. Spark keeps Python workers apart by the
     environment that functions ask for, and PySpark takes this from the attribute `environment` of
@@ -28,7 +29,7 @@ def pinned_context(context: SparkContext, shard: int, deployment: str) -> SparkC
     a session, so that a function of another stream, or of the user, would get this shard's.
     """
     view: SparkContext = object.__new__(type(context))
-    pinned = {SHARD: str(shard), DEPLOYMENT: deployment}
+    pinned = {SHARD: str(shard), WORKERS: str(workers)}
     view.__dict__ = {**context.__dict__, "environment": {**context.environment, **pinned}}
     return view
 
@@ -61,19 +62,46 @@ MOST_ATTEMPTS = 2
 does not."""
 
 
+class Numbers:
+    """Numbers that are in use; the lowest free one is taken first.
+
+    >>> numbers = Numbers()
+    >>> numbers.take(), numbers.take(), numbers.release(0), numbers.take()
+    (0, 1, None, 0)
+    """
+
+    def __init__(self) -> None:
+        self._used: set[int] = set()
+        self._lock = Lock()
+
+    def take(self) -> int:
+        with self._lock:
+            number = next(each for each in count() if each not in self._used)
+            self._used.add(number)
+            return number
+
+    def release(self, number: int) -> None:
+        with self._lock:
+            self._used.discard(number)
+
+
+# Sets of workers that lanes use, in this process. Lanes that begin later find the workers of those
+# that have ended: to start a worker takes a second or two.
+USED_WORKERS = Numbers()
+
+
 class Lanes:
     """A `Run` of the driver's; raises `TaskFailed` where workers end again and again.
 
     Tasks are RDDs, not DataFrames: nothing is planned then, which takes longer than an empty task.
 
-    Deployments that run in one session at the same time need different names in `deployment`. Each
-    then has workers of its own; with shared ones a shard would meet the worker that has another
-    deployment's shard in memory, and be restored for every other batch.
+    Until they are closed, no other lanes use the same workers: otherwise a shard would meet workers
+    that have a shard of another deployment in memory, and be restored for every other batch.
     """
 
-    def __init__(self, spark: SparkSession, deployment: str = "") -> None:
+    def __init__(self, spark: SparkSession) -> None:
         self._context = spark.sparkContext
-        self._deployment = deployment
+        self._workers = USED_WORKERS.take()
         self._starts: dict[int, RDD[int]] = {}
         self._ahead: Thread | None = None
 
@@ -113,12 +141,13 @@ class Lanes:
 
     def close(self) -> None:
         """Lets go of what was kept."""
+        USED_WORKERS.release(self._workers)
         while self._starts:
             self._starts.popitem()[1].unpersist()
 
     def _part(self, task: _Task, lane: int) -> RDD[bytes]:
         part = self._start(lane).mapPartitions(task)
-        part.ctx = pinned_context(self._context, lane, self._deployment)
+        part.ctx = pinned_context(self._context, lane, self._workers)
         return part
 
     def _start(self, lane: int) -> RDD[int]:
