@@ -178,7 +178,8 @@ def test_rejects_are_counted_and_told(tmp_path, spark, caplog):
     (said,) = [each for each in caplog.records if each.name == "shortlist.streaming"]
     assert said.levelname == "WARNING"
     assert said.getMessage() == (
-        "batch 1: 4 of 5 rows were rejected: 3 unreadable, 1 late; the first one: position: is missing"
+        "batch 1: 4 of 5 rows were rejected: 3 unreadable, 1 late;"
+        " the first one: position: is missing"
     )
 
 

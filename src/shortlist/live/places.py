@@ -21,6 +21,10 @@ def state_folder(log_url: str, given: Path | None = None) -> Path:
     Traceback (most recent call last):
     ...
     ValueError: expected --state FOLDER: only a log in a file has a place beside it
+    >>> state_folder("sqlite:data/city.log", Path("s3a://bucket/city"))
+    Traceback (most recent call last):
+    ...
+    shortlist.log.durable.NotLocal: s3a:/bucket/city: expected a path that this machine mounts, ...
     """
     if given is not None:
         return local_path(given)
