@@ -8,7 +8,7 @@ import pytest
 from shortlist.live.files import Files
 from shortlist.live.log_stream import StillBusy
 from shortlist.spark import streaming
-from shortlist.spark.streaming import STOPPED, Stream
+from shortlist.spark.streaming import STOPPED, Stopped, Stream
 
 PATIENCE = 30.0
 
@@ -29,7 +29,7 @@ class Query:
     def _batch(self):
         try:
             self.stream._batch(None, 2)
-        except InterruptedError as error:
+        except Stopped as error:
             self.heard.append(str(error))
 
     def exception(self):

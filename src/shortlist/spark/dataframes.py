@@ -129,12 +129,19 @@ def rank_stream(
     plan: PlanSetting = "replicate",
     arrival: str | None = None,
 ) -> Stream:
-    """Ranks what a streaming DataFrame brings, from where the last run on this state stopped.
+    """Rank what a streaming DataFrame brings, from where the last run on this state stopped.
 
     `frame` has a column `line` (JSON: publications and, unless told otherwise, commands), or the
-    columns of publications; with a column `position` items keep it, otherwise they are numbered as
-    they arrive. The registry is what a new state begins with. Deliveries go to a folder of files,
-    or to an outlet of your own.
+    columns of publications. With a column `position` items keep it. Without one those of a
+    micro-batch are numbered in the order of their times, behind all earlier ones, so that a row is
+    late only because of earlier micro-batches.
+
+    A new state begins with the registry. Later the same one is expected, or what commands have made
+    of it: raise `OtherRegistry` for another. Deliveries and rejects go to a folder of files, or to
+    an outlet of your own; `rejects` of the stream that is returned counts these, and the logger
+    `shortlist.streaming` warns of batches that reject more than they take.
+
+    A micro-batch of more than 50,000 lines or 64 MB is carried out in pieces of that size.
 
     With `arrival`, the column of that name says when each item arrived: its time on the basis
     `arrival` (`Settings(time="arrival")`), with which a state has to begin; what `ahead` is

@@ -33,6 +33,7 @@ LOGGER = logging.getLogger("shortlist.streaming")
 
 LINE_COLUMNS = ("position", "line", "appended")
 PUBLICATION_COLUMNS = ("id", "source", "time")
+INTEGERS = ("tinyint", "smallint", "int", "bigint")
 
 
 def stream_log(
@@ -73,18 +74,21 @@ def stream_files(
 def stream_lines(frame: DataFrame, arrival: str | None = None, *, is_timed: bool = True) -> Lines:
     """Any streaming DataFrame: lines, or a table of publications.
 
-    Without a column `position`, items are numbered when they arrive. The column `arrival` says when
+    Without a column `position`, the items of a micro-batch are numbered in order of time. The column `arrival` says when
     each item did, as a timestamp or in microseconds; of lines it is `appended`, if there is one.
     Unless they are `is_timed`, publications need not say a time themselves.
     """
-    positions = [F.col("position").cast("bigint")] if "position" in frame.columns else []
+    kinds = dict(frame.dtypes)
+    positions = [F.col("position").cast("bigint")] if "position" in kinds else []
+    if positions and kinds["position"] not in INTEGERS:
+        raise NoInput(f"position: expected an integer type, found {kinds['position']}")
     needed = PUBLICATION_COLUMNS if is_timed else PUBLICATION_COLUMNS[:2]
     if arrival is None and "appended" in frame.columns and "line" in frame.columns:
         arrival = "appended"
     arrivals = [] if arrival is None else [_arrivals(frame, arrival)]
     if "line" in frame.columns and set(frame.columns) <= {*LINE_COLUMNS, arrival}:
-        if dict(frame.dtypes)["line"] not in ("string", "binary"):
-            raise NoInput(f"line: expected text or bytes, found {dict(frame.dtypes)['line']}")
+        if kinds["line"] not in ("string", "binary"):
+            raise NoInput(f"line: expected text or bytes, found {kinds['line']}")
         line = F.col("line").cast("binary").alias("line")
         return Lines(frame.select(*positions, line, *arrivals), tabular=False)
     if set(needed) <= set(frame.columns):
@@ -138,7 +142,14 @@ POLL = "100 milliseconds"
 """How often a source is asked for more."""
 STOP_TIMEOUT = "spark.sql.streaming.stopTimeout"
 """How long Spark waits for a query that is stopped; by itself for ever."""
-STOPPED = "the stream was stopped before this batch"
+STOPPED = "the stream was stopped before the end of this batch"
+
+
+class Stopped(Exception):
+    """Tells Spark not to take a batch for done."""
+
+    def __init__(self) -> None:
+        super().__init__(STOPPED)
 
 
 class Stream:
@@ -265,9 +276,11 @@ class Stream:
     def _batch(self, frame: DataFrame, number: int) -> None:
         with self._busy:
             if self._is_stopping:
-                raise InterruptedError(STOPPED)  # Spark must not take the batch for done
+                raise Stopped
             try:
                 self._run_batch(frame, number)
+            except Stopped:
+                raise
             except Exception as failure:
                 # Spark wraps it in texts
                 self._failure = failure
@@ -307,7 +320,7 @@ class Stream:
         """
         for at, name in enumerate(names):
             if at and self._is_stopping and not to_the_end:
-                raise InterruptedError(STOPPED)
+                raise Stopped
             wanted = (
                 self._driver.read_task().wanted
             )  # commands of pieces before it may ask for more
