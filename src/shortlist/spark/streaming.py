@@ -74,9 +74,10 @@ def stream_files(
 def stream_lines(frame: DataFrame, arrival: str | None = None, *, is_timed: bool = True) -> Lines:
     """Any streaming DataFrame: lines, or a table of publications.
 
-    Without a column `position`, the items of a micro-batch are numbered in order of time. The column `arrival` says when
-    each item did, as a timestamp or in microseconds; of lines it is `appended`, if there is one.
-    Unless they are `is_timed`, publications need not say a time themselves.
+    Without a column `position`, the items of a micro-batch are numbered in order of time. The
+    column `arrival` says when each item arrived, as a timestamp or in microseconds; of lines it is
+    `appended`, if there is one. Unless they are `is_timed`, publications need not say a time
+    themselves.
     """
     kinds = dict(frame.dtypes)
     positions = [F.col("position").cast("bigint")] if "position" in kinds else []
