@@ -223,9 +223,9 @@ class Stream:
 
     @property
     def rejects(self) -> dict[str, int]:
-        """How many rows were rejected since the state began, by reason.
+        """The number of rows that were rejected since the state began, by reason.
 
-        Each of them is in the rejects of the output, with what was wrong in its words.
+        The output has each of them, with what was wrong in words.
         """
         return dict(labelled(self._driver.manifest.counts, REJECTED))
 
@@ -259,8 +259,10 @@ class Stream:
             raise error
 
     def _positioned(self, frame: DataFrame, known: int | None) -> DataFrame:
-        """The lines of a batch, with their positions, if they have any: only those behind what is
-        `known`, if that is given."""
+        """Return the lines of a batch, with their positions, if they have any.
+
+        Where a position is `known`, only those behind it are returned.
+        """
         if self._is_positioned:
             position = F.col("position") + F.lit(self._driver.manifest.base)
             if known is not None:
@@ -293,10 +295,8 @@ class Stream:
         goes_on = manifest.checkpoint == self._identity
         if goes_on and number <= manifest.batch:
             return
-        laps, read = (
-            Laps(),
-            self._driver.read_task(commands=self._commands, tabular=self._lines.tabular),
-        )
+        laps = Laps()
+        read = self._driver.read_task(commands=self._commands, tabular=self._lines.tabular)
         # a query that does not go on where another one was may begin with what is known
         lines = self._positioned(frame, None if goes_on else manifest.position)
         found = self._micro_batches.read(lines, read)
@@ -322,9 +322,8 @@ class Stream:
         for at, name in enumerate(names):
             if at and self._is_stopping and not to_the_end:
                 raise Stopped
-            wanted = (
-                self._driver.read_task().wanted
-            )  # commands of pieces before it may ask for more
+            # commands of the pieces before it may ask for more than was read
+            wanted = self._driver.read_task().wanted
             items = with_wanted(self._micro_batches.piece(name), wanted)
             self._take(items, number, names[at + 1 :], laps)
             self._micro_batches.remove(name)
@@ -336,13 +335,18 @@ class Stream:
         laps = laps or Laps()
         numbered = self._numbered(items)
         laps.lap("reading")
-        batch = {} if number is None else {"checkpoint": self._identity, "batch": number}
-        report = self._driver.run_batch(numbered, **batch, pending=pending, laps=laps)
+        checkpoint = None if number is None else self._identity
+        report = self._driver.run_batch(
+            numbered, checkpoint=checkpoint, batch=number, pending=pending, laps=laps
+        )
         _log_rejects(report, len(items))
 
     def _numbered(self, items: Items) -> Items:
-        """Items with their positions: behind all earlier ones, in their order, where the source has
-        none. What stands at or before an item that came earlier becomes a reject."""
+        """Return items with their positions; where the source has none, the next ones in order.
+
+        An item whose position is not behind all earlier ones becomes a reject, whether it comes in
+        the same piece or later: so that the cut into pieces does not matter.
+        """
         known = self._driver.manifest.position
         if not self._is_positioned:
             first = known + 1
