@@ -18,7 +18,7 @@ from shortlist.live.driver import Driver, Finished, Report, WrongBasis, begin
 from shortlist.live.files import Files
 from shortlist.live.heartbeats import Heartbeats
 from shortlist.live.locking import only_driver
-from shortlist.live.log_stream import MOST_BYTES, LogStream, StillBusy
+from shortlist.live.log_stream import MOST_BYTES, MOST_LINES, LogStream, StillBusy
 from shortlist.live.manifest import Manifest
 from shortlist.live.outlets import LogOutlet
 from shortlist.live.places import announce, announced, files_in
@@ -66,7 +66,7 @@ class Wanted:
     plan: PlanSetting = "replicate"
     with_data: bool = False
     with_departures: bool = False
-    at_most: int = 50_000
+    at_most: int = MOST_LINES
     """Lines in a micro-batch."""
     most_bytes: int = MOST_BYTES
     """Of its lines, but for the last one."""

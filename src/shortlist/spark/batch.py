@@ -47,7 +47,7 @@ from shortlist.model.registry import Registry
 from shortlist.model.settings import Settings
 from shortlist.spark.sinks import lines_of_rows
 from shortlist.spark.sources import Lines
-from shortlist.spark.tasks import keep_apart, pinned
+from shortlist.spark.tasks import keep_apart
 
 BUCKET_BITS = 16
 """The largest earlier time is worked out in buckets of 2^16 positions."""
@@ -259,10 +259,9 @@ class Batch:
     ) -> DataFrame:
         """What each shard that somebody subscribes in makes of all publications, in order."""
         parts = []
-        for shard, share in self._busy_shares:
+        for _, share in self._busy_shares:
             ordered = arriving.repartition(1).sortWithinPartitions("time", "position")
-            with pinned(self._spark.sparkContext, shard):
-                parts.append(ordered.mapInArrow(task(share), from_arrow_schema(schema)))
+            parts.append(ordered.mapInArrow(task(share), from_arrow_schema(schema)))
         if not parts:
             return self._spark.createDataFrame([], from_arrow_schema(schema))
         return reduce(lambda frame, more: frame.union(more), parts)
