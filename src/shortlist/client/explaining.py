@@ -7,6 +7,7 @@ from dataclasses import replace
 from typing import Any
 
 from shortlist.client.deployment import Deployment, last_entries, object_of
+from shortlist.client.openings import Opening, Openings
 from shortlist.engine.engine import Result
 from shortlist.engine.explanation import Question
 from shortlist.engine.replay import replay
@@ -120,18 +121,19 @@ def told(
     """Why a publication is on a shortlist, or is not. The state tells that of what came since its
     last snapshot, and how what it holds stands now; of all else the last publications are replayed,
     as if nothing had come before, and it is said how many."""
-    asked, _ = _asked(deployment, shortlist)
+    asked, manifest, opening = _asked(deployment, shortlist)
     found = _told(deployment, asked, question)
     if found:
         return found, None
-    entries = recent_publications(deployment.log)
+    recent = recent_publications(deployment.log)
+    entries = [entry for entry in recent if entry.offset > opening.position - manifest.base]
     return explained(deployment, asked.registry, question, entries, now=now), len(entries)
 
 
 def told_by_state(deployment: Deployment, question: Question, shortlist: str) -> list[Document]:
     """What the state alone tells; nothing where that is not about the publication."""
     try:
-        asked, _ = _asked(deployment, shortlist)
+        asked, *_ = _asked(deployment, shortlist)
     except NoSuchShortlist:  # it may have been one
         return []
     return _told(deployment, asked, question)
@@ -166,7 +168,7 @@ def outcome(
 ) -> tuple[list[Document], Document]:
     """How far each subscription of a shortlist matches a publication, and what would become of it
     there if it appeared now; `BadItem` if it is none."""
-    asked, manifest = _asked(deployment, shortlist)
+    asked, manifest, _ = _asked(deployment, shortlist)
     # reasons do not depend on what publishers have advertised
     found = reasons(replace(asked.registry, advertisements=()), document, shortlist)
     reader = ItemReader(asked.registry.vocabulary, UNLIMITED, commands=False)
@@ -183,9 +185,10 @@ def held_back(deployment: Deployment, shortlist: str, *, now: int) -> Document:
     """What was published lately, matches a shortlist, and was not delivered, the latest first, with
     the reason. The state tells it as far as it reaches; what came before is replayed, as if nothing
     had come earlier, with the subscriptions of now."""
-    asked, _ = _asked(deployment, shortlist)
+    asked, manifest, opening = _asked(deployment, shortlist)
     known, after = asked.lately(MOST_PUBLICATIONS)
     recent = recent_publications(deployment.log)
+    recent = [entry for entry in recent if entry.offset > opening.position - manifest.base]
     before = [entry for entry in recent if entry.offset <= after]
     question = Question(shortlist=shortlist)
     older = explained(deployment, asked.registry, question, before, now=now) if before else []
@@ -212,9 +215,12 @@ def _state(deployment: Deployment) -> tuple[Manifest, Files]:
     return manifest, files
 
 
-def _asked(deployment: Deployment, shortlist: str) -> tuple[Asked, Manifest]:
+def _asked(deployment: Deployment, shortlist: str) -> tuple[Asked, Manifest, Opening]:
+    """A shortlist as the last commit has it, and its opening."""
     manifest, files = _state(deployment)
-    return Asked(manifest, files, deployment.log, shortlist, UNLIMITED), manifest
+    opening = Openings(deployment.log).last(shortlist)
+    asked = Asked(manifest, files, deployment.log, shortlist, UNLIMITED, opening.position)
+    return asked, manifest, opening
 
 
 def content_of(
@@ -222,7 +228,7 @@ def content_of(
 ) -> tuple[dict[str, Any], Manifest]:
     """A shortlist and what it shows now, the best first, as a JSON object, and the commit that this
     is of; `NoDeployment` or `NoSuchShortlist` where there is none."""
-    asked, manifest = _asked(deployment, shortlist)
+    asked, manifest, _ = _asked(deployment, shortlist)
     live, entries = asked.shown()
     shown = [entry.document() for entry in entries]
     for document, entry in zip(shown, entries, strict=True) if with_data else ():

@@ -1,5 +1,9 @@
 """Webhooks: where the deliveries of a shortlist are sent, kept in the log.
 
+A webhook belongs to one opening of its shortlist and to the key that made it. When either ends, it
+is disabled: its owner finds it with the reason, and nothing that comes to the next owner of the
+name is sent to it.
+
 Requests are signed by the Standard Webhooks specification: whoever has the secret knows that they
 come from here, and unaltered.
 """
@@ -8,10 +12,13 @@ import base64
 import hashlib
 import hmac
 import secrets
+from collections.abc import Callable, Container
 from dataclasses import asdict, dataclass
 from typing import Any
 
 from shortlist.client.deployment import Deployment
+from shortlist.client.keys import Holder, remove_key
+from shortlist.client.openings import Opening
 from shortlist.log.base import DELIVERIES, Log
 from shortlist.log.consumer import Consumer
 from shortlist.log.json_register import Document, change_json, read_json
@@ -43,6 +50,12 @@ class Webhook:
     """Tells apart those that had one id, one after the other."""
     disabled: str | None = None
     """Why nothing is sent any more."""
+    opening: int = 0
+    """The position of the opening that it belongs to."""
+    owner: str | None = None
+    """The subscriber that may see it; None: only operators may."""
+    key: str | None = None
+    """The name of the key that made it; None: there were no keys."""
 
     def document(self) -> dict[str, Any]:
         """What its owner may see; the secret is told once, when it is made."""
@@ -55,27 +68,72 @@ class Webhook:
         return Consumer(log, DELIVERIES, f"webhook/{self.serial}", key=self.shortlist)
 
 
-def put_webhook(log: Log, id: str, shortlist: str, url: str) -> Webhook:
-    """Makes one, which begins with what is committed from now on; one that had this id ends."""
+def put_webhook(
+    log: Log, id: str, shortlist: str, url: str, opening: Opening, holder: Holder | None
+) -> Webhook:
+    """Make a webhook, for deliveries that are committed from now on; replaces one of the same id.
+
+    `holder` has the key that asks for it; None where a service asks for no keys.
+    """
     random = secrets.token_bytes(SECRET_BYTES)
     secret = PREFIX + base64.b64encode(random).decode()
     manifest = Deployment(log).manifest
     after = log.end(DELIVERIES) if manifest is None else manifest.deliveries.end
-    made = Webhook(id, shortlist, url, secret, after, secrets.token_hex(8))
+    made = Webhook(
+        id,
+        shortlist,
+        url,
+        secret,
+        after,
+        secrets.token_hex(8),
+        opening=opening.position,
+        owner=None if holder is None or holder.is_operator else holder.owner,
+        key=None if holder is None else holder.name,
+    )
     made.consumer(log).seen(made.after)
     change_json(log, REGISTER, lambda known: {**known, id: asdict(made)})
     return made
 
 
+FORBIDDEN = "its key was forbidden"
+CLOSED = "its shortlist was closed"
+
+
+def why_ended(webhook: Webhook, last: Opening, keys: Container[str]) -> str | None:
+    """Why a webhook has ended, by the last opening of its shortlist and the names of all keys; None
+    if it goes on."""
+    if webhook.disabled is not None:
+        return webhook.disabled
+    if webhook.key is not None and webhook.key not in keys:
+        return FORBIDDEN
+    return None if last.position == webhook.opening else CLOSED
+
+
 def disable_webhook(log: Log, webhook: Webhook, why: str) -> None:
-    """Nothing is sent any more, unless it has been made anew meanwhile."""
+    """Send nothing more, unless the webhook has been made anew meanwhile."""
+    _disable(log, lambda each: each == webhook, why)
+
+
+def forbid_key(log: Log, name: str) -> list[str]:
+    """Remove a key and end its webhooks; their ids."""
+    remove_key(log, name)
+    return _disable(log, lambda webhook: webhook.key == name, FORBIDDEN)
+
+
+def _disable(log: Log, is_meant: Callable[[Webhook], bool], why: str) -> list[str]:
+    """Disable webhooks that go on; the ids of those that did."""
+    ended: list[str] = []
 
     def disabled(known: Document) -> Document:
-        if known.get(webhook.id) != asdict(webhook):
-            return known
-        return {**known, webhook.id: {**known[webhook.id], "disabled": why}}
+        ended[:] = [
+            id
+            for id, fields in known.items()
+            if fields["disabled"] is None and is_meant(Webhook(**fields))
+        ]
+        return {**known, **{id: {**known[id], "disabled": why} for id in ended}}
 
     change_json(log, REGISTER, disabled)
+    return ended
 
 
 def remove_webhook(log: Log, id: str) -> None:

@@ -1,5 +1,6 @@
 """Routes for subscribers: what a shortlist shows, what came to it, and why."""
 
+from functools import partial
 from typing import Annotated, Any
 
 from fastapi import APIRouter, Query
@@ -8,6 +9,7 @@ from shortlist.client.explaining import content_of, held_back, origin, outcome, 
 from shortlist.client.following import Place
 from shortlist.client.keys import Holder
 from shortlist.client.nouns import read_noun
+from shortlist.client.openings import Opening
 from shortlist.engine.explanation import Question
 from shortlist.intake.lines import BadItem
 from shortlist.intake.roster import Roster
@@ -46,8 +48,9 @@ def content(
     with_data: Annotated[bool, Query(description="With the publications' data.")] = False,
 ) -> dict[str, Any]:
     """What a shortlist shows now, the best first; `after` is where its events go on from there."""
-    service.check_seen(caller, name)
-    found, manifest = content_of(service.deployment, name, with_data=with_data)
+    found, manifest = service.of_opening(
+        caller, name, lambda _: content_of(service.deployment, name, with_data=with_data)
+    )
     after = Place(manifest.deliveries.end, manifest.departures.end)
     return {**found, "after": str(after)}
 
@@ -60,9 +63,15 @@ def deliveries(
     after: After = 0,
     limit: Most = 100,
 ) -> dict[str, Any]:
-    """What came to a shortlist, from the first on; `next` is where the following page begins."""
-    service.check_seen(caller, name)
-    entries, following = read_page(service.log, DELIVERIES, name, after, limit)
+    """What came to a shortlist since it was opened, from the first on; `next` is where the
+    following page begins."""
+    entries, following = service.of_opening(
+        caller,
+        name,
+        lambda opening: read_page(
+            service.log, DELIVERIES, name, max(after, opening.after.deliveries), limit
+        ),
+    )
     items = [{"offset": entry.offset, "delivery": parsed(entry.content)} for entry in entries]
     return {"items": items, "next": following}
 
@@ -73,11 +82,10 @@ async def held_back_from(name: Name, service: Here, caller: Caller) -> dict[str,
     first, and why. Of so many as `replayed` says the state does not tell it any more: they are
     judged by the subscriptions of now, as if nothing had come before."""
 
-    def answer() -> dict[str, Any]:
-        service.check_seen(caller, name)
+    def answer(_: Opening) -> dict[str, Any]:
         return held_back(service.deployment, name, now=now())
 
-    return await service.replays.run(caller, answer)
+    return await service.replays.run(caller, partial(service.of_opening, caller, name, answer))
 
 
 @router.get("/shortlists/{name:path}/explanations")
@@ -93,11 +101,11 @@ async def explanations(
     publications are replayed, with the subscriptions of now, as if nothing had come before."""
     question = Question(publication=publication, source=source, shortlist=name)
 
-    def answer() -> tuple[list[dict[str, Any]], int | None]:
-        service.check_seen(caller, name)
+    def answer(_: Opening) -> tuple[list[dict[str, Any]], int | None]:
         return told(service.deployment, question, name, now=now())
 
-    found, replayed = await service.replays.run(caller, answer)
+    asked = partial(service.of_opening, caller, name, answer)
+    found, replayed = await service.replays.run(caller, asked)
     if not found:
         looked = f"in the state, nor among the {replayed:,} that were published last"
         raise Refused(404, f"there is no publication {shown(publication)} {looked}")
@@ -159,13 +167,13 @@ async def explain(body: Body, service: Here, caller: Caller) -> dict[str, Any]:
     timed = {"id": "this", "source": "this", "time": format_time(now())}
     given = {name: value for name, value in publication.items() if value is not None}
 
-    def answer() -> dict[str, Any]:
-        service.check_seen(caller, shortlist)
+    def answer(_: Opening) -> dict[str, Any]:
         found, made = outcome(service.deployment, timed | given, shortlist, now=now())
         told = {name: value for name, value in made.items() if name in OUTCOME}
         return {"shortlist": shortlist, "subscriptions": found, "outcome": told}
 
     try:
-        return await service.replays.run(caller, answer)
+        asked = partial(service.of_opening, caller, shortlist, answer)
+        return await service.replays.run(caller, asked)
     except BadItem as error:
         raise Refused(422, f"publication: {error}", error.problems) from None
