@@ -110,14 +110,14 @@ class Openings:
     def present(self, deployment: Deployment, live: Shortlist) -> Opening:
         """The opening of a shortlist that the last commit, or one before it, has as live; `NotLive`
         if it belongs to another subscriber by now, or to none."""
-        self._wait_for_output(deployment)
-        last = self.last(live.id)
+        last = self.settled(deployment, live.id)
         if last.position and last.subscriber != live.subscriber:
             raise NotLive(f"there is no live shortlist {shown(live.id)}")
         return last._replace(subscriber=live.subscriber)
 
-    def _wait_for_output(self, deployment: Deployment) -> None:
-        """Returns once the log has all openings up to the last commit: they follow it."""
+    def settled(self, deployment: Deployment, shortlist: str) -> Opening:
+        """The last opening of a shortlist, by the last commit or a later one: the log has it soon
+        after that."""
         manifest = deployment.manifest
         end = 0 if manifest is None else manifest.handovers.end
         deadline = time.monotonic() + OUTPUT_SECONDS
@@ -125,3 +125,4 @@ class Openings:
             if time.monotonic() >= deadline:
                 raise LogUnavailable("the log does not have yet what was committed last")
             time.sleep(POLL_SECONDS)
+        return self.last(shortlist)

@@ -95,6 +95,9 @@ def put_webhook(
     return made
 
 
+# Webhooks that have ended and are still listed with the reason; about 400 bytes each, in a register
+# that is read twice a second.
+MAX_ENDED = 1_000
 FORBIDDEN = "its key was forbidden"
 CLOSED = "its shortlist was closed"
 
@@ -121,7 +124,7 @@ def forbid_key(log: Log, name: str) -> list[str]:
 
 
 def _disable(log: Log, is_meant: Callable[[Webhook], bool], why: str) -> list[str]:
-    """Disable webhooks that go on; the ids of those that did."""
+    """Disable webhooks that go on; their ids. Of all that have ended the oldest are forgotten."""
     ended: list[str] = []
 
     def disabled(known: Document) -> Document:
@@ -130,7 +133,11 @@ def _disable(log: Log, is_meant: Callable[[Webhook], bool], why: str) -> list[st
             for id, fields in known.items()
             if fields["disabled"] is None and is_meant(Webhook(**fields))
         ]
-        return {**known, **{id: {**known[id], "disabled": why} for id in ended}}
+        after = {**known, **{id: {**known[id], "disabled": why} for id in ended}}
+        over = [id for id, fields in after.items() if fields["disabled"] is not None]
+        for id in over[:-MAX_ENDED]:
+            del after[id]
+        return after
 
     change_json(log, REGISTER, disabled)
     return ended

@@ -61,7 +61,9 @@ def put_out(manifest: Manifest, files: Files, outlet: Outlet) -> pa.Table:
         return (of_bytes(files.read(name)) for name in output.files)
 
     deliveries = put_in_order(joined(tables(manifest.deliveries), columns.DELIVERIES))
-    left = put_in_order(joined(tables(manifest.departures), DEPARTED))
+    left = DEPARTED.empty_table()
+    if manifest.departures.files:
+        left = put_in_order(joined(tables(manifest.departures), DEPARTED))
     if manifest.handovers.files and isinstance(outlet, Recorder):
         handovers = joined(tables(manifest.handovers), HANDOVERS)
         for name, rows_before, output in (

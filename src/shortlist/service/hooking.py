@@ -97,7 +97,7 @@ async def put(
         is_same = (before.shortlist, before.url) == (shortlist, url)
         if is_same and await asyncio.to_thread(service.notifier.why_ended, before) is None:
             return before.document()
-    elif len(known) >= MOST:
+    elif sum(webhook.disabled is None for webhook in known.values()) >= MOST:
         raise Refused(503, f"expected at most {MOST:,} webhooks, found more")
     holder = None if caller is EVERYBODY else caller
     made = await asyncio.to_thread(put_webhook, service.log, name, shortlist, url, opening, holder)

@@ -248,8 +248,8 @@ class Service:
         was found may be the next owner's then."""
         opening = self.opening(caller, shortlist)
         found = answer(opening)
-        if self.opening(caller, shortlist) != opening:
-            raise Refused(409, f"the shortlist {shown(shortlist)} was closed and opened meanwhile")
+        if self.openings.settled(self.deployment, shortlist).position != opening.position:
+            raise Refused(409, f"the shortlist {shown(shortlist)} was closed meanwhile")
         return found
 
     async def carry_out(self, orders: Sequence[Order]) -> list[Verdict]:
