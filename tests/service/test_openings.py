@@ -1,5 +1,6 @@
 """A name that is free again: nothing of its former owner's stays with it, in either direction."""
 
+import asyncio
 import json
 
 import pytest
@@ -8,6 +9,7 @@ from shortlist.client.keys import Holder, add_key, remove_key
 from shortlist.client.openings import Openings
 from shortlist.client.webhooks import CLOSED, FORBIDDEN, known_webhooks
 from shortlist.log.base import DELIVERIES, INPUT
+from shortlist.service.notifying import Notifier
 from shortlist.service.state import Options
 from tests.cli.programs import shortlist
 from tests.service.receivers import Receiver
@@ -133,9 +135,12 @@ def commands(*documents):
     return [json.dumps(each).encode() for each in documents]
 
 
-def test_a_name_changes_hands_in_one_batch_between_deliveries(quick, keys, deployment):
+def test_a_name_changes_hands_in_one_batch_between_deliveries(keys, deployment, monkeypatch):
+    # a stream ends by what comes, too, before anything looks whether it has to
+    monkeypatch.setattr("shortlist.service.listening.LOOK_SECONDS", 60)
     with (
         Receiver() as anns,
+        served(deployment.log, QUICK) as quick,
         caller(quick, keys["ann"]) as ann,
         caller(quick, keys["bob"]) as bob,
     ):
@@ -156,11 +161,31 @@ def test_a_name_changes_hands_in_one_batch_between_deliveries(quick, keys, deplo
             )
             eventually(lambda: bob.get("/shortlists/bargains").status_code, lambda it: it == 200)
             eventually(lambda: delivered(bob), lambda found: found == ["b1"])
-            assert "b1" not in [each[2]["publication"] for each in events_of(lines, 9)]
+            assert [each[2]["publication"] for each in events_of(lines, 9)] == ["a1"]
         assert ended(ann, "anns") == CLOSED
         assert "b1" not in anns.publications
         # both stand in the log
         assert len([*deployment.log.read(DELIVERIES, 0, key="bargains")]) == 2
+
+
+def test_a_sender_that_nothing_has_ended_yet_sends_nothing_of_the_next_owner(
+    quick, keys, deployment
+):
+    with (
+        Receiver() as receiver,
+        caller(quick, keys["ann"]) as ann,
+        caller(quick, keys["bob"]) as bob,
+    ):
+        subscribe(ann)
+        post_to(ann, receiver, "anns")
+        webhook = known_webhooks(deployment.log)["anns"]
+        assert ann.delete("/subscriptions/bargains").status_code == 200
+        subscribe(bob)
+        publish_as(quick, keys, event("b1", 1))
+        eventually(lambda: delivered(bob), lambda found: found == ["b1"])
+        notifier = Notifier(deployment.log, Openings(deployment.log), private=True)
+        asyncio.run(asyncio.wait_for(notifier._send_all(webhook), 20))
+        assert receiver.publications == []
 
 
 def test_what_was_closed_while_no_service_ran_has_ended(deployment, keys):
