@@ -2,12 +2,22 @@
 
 import asyncio
 import json
+import socket
+import threading
 from dataclasses import replace
 
 import pytest
 
 from shortlist.client.keys import Holder, add_key
-from shortlist.client.webhooks import Webhook, known_webhooks, signature
+from shortlist.client.openings import FIRST
+from shortlist.client.webhooks import (
+    FORBIDDEN,
+    Webhook,
+    forbid_key,
+    known_webhooks,
+    put_webhook,
+    signature,
+)
 from shortlist.service import notifying
 from shortlist.service.notifying import (
     MAX_ANSWER_BYTES,
@@ -206,6 +216,47 @@ def test_receivers_that_drip_delay_only_themselves(deployment, monkeypatch):
         publish(client, *(event(f"g{number}", 1) for number in range(20)))
         for receiver in prompt:
             eventually(lambda: receiver.publications, lambda found: len(found) == 24)  # noqa: B023
+
+
+def test_a_name_server_that_does_not_answer_keeps_nobody_waiting(deployment, monkeypatch):
+    answers, look_up = threading.Event(), socket.getaddrinfo
+
+    def slow(host, *arguments, **more):
+        if str(host).endswith(".test"):
+            answers.wait(60)
+            raise socket.gaierror(host)
+        return look_up(host, *arguments, **more)
+
+    monkeypatch.setattr(socket, "getaddrinfo", slow)
+    with Receiver() as receiver, served(deployment.log, SLOW) as url, caller(url) as client:
+        try:
+            for number in range(20):
+                target = f"http://ns{number}.test/"
+                put_webhook(deployment.log, f"slow{number}", "others", target, FIRST, None)
+            put(client, receiver.url, shortlist="others")
+            publish(client, event("f1", 1), event("f2", 2))
+            eventually(lambda: receiver.publications, lambda found: found == ["f1", "f2"])
+            letters = "/webhooks/slow19/dead-letters"
+            (letter, *_) = eventually(lambda: client.get(letters).json()["items"], bool)
+            assert letter["reason"] == "it took longer than 0.4 s"
+        finally:
+            answers.set()
+
+
+def test_of_webhooks_that_have_ended_the_last_ones_are_listed(deployment, monkeypatch):
+    monkeypatch.setattr("shortlist.client.webhooks.MAX_ENDED", 2)
+    log = deployment.log
+    for number in range(5):
+        key = Holder("phone" if number < 4 else "other", "subscriber", "you")
+        put_webhook(log, f"hook{number}", "flats", "https://a.example/", FIRST, key)
+    add_key(log, Holder("phone", "subscriber", "you"))
+    assert forbid_key(log, "phone") == ["hook0", "hook1", "hook2", "hook3"]
+    known = known_webhooks(log)
+    assert {name: webhook.disabled for name, webhook in known.items()} == {
+        "hook2": FORBIDDEN,
+        "hook3": FORBIDDEN,
+        "hook4": None,
+    }
 
 
 async def attempt(url, seconds=20):

@@ -39,6 +39,11 @@ from shortlist.log.json_register import Document, change_json
 from shortlist.model.problem import ShortlistError
 from shortlist.model.wording import shown
 
+# Attempts at the same time to one origin (scheme, host and port); a webhook has one at a time.
+MAX_TO_ORIGIN = 8
+# Attempts at the same time to receivers that answer promptly, and to all others. Together they stay
+# well below the 1,024 files that a process may open unless it is told otherwise.
+MAX_PROMPT, MAX_OTHERS = 128, 64
 MOST_LETTERS = 2_000
 PORTS = {"http": 80, "https": 443}
 
@@ -62,7 +67,7 @@ async def check_target(url: str, *, private: bool = False) -> None:
         raise ForbiddenTarget(f"url: expected a port up to 65535, found {shown(url)}") from None
     try:
         async with asyncio.timeout(LOOKUP_SECONDS):
-            await addresses(parts.hostname, port, private=private)
+            await addresses(parts.hostname, port, private=private, threads=CHECKS)
     except TimeoutError:
         raise ForbiddenTarget(
             f"url: expected a host whose address is found within {LOOKUP_SECONDS:g} s, found"
@@ -73,16 +78,21 @@ async def check_target(url: str, *, private: bool = False) -> None:
 # Seconds that a caller waits for the address of a new webhook's host.
 LOOKUP_SECONDS = 10.0
 # Names are looked up in threads of their own: a name server that does not answer keeps a thread for
-# half a minute, and the threads that read the log must not wait for it.
-LOOKUPS = ThreadPoolExecutor(32, thread_name_prefix="lookup")
+# half a minute, and the threads that read the log must not wait for it. Attempts have two for each
+# turn, since one is given up after 15 s; those who make webhooks have others, so that no delivery
+# waits for them.
+LOOKUPS = ThreadPoolExecutor(2 * (MAX_PROMPT + MAX_OTHERS), thread_name_prefix="lookup")
+CHECKS = ThreadPoolExecutor(16, thread_name_prefix="check")
 
 
-async def addresses(host: str, port: int, *, private: bool) -> list[str]:
+async def addresses(
+    host: str, port: int, *, private: bool, threads: ThreadPoolExecutor = LOOKUPS
+) -> list[str]:
     """The addresses of a host; fails if one of them is not to be sent to."""
     loop = asyncio.get_running_loop()
     try:
         found = await loop.run_in_executor(
-            LOOKUPS, lambda: socket.getaddrinfo(host, port, type=socket.SOCK_STREAM)
+            threads, lambda: socket.getaddrinfo(host, port, type=socket.SOCK_STREAM)
         )
     except (OSError, UnicodeError):
         raise ForbiddenTarget(f"url: expected a host that exists, found {shown(host)}") from None
@@ -204,11 +214,6 @@ PAUSES = (1.0, 5.0, 30.0, 120.0, 600.0)
 SECONDS = 15.0
 """For a whole attempt: from the lookup of its host to the head of the answer."""
 GONE = 410
-# Attempts at the same time to one origin (scheme, host and port); a webhook has one at a time.
-MAX_TO_ORIGIN = 8
-# Attempts at the same time to receivers that answer promptly, and to all others. Together they stay
-# well below the 1,024 files that a process may open unless it is told otherwise.
-MAX_PROMPT, MAX_OTHERS = 128, 64
 # Seconds within which a receiver takes a delivery that counts as prompt.
 PROMPT_SECONDS = 2.0
 # Seconds for which the names of keys are remembered.
@@ -310,6 +315,8 @@ class Notifier:
             attempt = await self._attempt(webhook, delivery["id"], body)
             taken = {"number": letter.offset, "taken": attempt.is_taken}
             done.append(taken | {"reason": attempt.reason})
+        if webhook not in self._senders:  # another service sends to it
+            self._turns.forget(webhook)
         return done
 
     def why_ended(self, webhook: Webhook) -> str | None:
