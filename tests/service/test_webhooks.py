@@ -12,6 +12,7 @@ from shortlist.client.keys import Holder, add_key
 from shortlist.client.openings import FIRST
 from shortlist.client.webhooks import (
     FORBIDDEN,
+    TakenWebhook,
     Webhook,
     forbid_key,
     known_webhooks,
@@ -257,6 +258,17 @@ def test_of_webhooks_that_have_ended_the_last_ones_are_listed(deployment, monkey
         "hook3": FORBIDDEN,
         "hook4": None,
     }
+
+
+def test_of_two_who_take_a_name_at_the_same_time_one_has_it(deployment):
+    log, url = deployment.log, "https://a.example/"
+    first = put_webhook(log, "hook", "flats", url, FIRST, Holder("a", "subscriber", "you"))
+    with pytest.raises(TakenWebhook, match="'hook' in use"):
+        put_webhook(log, "hook", "others", url, FIRST, Holder("b", "subscriber", "somebody"))
+    second = put_webhook(log, "hook", "flats", url, FIRST, None, first)
+    with pytest.raises(TakenWebhook):
+        put_webhook(log, "hook", "flats", url, FIRST, None, first)
+    assert known_webhooks(log) == {"hook": second}
 
 
 async def attempt(url, seconds=20):

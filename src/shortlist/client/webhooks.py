@@ -36,6 +36,10 @@ class NoWebhook(ShortlistError, LookupError):
     """A webhook that nobody has made, or that has ended."""
 
 
+class TakenWebhook(ShortlistError):
+    """A name that another webhook has."""
+
+
 @dataclass(frozen=True, slots=True)
 class Webhook:
     """One of them."""
@@ -69,11 +73,19 @@ class Webhook:
 
 
 def put_webhook(
-    log: Log, id: str, shortlist: str, url: str, opening: Opening, holder: Holder | None
+    log: Log,
+    id: str,
+    shortlist: str,
+    url: str,
+    opening: Opening,
+    holder: Holder | None,
+    replaced: Webhook | None = None,
 ) -> Webhook:
-    """Make a webhook, for deliveries that are committed from now on; replaces one of the same id.
+    """Make a webhook, for deliveries that are committed from now on.
 
-    `holder` has the key that asks for it; None where a service asks for no keys.
+    `holder` has the key that asks for it; None where a service asks for no keys. `replaced` is the
+    webhook of this id that it may take the place of: where there is another, which may be made at
+    the same time, `TakenWebhook` is raised.
     """
     random = secrets.token_bytes(SECRET_BYTES)
     secret = PREFIX + base64.b64encode(random).decode()
@@ -91,7 +103,14 @@ def put_webhook(
         key=None if holder is None else holder.name,
     )
     made.consumer(log).seen(made.after)
-    change_json(log, REGISTER, lambda known: {**known, id: asdict(made)})
+
+    def added(known: Document) -> Document:
+        present = known.get(id)
+        if present is not None and (replaced is None or present["serial"] != replaced.serial):
+            raise TakenWebhook(f"expected a name that is free, found {shown(id)} in use")
+        return {**known, id: asdict(made)}
+
+    change_json(log, REGISTER, added)
     return made
 
 

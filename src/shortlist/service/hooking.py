@@ -10,6 +10,7 @@ from shortlist.client.keys import Holder
 from shortlist.client.webhooks import (
     DEAD_LETTERS,
     NoWebhook,
+    TakenWebhook,
     Webhook,
     known_webhooks,
     put_webhook,
@@ -93,14 +94,16 @@ async def put(
     before = known.get(name)
     if before is not None:
         if not may_see(caller, before.owner):
-            raise Refused(409, f"expected a name that is free, found {shown(name)} in use")
+            raise TakenWebhook(f"expected a name that is free, found {shown(name)} in use")
         is_same = (before.shortlist, before.url) == (shortlist, url)
         if is_same and await asyncio.to_thread(service.notifier.why_ended, before) is None:
             return before.document()
     elif sum(webhook.disabled is None for webhook in known.values()) >= MOST:
         raise Refused(503, f"expected at most {MOST:,} webhooks, found more")
     holder = None if caller is EVERYBODY else caller
-    made = await asyncio.to_thread(put_webhook, service.log, name, shortlist, url, opening, holder)
+    made = await asyncio.to_thread(
+        put_webhook, service.log, name, shortlist, url, opening, holder, before
+    )
     response.status_code = 201
     return {**made.document(), "secret": made.secret}
 
