@@ -141,3 +141,35 @@ def test_they_count_as_streams(deployment):
             problem(client.get("/shortlists/flats/events"), 503)
             refused(503, url)
         eventually(lambda: client.get("/metrics").text, lambda text: "streams 0.0" in text)
+
+
+def test_each_key_has_a_share_of_both_kinds_and_takes_nobody_elses(deployment):
+    keys = [add_key(deployment.log, Holder(name, "subscriber", "you")) for name in ("one", "two")]
+    options = Options(heartbeat=0.2, most_streams=4, most_streams_of_key=2)
+    path = "/shortlists/flats/events"
+    with (
+        served(deployment.log, options) as url,
+        caller(url, keys[0]) as one,
+        caller(url, keys[1]) as two,
+    ):
+        with listening(url, key=keys[0]) as listener, one.stream("GET", path) as stream:
+            messages_of(listener, 1)
+            lines = stream.iter_lines()
+            events_of(lines, 1)
+            for _ in range(3):
+                found = problem(one.get(path), 429)
+                assert found["detail"] == "expected at most 2 streams of one key, found more"
+                assert "2 streams of one key" in refused(429, url, key=keys[0])
+            assert one.get("/shortlists/flats").status_code == 200
+            with listening(url, key=keys[1]) as other, two.stream("GET", path) as another:
+                assert messages_of(other, 1)
+                others = another.iter_lines()  # the stream ends with this
+                assert events_of(others, 1)
+                problem(two.get(path), 429)
+
+        # what ends gives its place back
+        def opened():
+            with one.stream("GET", path) as stream:
+                return stream.status_code
+
+        eventually(opened, lambda status: status == 200)

@@ -2,55 +2,38 @@
 
 import asyncio
 import json
+import socket
 import threading
-from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from dataclasses import replace
 
 import pytest
 
 from shortlist.client.keys import Holder, add_key
-from shortlist.client.webhooks import known_webhooks, signature
-from shortlist.service.notifying import ForbiddenTarget, check_target
+from shortlist.client.openings import FIRST
+from shortlist.client.webhooks import (
+    FORBIDDEN,
+    TakenWebhook,
+    Webhook,
+    forbid_key,
+    known_webhooks,
+    put_webhook,
+    signature,
+)
+from shortlist.service import notifying
+from shortlist.service.notifying import (
+    MAX_ANSWER_BYTES,
+    CheckedNetwork,
+    ForbiddenTarget,
+    Turns,
+    check_target,
+    is_public,
+    post,
+)
 from shortlist.service.state import Options
+from tests.service.receivers import Endless, Receiver, dripping, many
 from tests.service.servers import caller, event, eventually, problem, publish, served
 
 QUICK = Options(heartbeat=0.2, patience=60, private_webhooks=True, webhook_pauses=(0.05, 0.05))
-
-
-class Receiver:
-    """Somebody's server, which answers as it is told: with these statuses, then with 200."""
-
-    def __init__(self, *statuses):
-        self.requests = []
-        answers = iter(statuses)
-
-        class Handler(BaseHTTPRequestHandler):
-            def do_POST(handler):  # noqa: N805
-                body = handler.rfile.read(int(handler.headers["content-length"]))
-                self.requests.append((dict(handler.headers), body))
-                handler.send_response(next(answers, 200))
-                handler.send_header("location", "/elsewhere")
-                handler.send_header("content-length", "0")
-                handler.end_headers()
-
-            def log_message(handler, *_):  # noqa: N805
-                pass
-
-        self._server = ThreadingHTTPServer(("127.0.0.1", 0), Handler)
-        self.url = f"http://127.0.0.1:{self._server.server_port}/flats"
-
-    def __enter__(self):
-        self._thread = threading.Thread(target=self._server.serve_forever)
-        self._thread.start()
-        return self
-
-    def __exit__(self, *_):
-        self._server.shutdown()
-        self._thread.join()
-        self._server.server_close()
-
-    @property
-    def publications(self):
-        return [json.loads(body)["publication"] for _, body in self.requests]
 
 
 @pytest.fixture
@@ -202,3 +185,190 @@ def test_a_target_is_checked_again_when_it_is_sent_to(deployment):
             )
         assert "public addresses" in letter["reason"]
         assert receiver.requests == []
+
+
+SLOW = replace(QUICK, webhook_seconds=0.4, webhook_pauses=(0.05,))
+
+
+def test_receivers_that_drip_delay_only_themselves(deployment, monkeypatch):
+    """More of them than there are turns: the others get everything, and nobody is given up for
+    what was never tried."""
+    monkeypatch.setattr(notifying, "MAX_OTHERS", 3)
+    with (
+        many(dripping() for _ in range(12)) as slow,
+        many(Receiver() for _ in range(3)) as prompt,
+        served(deployment.log, SLOW) as url,
+        caller(url) as client,
+    ):
+        for number, receiver in enumerate([*slow, *prompt]):
+            put(client, receiver.url, name=f"hook{number}", shortlist="others")
+        publish(client, *(event(f"f{number}", 1) for number in range(4)))
+        names = ["f0", "f1", "f2", "f3"]
+        for receiver in prompt:
+            eventually(lambda: receiver.publications, lambda found: len(found) >= 4)  # noqa: B023
+            assert receiver.publications == names
+        # each of the slow ones has its turn, and ends up with the reason
+        (letter, *_) = eventually(
+            lambda: client.get("/webhooks/hook11/dead-letters").json()["items"], bool
+        )
+        assert (letter["reason"], letter["attempts"]) == ("it took longer than 0.4 s", 2)
+        eventually(lambda: [each.connections for each in slow], all)
+        # once they are known to answer, the prompt ones wait for none of them
+        publish(client, *(event(f"g{number}", 1) for number in range(20)))
+        for receiver in prompt:
+            eventually(lambda: receiver.publications, lambda found: len(found) == 24)  # noqa: B023
+
+
+def test_a_name_server_that_does_not_answer_keeps_nobody_waiting(deployment, monkeypatch):
+    answers, look_up = threading.Event(), socket.getaddrinfo
+
+    def slow(host, *arguments, **more):
+        if str(host).endswith(".test"):
+            answers.wait(60)
+            raise socket.gaierror(host)
+        return look_up(host, *arguments, **more)
+
+    monkeypatch.setattr(socket, "getaddrinfo", slow)
+    with Receiver() as receiver, served(deployment.log, SLOW) as url, caller(url) as client:
+        try:
+            for number in range(20):
+                target = f"http://ns{number}.test/"
+                put_webhook(deployment.log, f"slow{number}", "others", target, FIRST, None)
+            put(client, receiver.url, shortlist="others")
+            publish(client, event("f1", 1), event("f2", 2))
+            eventually(lambda: receiver.publications, lambda found: found == ["f1", "f2"])
+            letters = "/webhooks/slow19/dead-letters"
+            (letter, *_) = eventually(lambda: client.get(letters).json()["items"], bool)
+            assert letter["reason"] == "it took longer than 0.4 s"
+        finally:
+            answers.set()
+
+
+def test_of_webhooks_that_have_ended_the_last_ones_are_listed(deployment, monkeypatch):
+    monkeypatch.setattr("shortlist.client.webhooks.MAX_ENDED", 2)
+    log = deployment.log
+    for number in range(5):
+        key = Holder("phone" if number < 4 else "other", "subscriber", "you")
+        put_webhook(log, f"hook{number}", "flats", "https://a.example/", FIRST, key)
+    add_key(log, Holder("phone", "subscriber", "you"))
+    assert forbid_key(log, "phone") == ["hook0", "hook1", "hook2", "hook3"]
+    known = known_webhooks(log)
+    assert {name: webhook.disabled for name, webhook in known.items()} == {
+        "hook2": FORBIDDEN,
+        "hook3": FORBIDDEN,
+        "hook4": None,
+    }
+
+
+def test_of_two_who_take_a_name_at_the_same_time_one_has_it(deployment):
+    log, url = deployment.log, "https://a.example/"
+    first = put_webhook(log, "hook", "flats", url, FIRST, Holder("a", "subscriber", "you"))
+    with pytest.raises(TakenWebhook, match="'hook' in use"):
+        put_webhook(log, "hook", "others", url, FIRST, Holder("b", "subscriber", "somebody"))
+    second = put_webhook(log, "hook", "flats", url, FIRST, None, first)
+    with pytest.raises(TakenWebhook):
+        put_webhook(log, "hook", "flats", url, FIRST, None, first)
+    assert known_webhooks(log) == {"hook": second}
+
+
+async def attempt(url, seconds=20):
+    webhook = Webhook("hook", "flats", url, "whsec_c2VjcmV0")
+    return await post(CheckedNetwork(private=True), webhook, "id", b"{}", seconds)
+
+
+@pytest.mark.parametrize(
+    ("start", "more"),
+    [
+        (b"HTTP/1.1 200 OK\r\nx-long: ", b"x" * 4096),
+        (b"", b"HTTP/1.1 103 Early Hints\r\n\r\n" * 100),
+        (b"", b"x" * 4096),
+    ],
+)
+def test_an_answer_is_read_up_to_a_bound(start, more):
+    with Endless(start, more, 0) as receiver:
+        made = asyncio.run(attempt(receiver.url))
+    assert made.status is None
+    # that of the protocol for one line may be reached before
+    assert "65,536 bytes" in made.reason or "ProtocolError" in made.reason
+    assert MAX_ANSWER_BYTES == 65_536
+
+
+def test_a_body_that_does_not_end_is_not_waited_for():
+    with Endless(b"HTTP/1.1 200 OK\r\n\r\n", b"x", 0.01) as receiver:
+        assert asyncio.run(attempt(receiver.url)).is_taken
+
+
+@pytest.mark.parametrize("start", [b"", b"HTTP/1.1 200 OK\r\nx-drip: "])
+def test_the_deadline_is_for_the_whole_attempt(start):
+    with Endless(start, b"x" if start else b"", 0.01) as receiver:
+        made = asyncio.run(attempt(receiver.url, 0.3))
+    assert (made.status, made.reason) == (None, "it took longer than 0.3 s")
+
+
+def test_turns_are_bounded_by_origin_and_prompt_receivers_have_their_own(monkeypatch):
+    monkeypatch.setattr(notifying, "MAX_OTHERS", 4)
+    monkeypatch.setattr(notifying, "MAX_TO_ORIGIN", 2)
+
+    async def most_at_once():
+        turns, present, most = Turns(), 0, {}
+        goes_on = asyncio.Event()
+
+        async def take(group, number, origin):
+            nonlocal present
+            hook = Webhook(f"{group}{number}", "flats", f"https://{origin}/{number}", "")
+            if group == "prompt":
+                turns.took(hook, promptly=True)
+            async with turns.turn(hook):
+                most[group] = most.get(group, 0) + 1
+                await goes_on.wait()
+
+        tasks = [
+            *(asyncio.create_task(take("same", n, "a.example")) for n in range(5)),
+            *(asyncio.create_task(take("other", n, f"b{n}.example")) for n in range(5)),
+            *(asyncio.create_task(take("prompt", n, f"c{n}.example")) for n in range(5)),
+        ]
+        for _ in range(10):
+            await asyncio.sleep(0)
+        begun = dict(most)
+        goes_on.set()
+        await asyncio.gather(*tasks)
+        return begun, most, turns
+
+    begun, most, turns = asyncio.run(most_at_once())
+    assert begun == {"same": 2, "other": 2, "prompt": 5}
+    assert most == {"same": 5, "other": 5, "prompt": 5}
+    assert turns._origins == {}
+
+
+@pytest.mark.parametrize(
+    ("address", "expected"),
+    [
+        ("8.8.8.8", True),
+        ("2a00:1450::1", True),
+        ("64:ff9b::808:808", True),
+        ("2002:808:808::1", True),
+        ("64:ff9b::7f00:1", False),
+        ("64:ff9b::a00:1", False),
+        ("64:ff9b::a9fe:a9fe", False),
+        ("64:ff9b:1::808:808", False),
+        ("2002:7f00:1::", False),
+        ("2002:c0a8:101::1", False),
+        ("2001:0:53aa:64c::1", False),
+        ("::7f00:1", False),
+        ("::ffff:0:a00:1", False),
+        ("::ffff:10.0.0.1", False),
+        ("2a00::5efe:a00:1", False),
+        ("2a00::200:5efe:a00:1", False),
+        ("2a00::200:5efe:808:808", True),
+        ("fec0::1", False),
+        ("fe80::1%eth0", False),
+    ],
+)
+def test_an_address_is_public_with_all_that_it_embeds(address, expected):
+    assert is_public(address) is expected
+
+
+@pytest.mark.parametrize("host", ["[64:ff9b::a00:1]", "[2002:a00:1::]", "[::7f00:1]"])
+def test_nothing_is_sent_by_way_of_a_translator(host):
+    with pytest.raises(ForbiddenTarget, match="public addresses"):
+        asyncio.run(check_target(f"https://{host}/"))

@@ -31,6 +31,7 @@ from shortlist.cli.app import (
 )
 from shortlist.client.keys import Role
 from shortlist.log.base import Log
+from shortlist.model.wording import shown
 
 if TYPE_CHECKING:
     import uvicorn
@@ -64,6 +65,7 @@ def serve(
     patience: Annotated[float, typer.Option(min=0, help="Seconds that a command may take.")] = 30,
     heartbeat: Annotated[float, typer.Option(min=0.1, help="Seconds of silence on streams.")] = 15,
     rate: Annotated[float, typer.Option(min=1, help="Requests a second, of one caller.")] = 5000,
+    streams: Annotated[int, typer.Option(min=1, help="Streams of one key at the same time.")] = 200,
     private_webhooks: Annotated[
         bool, typer.Option(help="Webhooks may lead into this network, and over plain HTTP.")
     ] = False,
@@ -99,6 +101,7 @@ def serve(
         patience=patience,
         heartbeat=heartbeat,
         per_second=rate,
+        most_streams_of_key=streams,
         private_webhooks=private_webhooks,
     )
     raise_file_limit()
@@ -276,11 +279,13 @@ def allow(
 
 @app.command(rich_help_panel=LIVE)
 def forbid(name: Name, *, log: options.LogUrl) -> None:
-    """Remove a key: within seconds nobody gets in by it."""
-    from shortlist.client.keys import remove_key
+    """Remove a key, and end its webhooks: within seconds nobody gets in by it."""
+    from shortlist.client.webhooks import forbid_key
 
     with opened(log, must_exist=True) as known:
-        remove_key(known, name)
+        ended = forbid_key(known, name)
+    if ended:
+        print(f"webhooks that have ended: {', '.join(map(shown, ended))}")
 
 
 @app.command(rich_help_panel=LIVE)

@@ -15,7 +15,7 @@ from shortlist.live.files import Files
 from shortlist.live.manifest import Manifest
 from shortlist.live.places import announced, files_in
 from shortlist.live.registers import NoDeployment, committed, has_deployment
-from shortlist.log.base import DELIVERIES, REJECTS, Entry, Log
+from shortlist.log.base import DELIVERIES, HANDOVERS, REJECTS, Entry, Log
 from shortlist.model.problem import ShortlistError
 from shortlist.model.settings import UNLIMITED, TimeBasis
 
@@ -137,9 +137,11 @@ def has_passed(manifest: Manifest, offset: int, time: int | None) -> bool:
 
 
 def is_put_out(log: Log, manifest: Manifest) -> bool:
-    """Whether deliveries and rejects, which come just after the commit, are in the log."""
+    """Whether deliveries, rejects and handovers, which come just after the commit, are in the
+    log."""
     has_rejects = log.end(REJECTS) >= manifest.rejects.end
-    return has_rejects and log.end(DELIVERIES) >= manifest.deliveries.end
+    has_handovers = log.end(HANDOVERS) >= manifest.handovers.end
+    return has_rejects and has_handovers and log.end(DELIVERIES) >= manifest.deliveries.end
 
 
 def rejections(

@@ -7,6 +7,7 @@ from dataclasses import replace
 from typing import Any
 
 from shortlist.client.deployment import Deployment, last_entries, object_of
+from shortlist.client.openings import Opening, Openings
 from shortlist.client.recent import (
     MAX_ENTRIES,
     MAX_PUBLICATIONS,
@@ -118,7 +119,7 @@ def told(
     all else the last publications are replayed, as if nothing had come before. Returns how many
     were replayed; None if the answer is not from a replay.
     """
-    asked, _ = _asked(deployment, shortlist, question.check)
+    asked, manifest, opening = _asked(deployment, shortlist, question.check)
     recent = recent_publications(deployment, now)
     withdrawn = recent.withdrawn_for(question)
     documents = _told(deployment, asked, question)
@@ -131,7 +132,7 @@ def told(
     ]
     if documents:
         return documents, None
-    entries = recent.entries
+    entries = recent.behind(opening.position - manifest.base)
     return explained(deployment, asked.registry, question, entries, now=now), len(entries)
 
 
@@ -154,7 +155,7 @@ def _withdrawn(name: Name, reason: str, shortlist: str, now: int) -> Document:
 def told_by_state(deployment: Deployment, question: Question, shortlist: str) -> list[Document]:
     """What the state alone tells; nothing where that is not about the publication."""
     try:
-        asked, _ = _asked(deployment, shortlist)
+        asked, *_ = _asked(deployment, shortlist)
     except NoSuchShortlist:  # it may have been one
         return []
     return _told(deployment, asked, question)
@@ -194,7 +195,7 @@ def outcome(
 ) -> tuple[list[Document], Document]:
     """How far each subscription of a shortlist matches a publication, and what would become of it
     there if it appeared now; `BadItem` if it is none."""
-    asked, manifest = _asked(deployment, shortlist, check)
+    asked, manifest, _ = _asked(deployment, shortlist, check)
     # reasons do not depend on what publishers have advertised
     found = reasons(replace(asked.registry, advertisements=()), document, shortlist, check)
     reader = ItemReader(asked.registry.vocabulary, UNLIMITED, commands=False)
@@ -213,14 +214,15 @@ def held_back(
     """What was published lately, matches a shortlist, and was not delivered, the latest first, with
     the reason. The state tells it as far as it reaches; what came before is replayed, as if nothing
     had come earlier, with the subscriptions of now."""
-    asked, _ = _asked(deployment, shortlist, check)
+    asked, manifest, opening = _asked(deployment, shortlist, check)
     known, after = asked.lately(MAX_PUBLICATIONS)
     recent = recent_publications(deployment, now)
-    before = [entry for entry in recent.entries if entry.offset <= after]
+    entries = recent.behind(opening.position - manifest.base)
+    before = [entry for entry in entries if entry.offset <= after]
     question = Question(shortlist=shortlist, check=check)
     older = explained(deployment, asked.registry, question, before, now=now) if before else []
-    entries = last_entries(deployment.log, DELIVERIES, MAX_ENTRIES, shortlist)
-    documents = [json.loads(entry.content) for entry in entries]
+    last = last_entries(deployment.log, DELIVERIES, MAX_ENTRIES, shortlist)
+    documents = [json.loads(entry.content) for entry in last]
     delivered = {(each["source"], each["publication"]) for each in documents}
     found: dict[tuple[str, str], Document] = {}
     for each in (*older, *known):
@@ -231,7 +233,7 @@ def held_back(
             found[name] = {field: each[field] for field in HELD_BACK if field in each}
     items = [each for name, each in found.items() if name not in delivered]
     latest = items[::-1][:MOST_HELD_BACK]
-    counts = {"publications": len(recent.entries), "replayed": len(before)}
+    counts = {"publications": len(entries), "replayed": len(before)}
     return {"shortlist": shortlist, **counts, "items": latest}
 
 
@@ -244,9 +246,12 @@ def _state(deployment: Deployment) -> tuple[Manifest, Files]:
 
 def _asked(
     deployment: Deployment, shortlist: str, check: Check = unchecked
-) -> tuple[Asked, Manifest]:
+) -> tuple[Asked, Manifest, Opening]:
+    """Return a shortlist as the last commit has it, and its opening."""
     manifest, files = _state(deployment)
-    return Asked(manifest, files, deployment.log, shortlist, check), manifest
+    opening = Openings(deployment.log).last(shortlist)
+    asked = Asked(manifest, files, deployment.log, shortlist, check, opening.position)
+    return asked, manifest, opening
 
 
 def content_of(
@@ -254,7 +259,7 @@ def content_of(
 ) -> tuple[dict[str, Any], Manifest]:
     """A shortlist and what it shows now, the best first, as a JSON object, and the commit that this
     is of; `NoDeployment` or `NoSuchShortlist` where there is none."""
-    asked, manifest = _asked(deployment, shortlist)
+    asked, manifest, _ = _asked(deployment, shortlist)
     live, entries = asked.shown()
     shown = [entry.document() for entry in entries]
     for document, entry in zip(shown, entries, strict=True) if with_data else ():

@@ -44,6 +44,10 @@ class Recent:
     # The publications among them that the publisher took back: nothing of their content is told.
     taken_back: set[Name] = field(default_factory=set)
 
+    def behind(self, offset: int) -> list[Entry]:
+        """Return the entries behind an offset."""
+        return [entry for entry in self.entries if entry.offset > offset]
+
     def withdrawn_for(self, question: Question) -> list[tuple[Name, str]]:
         """Return the withdrawn publications that a question asks for, with the reasons."""
         return [

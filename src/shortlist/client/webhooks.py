@@ -1,5 +1,9 @@
 """Webhooks: where the deliveries of a shortlist are sent, kept in the log.
 
+A webhook belongs to one opening of its shortlist and to the key that made it. When either ends, it
+is disabled: its owner finds it with the reason, and nothing that comes to the next owner of the
+name is sent to it.
+
 Requests are signed by the Standard Webhooks specification: whoever has the secret knows that they
 come from here, and unaltered.
 """
@@ -8,10 +12,13 @@ import base64
 import hashlib
 import hmac
 import secrets
+from collections.abc import Callable, Container
 from dataclasses import asdict, dataclass
 from typing import Any
 
 from shortlist.client.deployment import Deployment
+from shortlist.client.keys import Holder, remove_key
+from shortlist.client.openings import Opening
 from shortlist.log.base import DELIVERIES, Log
 from shortlist.log.consumer import Consumer
 from shortlist.log.json_register import Document, change_json, read_json
@@ -29,6 +36,10 @@ class NoWebhook(ShortlistError, LookupError):
     """A webhook that nobody has made, or that has ended."""
 
 
+class TakenWebhook(ShortlistError):
+    """A name that another webhook has."""
+
+
 @dataclass(frozen=True, slots=True)
 class Webhook:
     """One of them."""
@@ -43,6 +54,12 @@ class Webhook:
     """Tells apart those that had one id, one after the other."""
     disabled: str | None = None
     """Why nothing is sent any more."""
+    opening: int = 0
+    """The position of the opening that it belongs to."""
+    owner: str | None = None
+    """The subscriber that may see it; None: only operators may."""
+    key: str | None = None
+    """The name of the key that made it; None: there were no keys."""
 
     def document(self) -> dict[str, Any]:
         """What its owner may see; the secret is told once, when it is made."""
@@ -55,27 +72,94 @@ class Webhook:
         return Consumer(log, DELIVERIES, f"webhook/{self.serial}", key=self.shortlist)
 
 
-def put_webhook(log: Log, id: str, shortlist: str, url: str) -> Webhook:
-    """Makes one, which begins with what is committed from now on; one that had this id ends."""
+def put_webhook(
+    log: Log,
+    id: str,
+    shortlist: str,
+    url: str,
+    opening: Opening,
+    holder: Holder | None,
+    replaced: Webhook | None = None,
+) -> Webhook:
+    """Make a webhook, for deliveries that are committed from now on.
+
+    `holder` has the key that asks for it; None where a service asks for no keys. `replaced` is the
+    webhook of this id that it may take the place of: where there is another, which may be made at
+    the same time, `TakenWebhook` is raised.
+    """
     random = secrets.token_bytes(SECRET_BYTES)
     secret = PREFIX + base64.b64encode(random).decode()
     manifest = Deployment(log).manifest
     after = log.end(DELIVERIES) if manifest is None else manifest.deliveries.end
-    made = Webhook(id, shortlist, url, secret, after, secrets.token_hex(8))
+    made = Webhook(
+        id,
+        shortlist,
+        url,
+        secret,
+        after,
+        secrets.token_hex(8),
+        opening=opening.position,
+        owner=None if holder is None or holder.is_operator else holder.owner,
+        key=None if holder is None else holder.name,
+    )
     made.consumer(log).seen(made.after)
-    change_json(log, REGISTER, lambda known: {**known, id: asdict(made)})
+
+    def added(known: Document) -> Document:
+        present = known.get(id)
+        if present is not None and (replaced is None or present["serial"] != replaced.serial):
+            raise TakenWebhook(f"expected a name that is free, found {shown(id)} in use")
+        return {**known, id: asdict(made)}
+
+    change_json(log, REGISTER, added)
     return made
 
 
+# Webhooks that have ended and are still listed with the reason; about 400 bytes each, in a register
+# that is read twice a second.
+MAX_ENDED = 1_000
+FORBIDDEN = "its key was forbidden"
+CLOSED = "its shortlist was closed"
+
+
+def why_ended(webhook: Webhook, last: Opening, keys: Container[str]) -> str | None:
+    """Why a webhook has ended, by the last opening of its shortlist and the names of all keys; None
+    if it goes on."""
+    if webhook.disabled is not None:
+        return webhook.disabled
+    if webhook.key is not None and webhook.key not in keys:
+        return FORBIDDEN
+    return None if last.position == webhook.opening else CLOSED
+
+
 def disable_webhook(log: Log, webhook: Webhook, why: str) -> None:
-    """Nothing is sent any more, unless it has been made anew meanwhile."""
+    """Send nothing more, unless the webhook has been made anew meanwhile."""
+    _disable(log, lambda each: each == webhook, why)
+
+
+def forbid_key(log: Log, name: str) -> list[str]:
+    """Remove a key and end its webhooks; their ids."""
+    remove_key(log, name)
+    return _disable(log, lambda webhook: webhook.key == name, FORBIDDEN)
+
+
+def _disable(log: Log, is_meant: Callable[[Webhook], bool], why: str) -> list[str]:
+    """Disable webhooks that go on; their ids. Of all that have ended the oldest are forgotten."""
+    ended: list[str] = []
 
     def disabled(known: Document) -> Document:
-        if known.get(webhook.id) != asdict(webhook):
-            return known
-        return {**known, webhook.id: {**known[webhook.id], "disabled": why}}
+        ended[:] = [
+            id
+            for id, fields in known.items()
+            if fields["disabled"] is None and is_meant(Webhook(**fields))
+        ]
+        after = {**known, **{id: {**known[id], "disabled": why} for id in ended}}
+        over = [id for id, fields in after.items() if fields["disabled"] is not None]
+        for id in over[:-MAX_ENDED]:
+            del after[id]
+        return after
 
     change_json(log, REGISTER, disabled)
+    return ended
 
 
 def remove_webhook(log: Log, id: str) -> None:

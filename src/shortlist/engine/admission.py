@@ -12,7 +12,7 @@ from functools import partial, reduce
 import numpy as np
 import pyarrow as pa
 
-from shortlist.engine.admitted import ACCEPTED, Admitted, Decided, Refusal, Why
+from shortlist.engine.admitted import ACCEPTED, Admitted, Decided, Handover, Refusal, Why
 from shortlist.engine.duplicates import Duplicates
 from shortlist.engine.inducements import Inducements
 from shortlist.engine.mentions import Mentions
@@ -24,7 +24,17 @@ from shortlist.intake.reading import LineReader, with_wanted
 from shortlist.intake.roster import Roster, not_in_quarantine, registry_commands
 from shortlist.matching.arrays import Bools
 from shortlist.matching.index.storage import Parts
-from shortlist.model.command import Advertise, Command, Define, Drop, Retry, Unadvertise
+from shortlist.model.command import (
+    Advertise,
+    Command,
+    Define,
+    Drop,
+    Retry,
+    Subscribe,
+    Unadvertise,
+    Unsubscribe,
+    Update,
+)
 from shortlist.model.items import BLANK, COMMAND, HEARTBEAT, PUBLICATION, REJECT, Items, Wanted
 from shortlist.model.registry import Registry
 from shortlist.model.settings import Settings
@@ -231,10 +241,26 @@ class Admission:
             self._refuse_all(decided.items.between(at, at + 1), [refusal], "refused", found)
             return
         decided.is_in[at] = True
-        decided.shortlists[at] = self.roster.shortlist_of(command)
+        shortlist = decided.shortlists[at] = self.roster.shortlist_of(command)
         found.commands[command.position] = command
         found.counts["commands"] += 1
+        before = self._holder(shortlist, command)
         self.follow(command)
+        after = self._holder(shortlist, command)
+        if shortlist is not None and before != after:
+            found.handovers.append(Handover(command.time, command.position, shortlist, after))
+
+    def _holder(self, shortlist: str | None, command: Command) -> str | None:
+        """Whose a shortlist is, where a command may change that; None if it is not live."""
+        match command:
+            case Update(changes=changes) if "subscriber" not in changes:
+                return None
+            case Subscribe(subscription=made) if made.shortlist is not None:
+                return None
+            case Unsubscribe(subscription=name) if name != shortlist:
+                return None
+        live = None if shortlist is None else self.roster.shortlists.get(shortlist)
+        return None if live is None else live.subscriber
 
     def _command_at(self, items: Items, at: int, known: Mapping[int, Command]) -> Command | None:
         """The command that an item is; None if it is none, or is harmful and cannot be read."""

@@ -29,6 +29,17 @@ class Refusal(NamedTuple):
         return -1 if self.position is None else self.position, self.line
 
 
+class Handover(NamedTuple):
+    """A shortlist opens, closes or goes to another subscriber."""
+
+    time: int
+    position: int
+    """Of the command that did it."""
+    shortlist: str
+    subscriber: str | None
+    """Whose it is from then on; None: it has closed."""
+
+
 ACCEPTED = pa.schema({"time": pa.int64(), "source": pa.string(), "id": pa.string()})
 """Publications that are not to come again."""
 
@@ -43,6 +54,8 @@ class Admitted:
     concerns."""
     commands: dict[int, Command] = field(default_factory=dict)
     """Those among them, by position."""
+    handovers: list[Handover] = field(default_factory=list)
+    """What these commands opened, closed or gave to another subscriber, in order."""
     refusals: list[Refusal] = field(default_factory=list)
     accepted: list[pa.RecordBatch] = field(default_factory=list)
     """Rows of ACCEPTED."""

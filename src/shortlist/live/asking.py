@@ -61,8 +61,14 @@ class Asked:
         log: Log,
         shortlist: str,
         check: Check = unchecked,
+        opened: int = 0,
     ) -> None:
-        """Restore a shortlist; `check` is called between the steps of every answer."""
+        """Restore a shortlist; `check` is called between the steps of every answer.
+
+        `opened` is the position of the command behind which the shortlist is its subscriber's:
+        nothing is told of what came to it before.
+        """
+        self._opened = opened
         self._manifest = manifest
         self._files = files
         self._log = log
@@ -231,7 +237,7 @@ class Asked:
         return KeptShard.restore(chain, self._files, self._limits, self._concerns, is_whole=False)
 
     def _went_on(self, kept: KeptShard, number: int, question: Question) -> list[Document]:
-        """Everything from an input on, with reasons."""
+        """Everything from an input on, with reasons; of this opening alone."""
         copy = plain_copy(kept.shard, question)
         deliveries: list[Delivery] = []
         matching = kept.shard.matching
@@ -241,6 +247,13 @@ class Asked:
             items = items_in(taken, self._files, self._concerns)
             items = items.kept(_asked(items, question) | _matching(items, matching, reader))
             chosen = chosen_in(taken, self._files)
+            opened = np.flatnonzero(items.positions == self._opened)
+            if opened.size:
+                behind = int(opened[0]) + 1
+                deque(copy.run(items.between(0, behind), chosen=chosen), maxlen=0)
+                _explainer(copy).taken(())
+                deliveries.clear()
+                items = items.between(behind, len(items))
             deliveries += copy.run(self._with_data(items), chosen=chosen)
         if self._chain.until is not None:
             deliveries += copy.selecting.advance(self._chain.until)

@@ -16,14 +16,14 @@ from shortlist.engine.stages import Read
 from shortlist.live.admission_files import AdmissionFiles
 from shortlist.live.files import Files
 from shortlist.live.manifest import Chain, Manifest
-from shortlist.live.outlets import ForeignEntries, Outlet, put_out
+from shortlist.live.outlets import ForeignEntries, Outlet, Recorder, put_out
 from shortlist.live.plans import choose
 from shortlist.live.registers import MANIFEST, Registers, committed, take_over
 from shortlist.live.registry_folder import CompiledRegistry
 from shortlist.live.registry_state import first_states
 from shortlist.live.shard import Done
 from shortlist.live.states import write_state
-from shortlist.live.tables import REFUSALS, table_of, to_bytes
+from shortlist.live.tables import HANDOVERS, REFUSALS, table_of, to_bytes
 from shortlist.live.tasks import Batch, Laps, Run
 from shortlist.log.base import Moved
 from shortlist.model.command import Command
@@ -271,6 +271,7 @@ class Driver:
     ) -> Manifest:
         before, ordering = self.manifest, self._admission.ordering
         counts = Counter(before.counts) + _counts(found, done, refusals)
+        handovers = found.handovers if isinstance(self._outlet, Recorder) else []
         position = max(before.position, int(items.positions.max(initial=before.position)))
         return replace(
             self._admission_files.follow(before, self._admission, found, following, last=last),
@@ -292,6 +293,12 @@ class Driver:
             departures=before.departures.followed(
                 sum(one.departed for one in done),
                 tuple(one.departures for one in done if one.departures is not None),
+            ),
+            handovers=before.handovers.followed(
+                len(handovers),
+                (self._files.write("handovers", to_bytes(table_of(handovers, HANDOVERS))),)
+                if handovers
+                else (),
             ),
             counts=dict(counts),
             subscriptions=self.subscriptions,

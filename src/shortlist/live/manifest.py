@@ -138,6 +138,7 @@ class Manifest:
     deliveries: Output = Output()
     rejects: Output = Output()
     departures: Output = Output()
+    handovers: Output = Output()
     subscriptions: int
     """How many are live."""
     shortlists: int
@@ -177,7 +178,7 @@ class Manifest:
     def files(self) -> Iterator[str]:
         """All that it needs."""
         yield from self.state_files
-        for output in (self.deliveries, self.rejects, self.departures):
+        for output in (self.deliveries, self.rejects, self.departures, self.handovers):
             yield from output.files
         yield from self.pending
 

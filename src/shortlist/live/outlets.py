@@ -3,18 +3,21 @@
 import json
 from collections.abc import Iterator
 from pathlib import Path
-from typing import Protocol
+from typing import Protocol, runtime_checkable
 
 import numpy as np
+import orjson
 import pyarrow as pa
+from numpy.typing import NDArray
 
 from shortlist.engine import deliveries as columns
 from shortlist.engine.arrow import rows, text_bytes
 from shortlist.engine.deliveries import put_in_order
 from shortlist.live.files import Files
 from shortlist.live.manifest import Manifest, Output
-from shortlist.live.tables import DEPARTED, joined, of_bytes
+from shortlist.live.tables import DEPARTED, HANDOVERS, joined, of_bytes
 from shortlist.log.base import DELIVERIES, DEPARTURES, REJECTS, Log
+from shortlist.log.base import HANDOVERS as HANDOVERS_STREAM
 from shortlist.log.durable import local_path, make_durable, make_folder, write_whole
 from shortlist.model.joined import Joined, JoinedTexts
 from shortlist.model.problem import ShortlistError
@@ -36,6 +39,16 @@ class Outlet(Protocol):
         ...
 
 
+@runtime_checkable
+class Recorder(Protocol):
+    """An outlet that also records whose shortlists are, as the log does."""
+
+    def hand_over(self, before: int, handovers: pa.Table) -> None:
+        """Rows of HANDOVERS, with the columns `deliveries` and `departures`: how many of each there
+        were before the shortlist opened, closed or went to another subscriber."""
+        ...
+
+
 class ForeignEntries(ShortlistError):
     """A stream that holds something else than what was written to it."""
 
@@ -48,14 +61,51 @@ def put_out(manifest: Manifest, files: Files, outlet: Outlet) -> pa.Table:
         return (of_bytes(files.read(name)) for name in output.files)
 
     deliveries = put_in_order(joined(tables(manifest.deliveries), columns.DELIVERIES))
+    left = DEPARTED.empty_table()
+    if manifest.departures.files:
+        left = put_in_order(joined(tables(manifest.departures), DEPARTED))
+    if manifest.handovers.files and isinstance(outlet, Recorder):
+        handovers = joined(tables(manifest.handovers), HANDOVERS)
+        for name, rows_before, output in (
+            ("deliveries", deliveries, manifest.deliveries),
+            ("departures", left, manifest.departures),
+        ):
+            counts = output.before + rows_ahead(handovers, rows_before)
+            handovers = handovers.append_column(name, pa.array(counts))
+        # ahead of the deliveries: a reader of one that came to the new subscriber finds them
+        outlet.hand_over(manifest.handovers.before, handovers)
     if deliveries.num_rows:
         outlet.deliver(manifest.deliveries.before, deliveries)
     for refusals in tables(manifest.rejects):
         outlet.reject(manifest.rejects.before, refusals)
-    if manifest.departures.files:
-        left = put_in_order(joined(tables(manifest.departures), DEPARTED))
+    if left.num_rows:
         outlet.depart(manifest.departures.before, left)
     return deliveries
+
+
+def rows_ahead(handovers: pa.Table, ordered: pa.Table) -> NDArray[np.int64]:
+    """For each handover, how many rows of an ordered table come ahead of it.
+
+    A shortlist opens empty: all that a former subscriber got is of publications that stand ahead of
+    the command, and all that the new one gets of publications behind it.
+
+    >>> some = {"position": [5], "shortlist": ["a"], "subscriber": ["ann"]}
+    >>> rows = pa.table({"time": [1, 2, 2, 3], "position": [1, 4, 6, 2]})
+    >>> rows_ahead(pa.table({"time": [2], **some}), rows)
+    array([2])
+    """
+    times, positions = (
+        ordered.column(name).combine_chunks().cast(pa.int64()).to_numpy()
+        for name in ("time", "position")
+    )
+    instants = handovers.column("time").to_numpy()
+    first, end = (np.searchsorted(times, instants, side) for side in ("left", "right"))
+    spans = zip(first, end, handovers.column("position").to_numpy(), strict=True)
+    found = [
+        start if start == stop else start + np.searchsorted(positions[start:stop], at)
+        for start, stop, at in spans
+    ]
+    return np.array(found, np.int64)
 
 
 MOST_LETTERS = 1000
@@ -91,6 +141,10 @@ class LogOutlet:
     def depart(self, before: int, departures: pa.Table) -> None:
         lines = departures.column("line").combine_chunks()
         self._put(DEPARTURES, before, joined_texts(lines), departures)
+
+    def hand_over(self, before: int, handovers: pa.Table) -> None:
+        lines = Joined.of([*handover_lines(handovers)])
+        self._put(HANDOVERS_STREAM, before, lines, handovers)
 
     def _put(self, stream: str, before: int, lines: Joined, keyed: pa.Table | None = None) -> None:
         """Lines whose keys are the shortlists of a table, if they have any."""
@@ -179,6 +233,11 @@ def shortened(line: bytes, longest: int | None) -> bytes:
         if isinstance(value, str) and len(value) > MOST_LETTERS:
             document[name] = f"{value[:MOST_LETTERS]}…"
     return json.dumps(document, ensure_ascii=False).encode()
+
+
+def handover_lines(handovers: pa.Table) -> Iterator[bytes]:
+    """Handovers, as entries of a log."""
+    return map(orjson.dumps, handovers.drop_columns("time").to_pylist())
 
 
 def reject_lines(refusals: pa.Table) -> Iterator[bytes]:

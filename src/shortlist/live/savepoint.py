@@ -21,7 +21,7 @@ from shortlist.live.manifest import Chain, Manifest, Output, Piece
 from shortlist.live.registers import MANIFEST, committed, has_deployment
 from shortlist.live.states import read_state
 from shortlist.live.tables import ENTRIES, of_bytes, table_of, to_bytes
-from shortlist.log.base import DELIVERIES, DEPARTURES, INPUT, REJECTS, Log, Moved
+from shortlist.log.base import DELIVERIES, DEPARTURES, HANDOVERS, INPUT, REJECTS, Log, Moved
 from shortlist.log.durable import open_private, write_whole
 from shortlist.model.problem import ShortlistError
 from shortlist.model.wording import shown
@@ -89,6 +89,7 @@ def restore(source: Path, log: Log, files: Files) -> Manifest:
         deliveries=Output(),
         rejects=Output(),
         departures=Output(),
+        handovers=Output(),
         checkpoint="",
         batch=-1,
     )
@@ -108,7 +109,7 @@ def _remove(names: Iterable[str], files: Files) -> None:
 
 def _check_target(log: Log, unread: Sequence[bytes]) -> int:
     """How much of the input is there already: an import that was interrupted is gone on with."""
-    for stream in (DELIVERIES, REJECTS, DEPARTURES):
+    for stream in (DELIVERIES, REJECTS, DEPARTURES, HANDOVERS):
         if log.end(stream):
             raise Moved(f"expected a log without {stream}, found one with {log.end(stream)}")
     there = [entry.content for entry in log.read(INPUT, 0)]
@@ -123,6 +124,7 @@ def _check_output(log: Log, manifest: Manifest) -> None:
         DELIVERIES: manifest.deliveries,
         REJECTS: manifest.rejects,
         DEPARTURES: manifest.departures,
+        HANDOVERS: manifest.handovers,
     }
     for stream, output in outputs.items():
         if log.end(stream) < output.end:

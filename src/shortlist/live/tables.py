@@ -26,6 +26,16 @@ DEPARTED = pa.schema(
 )
 """What left shortlists, or returned to them."""
 
+HANDOVERS = pa.schema(
+    {
+        "time": pa.int64(),
+        "position": pa.int64(),
+        "shortlist": pa.string(),
+        "subscriber": pa.string(),
+    }
+)
+"""Shortlists that opened, closed (no subscriber) or went to another subscriber."""
+
 ENTRIES = pa.schema({"content": pa.binary()})
 """Entries of a log."""
 

@@ -14,6 +14,8 @@ REJECTS = "rejects"
 """The stream of what was turned away."""
 DEPARTURES = "departures"
 """The stream of what left shortlists, by shortlist."""
+HANDOVERS = "handovers"
+"""The stream that tells from where on a shortlist is whose, by shortlist."""
 
 
 class LogUnavailable(ShortlistError):

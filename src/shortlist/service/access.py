@@ -18,6 +18,7 @@ from shortlist.client.keys import Holder, Role, has_keys, hash_of, known_keys
 from shortlist.intake.roster import Roster
 from shortlist.log.base import Log, LogUnavailable
 from shortlist.log.json_register import change_json, read_json
+from shortlist.model.shortlist import Shortlist
 from shortlist.model.wording import shown
 from shortlist.service.problems import Refused
 
@@ -169,12 +170,13 @@ def may_see(holder: Holder, subscriber: str | None) -> bool:
     return holder.is_operator or (holder.role == "subscriber" and holder.owner == subscriber)
 
 
-def check_shortlist(holder: Holder, roster: Roster, shortlist: str) -> None:
-    """Whether somebody may see a shortlist; of others' nobody learns that they exist."""
+def check_shortlist(holder: Holder, roster: Roster, shortlist: str) -> Shortlist:
+    """A live shortlist that a key may see; of others' its holder does not learn that they exist."""
     check_role(holder, "subscriber")
     live = roster.shortlists.get(shortlist)
     if live is None or not may_see(holder, live.subscriber):
         raise Refused(404, f"there is no live shortlist {shortlist!r}")
+    return live
 
 
 class Tickets:

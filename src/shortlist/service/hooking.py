@@ -10,13 +10,14 @@ from shortlist.client.keys import Holder
 from shortlist.client.webhooks import (
     DEAD_LETTERS,
     NoWebhook,
+    TakenWebhook,
     Webhook,
     known_webhooks,
     put_webhook,
     remove_webhook,
 )
 from shortlist.model.wording import shown
-from shortlist.service.access import check_role
+from shortlist.service.access import EVERYBODY, check_role, may_see
 from shortlist.service.notifying import check_target
 from shortlist.service.problems import Refused
 from shortlist.service.registering import Name
@@ -28,10 +29,10 @@ MOST = 10_000
 
 @router.get("")
 def listed(service: Here, caller: Caller) -> dict[str, Any]:
-    """Those of shortlists that are yours to see, in order of their ids."""
+    """Those that you made, in order of their ids; also those that have ended, with the reason."""
     check_role(caller, "subscriber")
     known = known_webhooks(service.log)
-    seen = [known[name] for name in sorted(known) if _may_see(service, caller, known[name])]
+    seen = [known[name] for name in sorted(known) if may_see(caller, known[name].owner)]
     return {"items": [_document(service, webhook) for webhook in seen]}
 
 
@@ -61,6 +62,9 @@ async def replay(name: Name, body: Body, service: Here, caller: Caller) -> dict[
     if not isinstance(numbers, list) or not all(type(each) is int for each in numbers):
         expected = "numbers: expected a list of whole numbers"
         raise Refused(422, f"{expected}, found {shown(numbers)}")
+    why = await asyncio.to_thread(service.notifier.why_ended, webhook)
+    if why is not None:
+        raise Refused(409, f"expected a webhook that goes on, found one that has ended: {why}")
     return {"items": await service.notifier.replay(webhook, numbers)}
 
 
@@ -78,23 +82,28 @@ def got(name: Name, service: Here, caller: Caller) -> dict[str, Any]:
 async def put(
     name: Name, response: Response, body: Body, service: Here, caller: Caller
 ) -> dict[str, Any]:
-    """Send what comes to a shortlist from now on. The secret that requests are signed with is told
-    this one time; if it is so already, nothing changes."""
+    """Send what comes to a shortlist from now on, until it closes or your key is forbidden. The
+    secret that requests are signed with is told this one time; if it is so already, nothing
+    changes."""
     shortlist, url = body.get("shortlist"), body.get("url")
     if not isinstance(shortlist, str) or not isinstance(url, str):
         raise Refused(422, f"expected a shortlist and a url, found {shown(body)}")
-    await asyncio.to_thread(service.check_seen, caller, shortlist)
+    opening = await asyncio.to_thread(service.opening, caller, shortlist)
     await check_target(url, private=service.options.private_webhooks)
     known = await asyncio.to_thread(known_webhooks, service.log)
     before = known.get(name)
     if before is not None:
-        if not await asyncio.to_thread(_may_see, service, caller, before):
-            raise Refused(409, f"expected a name that is free, found {shown(name)} in use")
-        if (before.shortlist, before.url, before.disabled) == (shortlist, url, None):
+        if not may_see(caller, before.owner):
+            raise TakenWebhook(f"expected a name that is free, found {shown(name)} in use")
+        is_same = (before.shortlist, before.url) == (shortlist, url)
+        if is_same and await asyncio.to_thread(service.notifier.why_ended, before) is None:
             return before.document()
-    elif len(known) >= MOST:
+    elif sum(webhook.disabled is None for webhook in known.values()) >= MOST:
         raise Refused(503, f"expected at most {MOST:,} webhooks, found more")
-    made = await asyncio.to_thread(put_webhook, service.log, name, shortlist, url)
+    holder = None if caller is EVERYBODY else caller
+    made = await asyncio.to_thread(
+        put_webhook, service.log, name, shortlist, url, opening, holder, before
+    )
     response.status_code = 201
     return {**made.document(), "secret": made.secret}
 
@@ -117,14 +126,6 @@ def _seen(service: Service, caller: Holder, name: str) -> Webhook:
     """Of others' nobody learns that they exist."""
     check_role(caller, "subscriber")
     webhook = known_webhooks(service.log).get(name)
-    if webhook is None or not _may_see(service, caller, webhook):
+    if webhook is None or not may_see(caller, webhook.owner):
         raise NoWebhook(f"there is no webhook {shown(name)}")
     return webhook
-
-
-def _may_see(service: Service, caller: Holder, webhook: Webhook) -> bool:
-    try:
-        service.check_seen(caller, webhook.shortlist)
-    except Refused:
-        return caller.is_operator
-    return True

@@ -13,7 +13,7 @@ from starlette.exceptions import HTTPException
 from shortlist.client.commands import BadOrders
 from shortlist.client.deployment import NotKnown
 from shortlist.client.nouns import CannotBecome, NotLive
-from shortlist.client.webhooks import NoWebhook
+from shortlist.client.webhooks import NoWebhook, TakenWebhook
 from shortlist.live.asking import NoSuchShortlist
 from shortlist.live.registers import NoDeployment
 from shortlist.log.base import LogUnavailable
@@ -27,6 +27,7 @@ STATUSES: dict[type[ShortlistError], int] = {
     NotLive: 404,
     NoSuchShortlist: 404,
     NoWebhook: 404,
+    TakenWebhook: 409,
     ForbiddenTarget: 422,
     NoDeployment: 503,
     LogUnavailable: 503,

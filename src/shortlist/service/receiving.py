@@ -8,6 +8,7 @@ from shortlist.client.explaining import content_of, held_back, origin, outcome, 
 from shortlist.client.following import Place
 from shortlist.client.keys import Holder
 from shortlist.client.nouns import read_noun
+from shortlist.client.openings import Opening
 from shortlist.engine.explanation import Check, Question
 from shortlist.intake.lines import BadItem
 from shortlist.intake.roster import Roster
@@ -46,8 +47,9 @@ def content(
     with_data: Annotated[bool, Query(description="With the publications' data.")] = False,
 ) -> dict[str, Any]:
     """What a shortlist shows now, the best first; `after` is where its events go on from there."""
-    service.check_seen(caller, name)
-    found, manifest = content_of(service.deployment, name, with_data=with_data)
+    found, manifest = service.of_opening(
+        caller, name, lambda _: content_of(service.deployment, name, with_data=with_data)
+    )
     after = Place(manifest.deliveries.end, manifest.departures.end)
     return {**found, "after": str(after)}
 
@@ -60,9 +62,15 @@ def deliveries(
     after: After = 0,
     limit: Most = 100,
 ) -> dict[str, Any]:
-    """What came to a shortlist, from the first on; `next` is where the following page begins."""
-    service.check_seen(caller, name)
-    entries, following = read_page(service.log, DELIVERIES, name, after, limit)
+    """What came to a shortlist since it was opened, from the first on; `next` is where the
+    following page begins."""
+    entries, following = service.of_opening(
+        caller,
+        name,
+        lambda opening: read_page(
+            service.log, DELIVERIES, name, max(after, opening.after.deliveries), limit
+        ),
+    )
     items = [{"offset": entry.offset, "delivery": parsed(entry.content)} for entry in entries]
     return {"items": items, "next": following}
 
@@ -74,8 +82,10 @@ async def held_back_from(name: Name, service: Here, caller: Caller) -> dict[str,
     judged by the subscriptions of now, as if nothing had come before."""
 
     def answer(check: Check) -> dict[str, Any]:
-        service.check_seen(caller, name)
-        return held_back(service.deployment, name, now=now(), check=check)
+        def held(_: Opening) -> dict[str, Any]:
+            return held_back(service.deployment, name, now=now(), check=check)
+
+        return service.of_opening(caller, name, held)
 
     return await service.run_in_turn(caller, answer)
 
@@ -93,9 +103,11 @@ async def explanations(
     publications are replayed, with the subscriptions of now, as if nothing had come before."""
 
     def answer(check: Check) -> tuple[list[dict[str, Any]], int | None]:
-        service.check_seen(caller, name)
-        question = Question(publication=publication, source=source, shortlist=name, check=check)
-        return told(service.deployment, question, name, now=now())
+        def explained(_: Opening) -> tuple[list[dict[str, Any]], int | None]:
+            question = Question(publication=publication, source=source, shortlist=name, check=check)
+            return told(service.deployment, question, name, now=now())
+
+        return service.of_opening(caller, name, explained)
 
     found, replayed = await service.run_in_turn(caller, answer)
     if not found:
@@ -160,9 +172,11 @@ async def explain(body: Body, service: Here, caller: Caller) -> dict[str, Any]:
     given = {name: value for name, value in publication.items() if value is not None}
 
     def answer(check: Check) -> dict[str, Any]:
-        service.check_seen(caller, shortlist)
-        document = timed | given
-        found, made = outcome(service.deployment, document, shortlist, now=now(), check=check)
+        def explained(_: Opening) -> tuple[list[dict[str, Any]], dict[str, Any]]:
+            document = timed | given
+            return outcome(service.deployment, document, shortlist, now=now(), check=check)
+
+        found, made = service.of_opening(caller, shortlist, explained)
         told = {name: value for name, value in made.items() if name in OUTCOME}
         return {"shortlist": shortlist, "subscriptions": found, "outcome": told}
 

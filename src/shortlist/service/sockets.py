@@ -9,6 +9,7 @@ UNASKED = 1003
 STOPPED = 1012
 UNAVAILABLE = 1013
 FORBIDDEN = 4401
+ENDED = 4404
 TOO_SLOW = 4408
 """Codes above 4000 are ours; they end as the HTTP status that would say the same."""
 SLOW_SECONDS = 30.0

@@ -14,6 +14,7 @@ from starlette.requests import HTTPConnection
 from shortlist.client.commands import Order, Verdict, sent
 from shortlist.client.deployment import Deployment, LiveRegistry, passed
 from shortlist.client.keys import Holder
+from shortlist.client.openings import Opening, Openings
 from shortlist.client.sending import MOST_LINES
 from shortlist.engine.explanation import Check
 from shortlist.intake.lines import BadItem, ItemReader, parse_json
@@ -26,8 +27,9 @@ from shortlist.model.times import format_time, now
 from shortlist.model.vocabulary import Vocabulary
 from shortlist.model.wording import shown
 from shortlist.service.access import Access, check_shortlist
+from shortlist.service.listening import Listeners
 from shortlist.service.measuring import Measures
-from shortlist.service.notifying import PAUSES, Notifier
+from shortlist.service.notifying import PAUSES, SECONDS, Notifier
 from shortlist.service.problems import Refused
 from shortlist.service.tail import Tail
 from shortlist.service.turns import WORK_SECONDS, Turns
@@ -133,12 +135,15 @@ class Options:
     heartbeat: float = 15.0
     """Seconds of silence on a stream."""
     most_streams: int = 2_000
+    most_streams_of_key: int = 200
     per_second: float = 5_000.0
     """Requests of one caller."""
     private_webhooks: bool = False
     """Whether webhooks may lead into this network, and over plain HTTP."""
     webhook_pauses: tuple[float, ...] = PAUSES
     """Seconds before each further attempt."""
+    webhook_seconds: float = SECONDS
+    """For a whole attempt."""
     head_seconds: float = 10.0
     """Within which the head of a request has to be complete."""
     body_seconds: float = 20.0
@@ -162,18 +167,30 @@ class Service:
         self.tail = Tail(log)
         self.access = Access(log, is_loopback=options.is_loopback, per_second=options.per_second)
         self.measures = Measures(self.deployment)
-        self.notifier = Notifier(log, options.private_webhooks, options.webhook_pauses)
+        self.openings = Openings(log)
+        self.notifier = Notifier(
+            log,
+            self.openings,
+            options.private_webhooks,
+            options.webhook_pauses,
+            options.webhook_seconds,
+        )
         self._turns = Turns(options.work_seconds)
-        self.streams = 0
-        """How many are open."""
+        self.listeners = Listeners(
+            self.access,
+            self.openings,
+            self.tail,
+            options.most_streams,
+            options.most_streams_of_key,
+        )
         self._basis: TimeBasis | None = None
-        self.measures.streams.set_function(lambda: self.streams)
+        self.measures.streams.set_function(lambda: len(self.listeners))
 
     @asynccontextmanager
     async def running(self) -> AsyncIterator[None]:
         """What goes on beside requests."""
-        works = (self.appender.run(), self.tail.run(), self.access.run(), self.notifier.run())
-        tasks = [asyncio.create_task(work) for work in works]
+        parts = (self.appender, self.tail, self.access, self.notifier, self.listeners)
+        tasks = [asyncio.create_task(part.run()) for part in parts]
         try:
             yield
         finally:
@@ -215,9 +232,21 @@ class Service:
             raise NoDeployment("expected a deployment whose state can be read here, found none")
         return manifest
 
-    def check_seen(self, caller: Holder, shortlist: str) -> None:
-        """Whether somebody may see a shortlist, which has to be live."""
-        self.registry.ask(lambda roster: check_shortlist(caller, roster, shortlist))
+    def opening(self, caller: Holder, shortlist: str) -> Opening:
+        """The present opening of a live shortlist that the caller may see; fails for others."""
+        live = self.registry.ask(lambda roster: check_shortlist(caller, roster, shortlist))
+        return self.openings.present(self.deployment, live)
+
+    def of_opening(
+        self, caller: Holder, shortlist: str, answer: Callable[[Opening], Answer]
+    ) -> Answer:
+        """An answer about the present opening of a shortlist, which must not end meanwhile: what
+        was found may be the next owner's then."""
+        opening = self.opening(caller, shortlist)
+        found = answer(opening)
+        if self.openings.settled(self.deployment, shortlist).position != opening.position:
+            raise Refused(409, f"the shortlist {shown(shortlist)} was closed meanwhile")
+        return found
 
     async def run_in_turn(self, caller: Holder, work: Callable[[Check], Answer]) -> Answer:
         """Run long work beside the other requests, in rounds over the callers."""

@@ -4,19 +4,22 @@ import asyncio
 import time
 from collections.abc import AsyncGenerator, AsyncIterator
 from contextlib import suppress
-from typing import Annotated, Any, NamedTuple
+from typing import Annotated, Any, NamedTuple, cast
 
 from fastapi import APIRouter, Header, Query, WebSocket, WebSocketDisconnect
 from fastapi.responses import StreamingResponse
 
 from shortlist.client.following import Place
 from shortlist.client.keys import Holder
+from shortlist.client.openings import Opening
 from shortlist.log.base import DELIVERIES, LogUnavailable
 from shortlist.service.access import TICKET_SECONDS, check_role
+from shortlist.service.listening import CLOSED, Listener
 from shortlist.service.problems import Refused
 from shortlist.service.registering import Name
-from shortlist.service.sockets import FORBIDDEN, STOPPED, UNASKED, UNAVAILABLE
+from shortlist.service.sockets import STOPPED, UNASKED, UNAVAILABLE
 from shortlist.service.state import Caller, Here, Service
+from shortlist.service.tail import max_of
 
 router = APIRouter(tags=["subscribers"])
 After = Annotated[str | None, Query(description="Behind this place, such as 12.7.")]
@@ -64,7 +67,7 @@ async def events(
     The id of an event is its place; whoever comes again with it as `Last-Event-ID` misses nothing.
     Without a place, it begins now.
     """
-    told = await _opened(service, caller, name, last_event_id or after)
+    _, told = await _opened(service, caller, name, last_event_id or after)
     headers = {"Cache-Control": "no-store", "X-Accel-Buffering": "no"}
     texts = (each.as_text() async for each in told)
     return StreamingResponse(texts, headers=headers, media_type="text/event-stream")
@@ -80,7 +83,7 @@ async def socket(
     last_event_id: LastEvent = None,
 ) -> None:
     """The same events as messages, each with its id, for whoever prefers WebSockets."""
-    told = await _opened(service, caller, name, last_event_id or after)
+    listener, told = await _opened(service, caller, name, last_event_id or after)
     await websocket.accept()
     sending = asyncio.create_task(_send(websocket, told))
     hearing = asyncio.create_task(_hear(websocket))
@@ -89,25 +92,21 @@ async def socket(
         task.cancel()
     sent, heard = await asyncio.gather(sending, hearing, return_exceptions=True)
     await told.aclose()
-    ending = _ending(service, caller, sent, heard)
+    ending = _ending(listener, sent, heard)
     if ending is not None:
         with suppress(WebSocketDisconnect):
             await websocket.close(*ending)
 
 
-def _ending(
-    service: Service, caller: Holder, sent: object, heard: object
-) -> tuple[int, str] | None:
-    """What a connection is closed with, if somebody is there to learn it."""
+def _ending(listener: Listener, sent: object, heard: object) -> tuple[int, str] | None:
+    """What a connection is closed with; None if its other end is gone."""
     if heard is True:
         return UNASKED, "expected no message, found one"
     if isinstance(sent, LogUnavailable):
         return UNAVAILABLE, "the log cannot be reached"
     if sent is not None:
         return None
-    if service.access.is_still(caller):
-        return STOPPED, "the service stops"
-    return FORBIDDEN, "the key is not known any more"
+    return listener.ending or (STOPPED, "the service stops")
 
 
 async def _send(websocket: WebSocket, told: AsyncIterator[Told]) -> None:
@@ -132,17 +131,19 @@ def ticket(service: Here, caller: Caller) -> dict[str, Any]:
 
 async def _opened(
     service: Service, caller: Holder, shortlist: str, after: str | None
-) -> AsyncGenerator[Told]:
-    """A stream, for somebody who may have it; the first event tells where it begins."""
-    await asyncio.to_thread(service.check_seen, caller, shortlist)
-    place = _start(service, after)
-    if service.streams >= service.options.most_streams:
-        raise Refused(503, f"expected at most {service.options.most_streams} streams, found more")
-    return _told(service, caller, shortlist, place)
+) -> tuple[Listener, AsyncGenerator[Told]]:
+    """A stream, for a caller that may have it; the first event tells where it begins."""
+    opening = await asyncio.to_thread(service.opening, caller, shortlist)
+    place = max_of(_start(service, after), opening.after)
+    told = _told(service, caller, shortlist, opening, place)
+    # it counts from here on, also if its connection breaks before anything is sent
+    listener = await anext(told)
+    assert isinstance(listener, Listener)
+    return listener, cast(AsyncGenerator[Told], told)
 
 
 def _start(service: Service, text: str | None) -> Place:
-    """Where a stream begins."""
+    """The place that a stream is asked to begin at; without one, now."""
     end = service.tail.end
     if text is None:
         return end
@@ -159,21 +160,26 @@ def _start(service: Service, text: str | None) -> Place:
 
 
 async def _told(
-    service: Service, caller: Holder, shortlist: str, place: Place
-) -> AsyncGenerator[Told]:
-    """Until the service stops, or the caller's key is not known any more."""
+    service: Service, caller: Holder, shortlist: str, opening: Opening, place: Place
+) -> AsyncGenerator[Listener | Told]:
+    """The listener, then its events, until the service, the caller's key or the opening ends."""
     told = service.measures.told
-    service.streams += 1
-    try:
+    with service.listeners.opened(caller, shortlist, opening) as listener:
+        yield listener
         yield Told(place, "ready", f'{{"after": "{place}"}}')
-        async for after, news in service.tail.follow(shortlist, place, service.options.heartbeat):
+        feed = service.tail.follow(
+            shortlist, place, service.options.heartbeat, lambda: listener.ending is None
+        )
+        async for after, news in feed:
             if news is None:
-                if not service.access.is_still(caller):
-                    return
                 yield Told(after, None, "null")
                 continue
+            is_delivery = news.stream == DELIVERIES
+            # the first delivery to the next owner may come before it is known that there is one
+            if listener.ending is not None or (
+                is_delivery and news.document["subscriber"] != opening.subscriber
+            ):
+                listener.ending = listener.ending or CLOSED
+                return
             told.inc()
-            kind = "delivery" if news.stream == DELIVERIES else "departure"
-            yield Told(after, kind, news.line)
-    finally:
-        service.streams -= 1
+            yield Told(after, "delivery" if is_delivery else "departure", news.line)

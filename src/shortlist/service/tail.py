@@ -3,7 +3,7 @@
 import asyncio
 import sys
 from collections import deque
-from collections.abc import AsyncIterator, Iterable
+from collections.abc import AsyncIterator, Callable, Iterable
 
 from shortlist.client.following import Following, News, Place
 from shortlist.log.base import Log, LogUnavailable
@@ -59,8 +59,17 @@ class Tail:
             for arrived in waiting:
                 arrived.set()
 
+    def wake(self, shortlist: str) -> None:
+        """Has those who follow a shortlist ask again whether they go on."""
+        for arrived in self._waiting.get(shortlist, ()):
+            arrived.set()
+
     async def follow(
-        self, shortlist: str, place: Place, heartbeat: float
+        self,
+        shortlist: str,
+        place: Place,
+        heartbeat: float,
+        goes_on: Callable[[], bool] = lambda: True,
     ) -> AsyncIterator[tuple[Place, News | None]]:
         """What comes to a shortlist behind a place, each with the place behind it; None where
         nothing has come for so many seconds. Places tell of entries of this shortlist alone, so
@@ -69,7 +78,7 @@ class Tail:
         arrived = asyncio.Event()
         self._waiting.setdefault(shortlist, set()).add(arrived)
         try:
-            while not self._has_stopped:
+            while not self._has_stopped and goes_on():
                 arrived.clear()
                 end, kept = self.end, self._behind(shortlist, read)
                 found = [] if kept is None else kept
