@@ -42,6 +42,10 @@ class InvalidRegistry(ShortlistError):
         self.problems = tuple(problems)
 
 
+class InvalidSettings(ShortlistError, ValueError):
+    """Settings that no run can go by; the message has a line for each field that is wrong."""
+
+
 @dataclass(frozen=True, slots=True)
 class Reject:
     """An item that was turned away; the rest goes on."""

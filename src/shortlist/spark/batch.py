@@ -185,7 +185,7 @@ class Batch:
 
     def _without_late(self, items: DataFrame) -> DataFrame:
         """Items in which what is late is a reject."""
-        lateness = self.settings.lateness
+        lateness = self.settings.lateness_micros
         if lateness is None:
             return items
         bucketed = items.withColumn("bucket", F.shiftright("position", BUCKET_BITS))
