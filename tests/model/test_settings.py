@@ -63,7 +63,7 @@ def test_only_what_can_be_unlimited_may_be_none():
     unlimited = Settings(lateness=None, ahead=None)
     assert unlimited.lateness_micros is None
     assert unlimited.ahead_micros is None
-    with pytest.raises(InvalidSettings, match="dedup: expected text such as '10s' .* found null"):
+    with pytest.raises(InvalidSettings, match="dedup: expected text such as '10s'"):
         Settings(dedup=None)
 
 
