@@ -10,6 +10,7 @@ from urllib.parse import unquote, urlparse
 import pyarrow as pa
 from pyspark.sql import Column, DataFrame, SparkSession
 from pyspark.sql import functions as F  # noqa: N812
+from pyspark.sql.pandas.functions import arrow_udf
 from pyspark.sql.types import StringType
 
 from shortlist.intake.input_files import Places, input_files, is_table
@@ -86,7 +87,7 @@ def _readable_time(frame: DataFrame) -> Column:
     """What orders rows by their times; null where a row has none that can be read."""
     time = F.col("time")
     if isinstance(frame.schema["time"].dataType, StringType):
-        return F.arrow_udf(_parsed, "bigint")(time)  # type: ignore[call-overload]
+        return arrow_udf(_parsed, "bigint")(time)
     return F.when(F.year(time).between(1, 9999), time)
 
 
