@@ -87,7 +87,7 @@ def _readable_time(frame: DataFrame) -> Column:
     """What orders rows by their times; null where a row has none that can be read."""
     time = F.col("time")
     if isinstance(frame.schema["time"].dataType, StringType):
-        return arrow_udf(_parsed, "bigint")(time)
+        return arrow_udf(_parsed, "bigint")(time)  # type: ignore[call-overload]
     return F.when(F.year(time).between(1, 9999), time)
 
 
