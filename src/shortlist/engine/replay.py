@@ -45,7 +45,7 @@ def replay(
     return result
 
 
-def _encoded(lines: Iterable[str | bytes]) -> Iterator[bytes]:
+def _encoded(lines: Iterable[object]) -> Iterator[bytes]:
     if isinstance(lines, str | bytes):
         raise WrongArgument("lines: expected several lines, found one text; try .splitlines()")
     for number, line in enumerate(lines, start=1):
