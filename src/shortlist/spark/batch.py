@@ -262,7 +262,7 @@ class Batch:
         )
 
     def _counted(self, task: Task, stage: Stage) -> Task:
-        """The same task, which reports what it counts if somebody is to be warned."""
+        """Return the task, made to report what it counts if the batch warns."""
         if self._reports is None:
             return task
         return Counted(task=task, stage=stage, reports=self._reports)
@@ -311,7 +311,7 @@ class Batch:
         return together.mapInArrow(Choose(), from_arrow_schema(CHOSEN))
 
     def _with_lines(self, rejects: DataFrame) -> DataFrame:
-        """Rows of a table become text only where they are shown.
+        """Return rejects with the text of their rows, which is made only here.
 
         There are as many rejects of a position as it has reasons, also where a user's column
         `position` gives it to several rows: to join all of these with all reasons would multiply

@@ -71,7 +71,8 @@ def _numbered(frame: DataFrame, columns: list[Column]) -> DataFrame:
     """Number rows from 1 in the order of SEMANTICS.md, section 1, however Spark reads them.
 
     Rows that are equal get different numbers: a number that is worked out from a row's content
-    would be the same for a row that was delivered twice.
+    would be the same for a row that was delivered twice. One task sorts all rows, as one task of
+    each shard does later; what is done with them in between is spread over all cores again.
     """
     time, row = _readable_time(frame), json_row(frame.columns)
     keyed = frame.select(*columns, time.alias(TIME_KEY), row.alias(ROW_KEY))
