@@ -9,13 +9,15 @@ runs its own, for benchmarks that use what REV does not have. Before the rounds 
 once, uncounted, for its kernels may not be compiled yet.
 
 Prints one JSON line per figure: what is the same on both sides, then `base`, `here` and `ratio`
-(here divided by base) of each number that differs. --save keeps them in benchmarks/results, as
-compare-batch.jsonl, with the name of REV.
+(here divided by base) of each number that differs, and from three rounds on the 95 % `interval` of
+that ratio. The figure "whole run" is the CPU seconds of the benchmark and of all its processes.
+--save keeps them in benchmarks/results, as compare-batch.jsonl, with the name of REV.
 """
 
 import argparse
 import json
 import os
+import resource
 import shlex
 import subprocess
 import sys
@@ -72,6 +74,7 @@ def arguments() -> argparse.Namespace:
 def run(name: str, options: list[str], runner: Path, sources: Path) -> list[Row]:
     """Runs a benchmark of one tree on the sources of another, or of its own."""
     command = [sys.executable, str(runner / "benchmarks" / f"{name}.py"), *options]
+    before = _cpu_of_children()
     done = subprocess.run(
         command,
         cwd=runner,
@@ -80,7 +83,15 @@ def run(name: str, options: list[str], runner: Path, sources: Path) -> list[Row]
         text=True,
         check=True,
     )
-    return figures(done.stdout.splitlines())
+    seconds = round(_cpu_of_children() - before, 3)
+    whole = {"figure": "whole run", "benchmark": shlex.join([name, *options])}
+    return [*figures(done.stdout.splitlines()), {**whole, "cpu_seconds": seconds}]
+
+
+def _cpu_of_children() -> float:
+    """Return the CPU seconds of all processes that were started from here and have ended."""
+    used = resource.getrusage(resource.RUSAGE_CHILDREN)
+    return used.ru_utime + used.ru_stime
 
 
 @contextmanager

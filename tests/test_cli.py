@@ -3,6 +3,7 @@
 import json
 import subprocess
 import sys
+from itertools import chain
 from pathlib import Path
 from types import SimpleNamespace
 
@@ -34,6 +35,18 @@ def publications(tmp_path):
     path = tmp_path / "publications.jsonl"
     path.write_text(json.dumps(GOOD) + "\nbroken\n" + json.dumps(GOOD) + "\n")
     return path
+
+
+@pytest.mark.parametrize("option", ["--out", "--rejects", "--explain"])
+def test_output_is_on_this_machine(tmp_path, monkeypatch, registry, publications, option):
+    """A URL is refused before anything runs: it would be a folder that is named `s3a:`."""
+    monkeypatch.chdir(tmp_path)
+    before = {*tmp_path.iterdir()}
+    places = {"--out": "out.jsonl"} | {option: "s3a://bucket/out.jsonl"}
+    done = shortlist("run", registry, publications, *chain(*places.items()), "--on", "process")
+    assert done.exit_code == 2
+    assert done.stderr.startswith("s3a:/bucket/out.jsonl: expected a path that this machine mounts")
+    assert {*tmp_path.iterdir()} == before
 
 
 @pytest.mark.parametrize("on", ["process", pytest.param("spark", marks=pytest.mark.spark)])

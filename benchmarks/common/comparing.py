@@ -1,10 +1,13 @@
 """Figures of two runs side by side."""
 
 import json
+import math
 import statistics
 from collections import defaultdict
 from collections.abc import Iterable, Sequence
 from typing import Any
+
+from scipy.stats import t
 
 Row = dict[str, Any]
 
@@ -21,10 +24,11 @@ def figures(output: Iterable[str]) -> list[Row]:
 
 
 def compared(base: Sequence[list[Row]], here: Sequence[list[Row]]) -> list[Row]:
-    """For each figure that both sides print, the medians of their runs, and this to that.
+    """Compare the figures that both sides print: the medians of their runs, and this to that.
 
     Figures of one name belong together in the order in which they are printed. Of each, facts that
-    are numbers and differ are compared; what is the same stands as it is.
+    are numbers and differ are compared; what is the same stands as it is. From three rounds on the
+    95 % interval of the ratio stands beside it.
 
     >>> before, now = ({"figure": "speed", "size": 9, "seconds": took} for took in (2.0, 1.0))
     >>> (row,) = compared([[before]], [[now]])
@@ -50,6 +54,7 @@ def _by_name(runs: Sequence[list[Row]]) -> dict[tuple[str, int], list[Row]]:
 def _beside(name: str, before: list[Row], now: list[Row]) -> Row:
     same: Row = {}
     sides: tuple[Row, Row, Row] = ({}, {}, {})
+    intervals: Row = {}
     for fact in now[0]:
         if fact in ABOUT_THE_RUN or fact not in before[0]:
             continue
@@ -60,7 +65,30 @@ def _beside(name: str, before: list[Row], now: list[Row]) -> Row:
             there, here = (statistics.median(row[fact] for row in rows) for rows in (before, now))
             for side, value in zip(sides, (there, here, _ratio(here, there)), strict=True):
                 side[fact] = value
-    return {"figure": name, **same} | dict(zip(("base", "here", "ratio"), sides, strict=True))
+            bounds = interval([row[fact] for row in before], [row[fact] for row in now])
+            if bounds is not None:
+                intervals[fact] = bounds
+    found = {"figure": name, **same} | dict(zip(("base", "here", "ratio"), sides, strict=True))
+    return {**found, "interval": intervals} if intervals else found
+
+
+def interval(before: Sequence[float], now: Sequence[float]) -> tuple[float, float] | None:
+    """Return the 95 % interval of the mean ratio of paired runs; None where there is none.
+
+    Runs of one round are a pair, so that what slows the machine down for a while slows both. The
+    logarithms of their ratios are taken to be normal (Student's t).
+
+    >>> interval([1.0, 2.0, 1.0], [1.1, 2.2, 1.1])
+    (1.1, 1.1)
+    >>> interval([1.0, 1.0], [1.0, 1.0])
+    """
+    if len(before) < 3 or len(before) != len(now) or min(*before, *now) <= 0:
+        return None
+    logs = [math.log(here / there) for there, here in zip(before, now, strict=True)]
+    mean = statistics.fmean(logs)
+    spread = statistics.stdev(logs) / math.sqrt(len(logs)) * float(t.ppf(0.975, len(logs) - 1))
+    low, high = (float(f"{math.exp(bound):.4g}") for bound in (mean - spread, mean + spread))
+    return low, high
 
 
 def _ratio(here: float, there: float) -> float | None:

@@ -1,6 +1,8 @@
 """Figures of two revisions come side by side, whatever each of them prints beside."""
 
-from benchmarks.common.comparing import compared, figures
+from random import Random
+
+from benchmarks.common.comparing import compared, figures, interval
 
 
 def test_figures_of_one_name_are_told_apart_by_their_order() -> None:
@@ -16,6 +18,25 @@ def test_medians_of_rounds_count() -> None:
     (row,) = compared(base, here)
     assert (row["base"], row["here"]) == ({"a_second": 2.0}, {"a_second": 6.0})
     assert row["ratio"] == {"a_second": 3.0}
+    low, high = row["interval"]["a_second"]
+    assert low < 1.1006 < high  # the geometric mean of 8, 2.5 and 1 / 15
+
+
+def test_an_interval_holds_the_true_ratio_about_as_often_as_it_says() -> None:
+    """Runs are slowed down together by up to three times, and each by itself by some per cent."""
+    random, held = Random(1), 0
+    for _ in range(400):
+        machine = [random.uniform(1, 3) for _ in range(10)]
+        before = [slow * random.lognormvariate(0, 0.05) for slow in machine]
+        now = [1.02 * slow * random.lognormvariate(0, 0.05) for slow in machine]
+        low, high = interval(before, now) or (0.0, 0.0)
+        held += low <= 1.02 <= high
+    assert 360 <= held <= 395
+
+
+def test_an_interval_needs_three_pairs_of_positive_numbers() -> None:
+    assert interval([1.0, 1.0], [1.0, 2.0]) is None
+    assert interval([1.0, 0.0, 1.0], [1.0, 1.0, 1.0]) is None
 
 
 def test_what_only_one_side_has_is_left_out() -> None:

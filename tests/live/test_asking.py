@@ -14,7 +14,7 @@ from shortlist.live.asking import Asked, NoSuchShortlist
 from shortlist.live.replaying import explain
 from shortlist.log.base import INPUT
 from shortlist.model.publication import Publication
-from shortlist.model.settings import Limits, Settings
+from shortlist.model.settings import Settings
 from tests.live.deployments import Deployment, drawn, numbered
 from tests.strategies import OWN_IDS, SHORTLIST_IDS, cuts, seeded
 
@@ -29,9 +29,8 @@ def no_waiting_for_disks(monkeypatch):
 
 
 def asked(deployment, shortlist):
-    return Asked(
-        deployment.driver.manifest, deployment.files, deployment.registers, shortlist, Limits()
-    )
+    driver = deployment.driver
+    return Asked(driver.manifest, deployment.files, deployment.registers, shortlist)
 
 
 def as_a_shard_says(explanation):
@@ -170,5 +169,5 @@ def test_what_would_become_of_a_publication_changes_nothing(flats):
     assert asked(flats, "best").would(dead, Settings())["reason"] == "expired on arrival"
     required = Settings(advertised="required")
     assert asked(flats, "best").would(new, required)["reason"] == "unadvertised"
-    _, entries = Asked(before, flats.files, flats.registers, "best", Limits()).shown()
+    _, entries = Asked(before, flats.files, flats.registers, "best").shown()
     assert [entry.publication.id for entry in entries] == ["attic"]

@@ -8,7 +8,7 @@ import pytest
 from shortlist.intake.files import registry_from_documents
 from shortlist.live import driver
 from shortlist.live.asking import Asked
-from shortlist.model.settings import Limits, Settings
+from shortlist.model.settings import Settings
 from tests.live.deployments import Deployment, numbered
 
 EVENING = {"kind": "digest", "k": 2, "every": "day", "at": "18:00", "zone": "Europe/Oslo"}
@@ -56,7 +56,7 @@ def test_what_waits_is_shown_beside_what_the_policies_before_show():
     deployment = deployed([WINDOW, EVENING])
     deployment.run(numbered([news("a", "09:00", 1), news("b", "10:30", 3), beat("10:40")]))
     manifest, log = deployment.driver.manifest, deployment.registers
-    _, entries = Asked(manifest, deployment.files, log, "best", Limits()).shown()
+    _, entries = Asked(manifest, deployment.files, log, "best").shown()
     shown = [(each.publication.id, each.rank, each.waiting) for each in entries]
     assert shown == [("b", 1, False), ("b", 1, True), ("a", 2, True)]
     documents = [each.document() for each in entries]

@@ -1,11 +1,14 @@
 """What is particular to the log on a NATS server."""
 
+import os
+import signal
 import threading
 import time
 from concurrent.futures import ThreadPoolExecutor
 
 import pytest
 
+from scripts.nats_server import NatsServer
 from shortlist.log.base import LogUnavailable, Moved
 from shortlist.log.nats import MOST_AT_ONCE, Message, NatsLog, NatsNames, _ask_until_heard, _batches
 
@@ -141,3 +144,49 @@ def test_a_closed_one_leaves_no_thread_though_a_name_was_looked_up(server):
     assert log.end("input") == 0
     log.close()
     assert {*threading.enumerate()} <= before
+
+
+def check_all_fail_soon(log):
+    """Each of many calls waiting for itself would keep the last one for half a minute."""
+    began = time.monotonic()
+    with ThreadPoolExecutor(2) as threads:
+        calls = [threads.submit(log.end, "input") for _ in range(60)]
+        found = [type(call.exception()) for call in calls]
+    assert {*found} == {LogUnavailable}
+    assert time.monotonic() - began < 20
+
+
+def check_it_is_reached_again(log):
+    deadline = time.monotonic() + 20
+    while True:
+        try:
+            assert log.end("input") == 1
+            return
+        except LogUnavailable:
+            assert time.monotonic() < deadline
+            time.sleep(0.05)
+
+
+def test_a_server_that_is_gone_is_waited_for_once_by_all_calls(tmp_path):
+    server = NatsServer(tmp_path)
+    log = NatsLog(server.url, patience=1)
+    log.append("input", [b"one"])
+    server.kill()
+    check_all_fail_soon(log)
+    with NatsServer(tmp_path, server.port):
+        check_it_is_reached_again(log)
+        log.close()
+
+
+def test_a_server_that_falls_silent_is_found_out_once_for_all_calls(tmp_path):
+    with NatsServer(tmp_path) as server:
+        log = NatsLog(server.url, patience=1)
+        log.append("input", [b"one"])
+        os.kill(server.pid, signal.SIGSTOP)
+        os.waitpid(server.pid, os.WUNTRACED)  # until it has stopped
+        try:
+            check_all_fail_soon(log)
+        finally:
+            os.kill(server.pid, signal.SIGCONT)
+        check_it_is_reached_again(log)
+        log.close()

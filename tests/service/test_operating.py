@@ -9,7 +9,7 @@ from shortlist.client.fates import trace_deliveries
 from shortlist.client.keys import Holder, add_key
 from shortlist.engine.shard import Shard
 from shortlist.log.base import DELIVERIES
-from shortlist.service.state import now
+from shortlist.service.state import Options, now
 from tests.service.servers import (
     caller,
     event,
@@ -25,6 +25,12 @@ def test_what_matched_and_was_held_back_is_counted_by_policy(client):
     publish(client, *(event(f"f{n}", 1210 + 40 * n) for n in range(6)))
     found = eventually(lambda: client.get("/status").json(), lambda found: found["published"] == 6)
     assert found["suppressed"] == {"top-k": 3}
+
+
+def test_metrics_of_a_deployment_that_does_not_answer_keep_ours_from_nobody(deployment):
+    options = Options(deployment_metrics={None: "http://127.0.0.1:9/metrics"})
+    with served(deployment.log, options) as url, caller(url) as client:
+        assert "shortlist_service_lag_entries 0.0" in client.get("/metrics").text
 
 
 def test_usage_tells_who_takes_most_and_how_evenly(client):

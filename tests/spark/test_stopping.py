@@ -5,9 +5,10 @@ from types import SimpleNamespace
 
 import pytest
 
+from shortlist.live.files import Files
 from shortlist.live.log_stream import StillBusy
 from shortlist.spark import streaming
-from shortlist.spark.streaming import STOPPED, Stream
+from shortlist.spark.streaming import STOPPED, Stopped, Stream
 
 PATIENCE = 30.0
 
@@ -28,7 +29,7 @@ class Query:
     def _batch(self):
         try:
             self.stream._batch(None, 2)
-        except InterruptedError as error:
+        except Stopped as error:
             self.heard.append(str(error))
 
     def exception(self):
@@ -40,11 +41,12 @@ def stream(tmp_path):
     """With a driver that takes no items but the last."""
     finished = []
     driver = SimpleNamespace(
-        manifest=SimpleNamespace(number=4),
+        manifest=SimpleNamespace(number=4, pending=()),
+        files=Files(tmp_path),
         run_batch=lambda items, last: finished.append(last),
         finished=finished,
     )
-    lines = SimpleNamespace(frame=SimpleNamespace(columns=[]))
+    lines = SimpleNamespace(frame=SimpleNamespace(columns=[]), tabular=False)
     stream = Stream(lines, driver, tmp_path)
     stream._query = Query(stream)
     return stream

@@ -170,14 +170,14 @@ def run_until_stopped(running: Running | SiteRunning, *, with_input: bool) -> No
 
 
 @contextmanager
-def opened(url: str, *, must_exist: bool = False) -> Iterator[Log]:
+def opened(url: str, *, must_exist: bool = False, patience: float = 30.0) -> Iterator[Log]:
     """A log, for as long as a command needs it; unless it must exist, it is made where there is
-    none."""
+    none. A server is waited for as many seconds."""
     with errors():
         try:
             if must_exist:
                 _check_log(url)
-            log = open_log(url)
+            log = open_log(url, patience)
         except ValueError as error:
             raise typer.BadParameter(f"--log: {error}") from None
         try:

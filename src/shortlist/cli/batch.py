@@ -27,6 +27,7 @@ from shortlist.cli.app import (
 from shortlist.cli.compiling import registry_at_hand
 from shortlist.client.deployment import Deployment
 from shortlist.intake.input_files import input_files, is_table
+from shortlist.log.durable import local_path
 from shortlist.model.settings import PlanSetting, Settings
 from shortlist.model.wording import choice_of
 from shortlist.progress import Steps
@@ -110,10 +111,10 @@ def run(
         from shortlist.jobs.job import Job, Outputs, Streamed
 
         outputs = Outputs(
-            deliveries=out,
-            rejects=rejects or Path(f"{out}.rejects.jsonl"),
-            explanations=explain,
-            departures=changes,
+            deliveries=local_path(out),
+            rejects=local_path(rejects or f"{out}.rejects.jsonl"),
+            explanations=explain and local_path(explain),
+            departures=changes and local_path(changes),
         )
         has_commands = timeline is not None
         job = Job(known, source, outputs, settings, steps, has_commands, with_data, shards)

@@ -2,15 +2,18 @@
 
 from __future__ import annotations
 
+import functools
+import inspect
 import re
-from dataclasses import fields, replace
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, fields, replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any, Literal
+from typing import TYPE_CHECKING, Annotated, Any, Literal, get_type_hints
 
 import typer
 
 from shortlist.model.durations import duration_micros
-from shortlist.model.settings import Advertising, Limits, Settings, TimeBasis
+from shortlist.model.settings import Advertising, Limits, PlanSetting, Settings, TimeBasis
 
 if TYPE_CHECKING:
     from shortlist.jobs.job import Ground
@@ -26,7 +29,11 @@ Quiet = Annotated[bool, typer.Option(help="Show no progress.")]
 Master = Annotated[str | None, typer.Option(help="A Spark master; else this machine.")]
 WithData = Annotated[bool, typer.Option(help="Deliveries carry the publication's data.")]
 WithInput = Annotated[
-    bool, typer.Option(help="Stop when standard input ends: with whoever started it.")
+    bool,
+    typer.Option(
+        help="For a program that starts it: stop when standard input ends, and say on standard"
+        " output, in JSON, where metrics are shown."
+    ),
 ]
 LOG_OPTION = typer.Option(
     "--log", envvar="SHORTLIST_LOG", help="sqlite:PATH or nats://HOST:PORT/NAME."
@@ -80,6 +87,93 @@ LimitFlags = Annotated[
     list[str] | None,
     typer.Option("--limit", help="NAME=NUMBER, for " + ", ".join(f.name for f in fields(Limits))),
 ]
+
+
+@dataclass(frozen=True, kw_only=True)
+class DeploymentOptions:
+    """The options that say how a deployment runs: `up` has them, and `serve` hands them on to it.
+
+    A command gets them by `with_deployment_options`.
+    """
+
+    state: Annotated[
+        Path | None, typer.Option(help="Where its state goes; else beside a log in a file.")
+    ] = None
+    basis: LiveTime = None
+    lateness: LiveLateness = None
+    ahead: LiveAhead = None
+    dedup: Dedup = "24h"
+    advertised: Advertised = "optional"
+    limit: LimitFlags = None
+    shards: Annotated[
+        int | None, typer.Option(min=1, max=256, help="How many tasks select; else one per core.")
+    ] = None
+    plan: Annotated[
+        PlanSetting, typer.Option(help="replicate, broadcast, rendezvous, or auto.")
+    ] = "auto"
+    with_data: WithData = False
+    changes: Annotated[
+        bool, typer.Option(help="Also tell what leaves shortlists (`watch --changes`).")
+    ] = False
+    at_most: Annotated[int, typer.Option(min=1, help="Lines in a micro-batch.")] = 50_000
+    logs: Annotated[Path | None, typer.Option(help="Structured logs go to this file.")] = None
+    master: Master = None
+    workers: Annotated[
+        int | None,
+        typer.Option(min=1, max=256, help="With --on process: how many others; else one per core."),
+    ] = None
+
+    def arguments(self) -> list[str]:
+        """Return the words of a command line that mean these options.
+
+        >>> DeploymentOptions(shards=2, changes=True, basis="event").arguments()
+        ['--time', 'event', '--shards', '2', '--changes']
+        """
+        return [word for field in fields(self) for word in self._words(field.name, field.default)]
+
+    def _words(self, name: str, default: object) -> Iterator[str]:
+        value, flag = getattr(self, name), _flag(name)
+        if value == default:
+            return
+        if value is True:
+            yield flag
+            return
+        for each in value if isinstance(value, list) else [value]:
+            yield from (flag, str(each))
+
+
+def _flag(name: str) -> str:
+    """Return how an option of a deployment is written on the command line."""
+    hint = get_type_hints(DeploymentOptions, include_extras=True)[name]
+    (option,) = hint.__metadata__
+    # where an option stands in `Annotated`, typer takes its first argument for its name
+    return option.default if isinstance(option.default, str) else f"--{name.replace('_', '-')}"
+
+
+def with_deployment_options(command: Callable[..., None]) -> Callable[..., None]:
+    """Give a command the fields of `DeploymentOptions` as options of its own, in place of its
+    parameter `deployment`."""
+    hints = get_type_hints(DeploymentOptions, include_extras=True)
+    own = inspect.signature(command, eval_str=True)
+    keyword = inspect.Parameter.KEYWORD_ONLY
+    options = [
+        inspect.Parameter(each.name, keyword, default=each.default, annotation=hints[each.name])
+        for each in fields(DeploymentOptions)
+    ]
+
+    @functools.wraps(command)
+    def called(*arguments: Any, **named: Any) -> None:
+        deployment = DeploymentOptions(**{each.name: named.pop(each.name) for each in options})
+        command(*arguments, deployment=deployment, **named)
+
+    parameters = [
+        each
+        for parameter in own.parameters.values()
+        for each in (options if parameter.name == "deployment" else [parameter])
+    ]
+    called.__signature__ = own.replace(parameters=parameters)  # type: ignore[attr-defined]
+    called.__annotations__ = {each.name: each.annotation for each in parameters} | {"return": None}
+    return called
 
 
 def check_address(metrics: str) -> None:

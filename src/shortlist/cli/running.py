@@ -32,7 +32,7 @@ from shortlist.live.locking import AlreadyRunning, only_driver
 from shortlist.live.places import announce, files_in
 from shortlist.live.registers import committed
 from shortlist.log.base import Moved
-from shortlist.model.settings import UNLIMITED, Limits, PlanSetting, TimeBasis
+from shortlist.model.settings import UNLIMITED, Limits, TimeBasis
 from shortlist.progress import Steps
 
 if TYPE_CHECKING:
@@ -48,68 +48,53 @@ FIRST = "first"
 
 
 @app.command(rich_help_panel=LIVE)
+@options.with_deployment_options
 def up(
     registry: options.RegistryPath = None,
     *,
     log: options.LogUrl,
-    state: Annotated[
-        Path | None, typer.Option(help="Where its state goes; else beside a log in a file.")
-    ] = None,
-    basis: options.LiveTime = None,
-    lateness: options.LiveLateness = None,
-    ahead: options.LiveAhead = None,
-    dedup: options.Dedup = "24h",
-    advertised: options.Advertised = "optional",
-    limit: options.LimitFlags = None,
-    shards: Annotated[
-        int | None, typer.Option(min=1, max=256, help="How many tasks select; else one per core.")
-    ] = None,
-    plan: Annotated[
-        PlanSetting, typer.Option(help="replicate, broadcast, rendezvous, or auto.")
-    ] = "auto",
-    with_data: options.WithData = False,
-    changes: Annotated[
-        bool, typer.Option(help="Also tell what leaves shortlists (`watch --changes`).")
-    ] = False,
-    at_most: Annotated[int, typer.Option(min=1, help="Lines in a micro-batch.")] = 50_000,
+    deployment: options.DeploymentOptions,
     heartbeat: Annotated[
         str, typer.Option(help="Silence after which time is written down, or off.")
     ] = "500ms",
     metrics: Annotated[str, typer.Option(help="Where metrics are shown, or off.")] = LOOPBACK,
-    logs: Annotated[Path | None, typer.Option(help="Structured logs go to this file.")] = None,
-    master: options.Master = None,
     on: options.On = "spark",
-    workers: Annotated[
-        int | None,
-        typer.Option(min=1, max=256, help="With --on process: how many others; else one per core."),
-    ] = None,
     with_input: options.WithInput = False,
 ) -> None:
     """Run a deployment: read the log, select, deliver, and go on where it was."""
-    options.check_place(on, master)
+    options.check_place(on, deployment.master)
     options.check_address(metrics)
     silence = None if heartbeat == options.OFF else options.duration_of("--heartbeat", heartbeat)
     with errors():
-        folder = folder_of(log, state)
+        folder = folder_of(log, deployment.state)
         # at once, and not when all else is ready; who comes between is refused then
         with only_driver(folder) if folder.is_dir() else nullcontext():
             pass
     begin_on(on)
-    if on == "spark" and workers is not None:
+    if on == "spark" and deployment.workers is not None:
         raise typer.BadParameter("--workers: expected --on process with it, found --on spark")
     with errors():
         with opened(log) as known:
             kept = Deployment(known).manifest
-        basis = _basis(kept, basis)
-        settings = options.live_settings(basis, lateness, ahead, dedup, advertised, limit)
+        settings = options.live_settings(
+            _basis(kept, deployment.basis),
+            deployment.lateness,
+            deployment.ahead,
+            deployment.dedup,
+            deployment.advertised,
+            deployment.limit,
+        )
         begins = registry if kept is None else None
         # what tasks of a cluster may not see is not compiled here
-        into = None if master else (folder / FIRST, shards or workers or cores())
-        read = _first_registry(begins, settings.limits, shards, into)
+        tasks = deployment.shards or deployment.workers or cores()
+        into = None if deployment.master else (folder / FIRST, tasks)
+        read = _first_registry(begins, settings.limits, deployment.shards, into)
     with errors(), ExitStack() as stack:
         stack.callback(shutil.rmtree, folder / FIRST, ignore_errors=True)
-        restored = None if changes else kept
-        ground = begin_ground(on, master, workers, restored, folder, settings.limits)
+        restored = None if deployment.changes else kept
+        ground = begin_ground(
+            on, deployment.master, deployment.workers, restored, folder, settings.limits
+        )
         if registry is not None and kept is not None:
             from shortlist.cli.first_registry import compared
 
@@ -124,16 +109,16 @@ def up(
             folder=folder,
             registry=begun_with,
             settings=settings,
-            shards=shards,
-            plan=plan,
-            with_data=with_data,
-            with_departures=changes,
-            at_most=at_most,
+            shards=deployment.shards,
+            plan=deployment.plan,
+            with_data=deployment.with_data,
+            with_departures=deployment.changes,
+            at_most=deployment.at_most,
             heartbeat=silence,
         )
-        if logs is not None:
-            stack.enter_context(written_logs(logs))
-        shown = shown_metrics(metrics, stack)
+        if deployment.logs is not None:
+            stack.enter_context(written_logs(deployment.logs))
+        shown = shown_metrics(metrics, stack, for_starter=with_input)
         try:
             run_until_stopped(Running(wanted, ground(), Screen(shown)), with_input=with_input)
         except Moved:
@@ -266,12 +251,15 @@ def import_command(
     state: Annotated[Path | None, typer.Option(help="Where its state goes.")] = None,
 ) -> None:
     """Begin a deployment with what was exported, on a log that is empty."""
+    from shortlist.live.conditions import tell_condition
     from shortlist.live.savepoint import restore
 
     with opened(log) as opened_log:
         folder = folder_of(log, state)
         manifest = restore(savepoint, opened_log, files_in(folder))
         announce(opened_log, folder)
+        # its last commit may be of just now, and was another driver's
+        tell_condition(opened_log, "stopped")
     print(
         f"{manifest.number:,} batches, {len(manifest.shards)} shards, "
         f"{manifest.state_bytes:,} bytes of state"

@@ -1,5 +1,6 @@
 """A deployment that runs in this process, shown to whoever looks: a person, metrics, logs."""
 
+import json
 import time
 from collections import Counter
 from contextlib import ExitStack
@@ -20,8 +21,9 @@ REJECTS_EVERY = 10.0
 """Seconds between two lines about what was turned away."""
 
 
-def shown_metrics(address: str, stack: ExitStack) -> "Metrics | None":
-    """Metrics, which can be looked at for as long as the stack is open."""
+def shown_metrics(address: str, stack: ExitStack, *, for_starter: bool) -> "Metrics | None":
+    """Metrics, which can be looked at for as long as the stack is open. People learn where; or, as
+    a line of JSON on standard output, the program that started this one."""
     if address == options.OFF:
         return None
     from prometheus_client import CollectorRegistry
@@ -30,7 +32,11 @@ def shown_metrics(address: str, stack: ExitStack) -> "Metrics | None":
 
     registry = CollectorRegistry()
     metrics = Metrics(registry)
-    say([f"metrics: {stack.enter_context(serve_metrics(registry, address))}"])
+    url = stack.enter_context(serve_metrics(registry, address))
+    if for_starter:
+        print(json.dumps({"metrics": url}), flush=True)
+    else:
+        say([f"metrics: {url}"])
     return metrics
 
 

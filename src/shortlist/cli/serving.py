@@ -4,15 +4,16 @@ from __future__ import annotations
 
 import json
 import os
+import signal
 import subprocess
 import sys
-from collections.abc import Callable, Iterator, Sequence
+import time
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager
-from dataclasses import asdict
-from functools import partial
+from dataclasses import asdict, replace
 from pathlib import Path
 from threading import Thread
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
@@ -31,10 +32,19 @@ from shortlist.cli.app import (
 from shortlist.client.keys import Role
 from shortlist.log.base import Log
 
+if TYPE_CHECKING:
+    import uvicorn
+
+# How long `serve` waits for its deployments to stop: a deployment gives up a batch after 60 s, and
+# needs some more to end. systemd and Kubernetes kill both after 90 s (`deploy/`).
+STOP_SECONDS = 75.0
+# The deployment tells its port; the service asks there, and shows the metrics among its own.
+METRICS = "127.0.0.1:0"
 Name = Annotated[str, typer.Argument(help="The name of the key.")]
 
 
 @app.command(rich_help_panel=LIVE)
+@options.with_deployment_options
 def serve(
     registry: options.RegistryPath = None,
     *,
@@ -57,61 +67,88 @@ def serve(
     private_webhooks: Annotated[
         bool, typer.Option(help="Webhooks may lead into this network, and over plain HTTP.")
     ] = False,
-    limit: options.LimitFlags = None,
+    deployment: options.DeploymentOptions,
 ) -> None:
     """Serve a deployment over HTTP: its API, its streams and its page.
 
     With a registry, which a new deployment begins with, or with --up, the deployment is run as well
-    and ends with the service.
+    and ends with the service; the options that `up` has, too, are for it, and --limit for both.
     """
     from shortlist.service import access
-    from shortlist.service.serving import bound_socket, check_keys, check_tenants, make_server
+    from shortlist.service.serving import (
+        LOG_SECONDS,
+        bound_socket,
+        make_server,
+        raise_file_limit,
+    )
     from shortlist.service.state import LIMITS, Options
 
-    how = Options(
-        is_loopback=host in access.LOOPBACK,
-        limits=options.limits_of(limit, LIMITS),
-        patience=patience,
-        heartbeat=heartbeat,
-        per_second=rate,
-        private_webhooks=private_webhooks,
-    )
     urls = _tenants(tenant or [])
     if (log is None) == (not urls) or (urls and registry is not None):
         raise typer.BadParameter(
             "expected --log, or --tenant for each of several and no REGISTRY: each has its own"
         )
+    is_run = up or registry is not None
+    if not is_run:
+        _check_unused(deployment)
+    if urls and deployment.logs is not None:
+        raise typer.BadParameter("--logs: expected --log with it, found --tenant")
+    how = Options(
+        is_loopback=host in access.LOOPBACK,
+        limits=options.limits_of(deployment.limit, LIMITS),
+        patience=patience,
+        heartbeat=heartbeat,
+        per_second=rate,
+        private_webhooks=private_webhooks,
+    )
+    raise_file_limit()
+    runs = urls if log is None else {None: log}
     with errors(), ExitStack() as stack:
-        if log is not None:
-            known: Log | dict[str, Log] = (one := stack.enter_context(opened(log)))
-            has_keys = check_keys(one, host)
-            who = "keys are asked for" if has_keys else "without keys: everybody here may do all"
-        else:
-            known = {
-                name: stack.enter_context(opened(url, must_exist=True))
-                for name, url in urls.items()
+        # This command may start together with the server of its log, and waits for that; requests
+        # later do not.
+        with ExitStack() as waiting:
+            known: dict[str | None, Log] = {
+                name: waiting.enter_context(opened(url, must_exist=name is not None))
+                for name, url in runs.items()
             }
-            check_tenants(known)
-            who = f"keys are asked for; tenants: {', '.join(known)}"
+            who = _callers(known, host)
+        logs: dict[str | None, Log] = {
+            name: stack.enter_context(opened(url, patience=LOG_SECONDS))
+            for name, url in runs.items()
+        }
         listening = stack.enter_context(bound_socket(host, port))
         where = f"http://{f'[{host}]' if ':' in host else host}:{listening.getsockname()[1]}"
-        server = make_server(known, how)
-        if up or registry is not None:
-            for run in urls.values() if log is None else [log]:
-                # each ends the service when it ends
-                ended = partial(setattr, server, "should_exit", True)
-                stack.enter_context(deployed(registry, run, on, ended))
+        server = make_server(logs, how)
+        stack.enter_context(_stopped_by_signals(server))
+        if is_run:
+            commands: dict[str | None, list[str]] = {
+                name: _up(registry, url, on, replace(deployment, state=_state(deployment, name)))
+                for name, url in runs.items()
+            }
+            stack.enter_context(deployed(commands, server, how.deployment_metrics))
         say([f"{where} ({who}); the API is described at {where}/docs"])
         server.run(sockets=[listening])
 
 
-def _tenants(texts: Sequence[str]) -> dict[str, str]:
+def _callers(logs: Mapping[str | None, Log], host: str) -> str:
+    """Return who may call, for people; fail where that would be everybody, or nobody."""
+    from shortlist.service.serving import check_keys, check_tenants
+
+    if None in logs:
+        has_keys = check_keys(logs[None], host)
+        return "keys are asked for" if has_keys else "without keys: everybody here may do all"
+    tenants = {name: log for name, log in logs.items() if name is not None}
+    check_tenants(tenants)
+    return f"keys are asked for; tenants: {', '.join(tenants)}"
+
+
+def _tenants(texts: Sequence[str]) -> dict[str | None, str]:
     """The log of each tenant.
 
     >>> _tenants(["acme=sqlite:acme.log"])
     {'acme': 'sqlite:acme.log'}
     """
-    found: dict[str, str] = {}
+    found: dict[str | None, str] = {}
     for text in texts:
         name, _, url = text.partition("=")
         if not name or not url:
@@ -124,28 +161,97 @@ def _tenants(texts: Sequence[str]) -> dict[str, str]:
     return found
 
 
-@contextmanager
-def deployed(
-    registry: Path | None, log: str, on: options.Place, ended: Callable[[], object]
-) -> Iterator[None]:
-    """The deployment in a process of its own, which ends with this one however that ends; tells if
-    it ends by itself, which fails."""
+def _check_unused(deployment: options.DeploymentOptions) -> None:
+    """Fail where an option is given that is for a deployment, and none is run."""
+    given = replace(deployment, limit=None).arguments()
+    if given:
+        raise typer.BadParameter(f"{given[0]}: expected --up or REGISTRY with it, found neither")
+
+
+def _state(deployment: options.DeploymentOptions, tenant: str | None) -> Path | None:
+    """Return where a deployment has its state: of several tenants each has a folder of its own."""
+    if tenant is None or deployment.state is None:
+        return deployment.state
+    return deployment.state / tenant
+
+
+def _up(
+    registry: Path | None, log: str, on: options.Place, deployment: options.DeploymentOptions
+) -> list[str]:
+    """Return the command line that runs a deployment until its standard input ends."""
     given = [] if registry is None else [str(registry)]
-    more = ["--log", log, "--on", on, "--metrics", options.OFF, "--with-input"]
-    command = [sys.executable, "-m", "shortlist", "up", *given, *more]
-    # an interrupt at the terminal is for this process alone, which ends the other
-    child = subprocess.Popen(command, stdin=subprocess.PIPE, start_new_session=True)
-    watcher = Thread(target=lambda: (child.wait(), ended()))
-    watcher.start()
+    own = ["--log", log, "--on", on, "--metrics", METRICS, "--with-input"]
+    return [sys.executable, "-m", "shortlist", "up", *given, *own, *deployment.arguments()]
+
+
+@contextmanager
+def _stopped_by_signals(server: uvicorn.Server) -> Iterator[None]:
+    """Let SIGTERM and SIGINT stop the server, and nothing else.
+
+    While it runs, the server has handlers of its own and raises a signal again afterwards. By
+    default that would end this process before the deployments have stopped.
+    """
+
+    def stop(*_: object) -> None:
+        server.should_exit = True
+
+    signals = (signal.SIGTERM, signal.SIGINT)
+    before = {each: signal.signal(each, stop) for each in signals}
     try:
         yield
-        has_failed = child.poll() is not None
     finally:
-        assert child.stdin is not None
-        child.stdin.close()
-        watcher.join()
-    if has_failed:
-        fail([f"the deployment has ended, with status {child.returncode}"])
+        for each, handler in before.items():
+            signal.signal(each, handler)
+
+
+@contextmanager
+def deployed(
+    commands: Mapping[str | None, Sequence[str]],
+    server: uvicorn.Server,
+    metrics: dict[str | None, str],
+) -> Iterator[None]:
+    """Run deployments, by tenant, in processes of their own that end with this one however that
+    ends; wait for them to stop in order.
+
+    If one ends by itself, the server is stopped, and the command fails. `metrics` learns at which
+    address each shows its own.
+    """
+    # an interrupt at the terminal is for this process alone, which stops the others
+    children = {
+        tenant: subprocess.Popen(
+            command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, start_new_session=True
+        )
+        for tenant, command in commands.items()
+    }
+
+    def watch(tenant: str | None, child: subprocess.Popen[bytes]) -> None:
+        assert child.stdout is not None
+        for line in child.stdout:
+            if line.startswith(b'{"metrics": '):
+                metrics[tenant] = json.loads(line)["metrics"]
+            else:  # of Java, for one
+                print(line.decode(errors="replace"), end="", flush=True)
+        child.wait()
+        server.should_exit = True
+
+    watchers = [Thread(target=watch, args=each, daemon=True) for each in children.items()]
+    for watcher in watchers:
+        watcher.start()
+    ended: list[int] = []
+    try:
+        yield
+        ended = [each.returncode for each in children.values() if each.returncode is not None]
+    finally:
+        for child in children.values():
+            assert child.stdin is not None
+            child.stdin.close()
+        deadline = time.monotonic() + STOP_SECONDS
+        for watcher, child in zip(watchers, children.values(), strict=True):
+            watcher.join(max(deadline - time.monotonic(), 0))
+            if watcher.is_alive():
+                warn([f"the deployment (process {child.pid}) has not stopped: it goes on alone"])
+    if ended:
+        fail([f"the deployment has ended, with status {ended[0]}"])
 
 
 @app.command(rich_help_panel=LIVE)

@@ -7,15 +7,22 @@ from dataclasses import replace
 from typing import Any
 
 from shortlist.client.deployment import Deployment, last_entries, object_of
+from shortlist.client.recent import (
+    MAX_ENTRIES,
+    MAX_PUBLICATIONS,
+    Name,
+    read_backwards,
+    recent_publications,
+)
 from shortlist.engine.engine import Result
-from shortlist.engine.explanation import Question
+from shortlist.engine.explanation import Check, Question, unchecked
 from shortlist.engine.replay import replay
 from shortlist.intake.lines import ItemReader
 from shortlist.live.asking import Asked, NoSuchShortlist, data_at
 from shortlist.live.files import Files
 from shortlist.live.manifest import Manifest
 from shortlist.live.registers import NoDeployment
-from shortlist.log.base import DELIVERIES, INPUT, REJECTS, Entry, Log
+from shortlist.log.base import DELIVERIES, REJECTS, Entry, Log
 from shortlist.model.policy import policies_of
 from shortlist.model.publication import Publication
 from shortlist.model.registry import Registry
@@ -24,22 +31,6 @@ from shortlist.model.shortlist import Shortlist
 from shortlist.model.subscription import Subscription
 from shortlist.model.times import format_time, parse_time
 from shortlist.model.vocabulary import Vocabulary
-
-MOST_PUBLICATIONS = 1000
-MOST_ENTRIES = 20_000
-"""That are looked at for them: heartbeats and commands stand between."""
-
-
-def recent_publications(log: Log) -> list[Entry]:
-    """The last ones of the input, in its order."""
-    start, found = log.end(INPUT), list[Entry]()
-    first = max(start - MOST_ENTRIES, 0)
-    while start > first and len(found) < MOST_PUBLICATIONS:
-        after = max(start - 1000, first)
-        entries = [(each, object_of(each.content) or {}) for each in log.read(INPUT, after, start)]
-        found[:0] = [entry for entry, document in entries if document.get("id") is not None]
-        start = after
-    return found[-MOST_PUBLICATIONS:]
 
 
 def tried(
@@ -53,7 +44,7 @@ def tried(
     """What a subscription would have delivered up to now of what was published lately, had it been
     alone on its shortlist: on the one that is given, or on its own."""
     registry = Registry(vocabulary=vocabulary, shortlists=on, subscriptions=(subscription,))
-    entries = recent_publications(deployment.log)
+    entries = recent_publications(deployment, now).entries
     result = _replayed(deployment, registry, entries)
     made = [each.document(with_data=True) for each in result.deliveries if each.time <= now]
     since = format_time(entries[0].appended) if entries else None
@@ -87,13 +78,17 @@ def _replayed(
 
 
 def reasons(
-    registry: Registry, publication: Mapping[str, Any], shortlist: str
+    registry: Registry,
+    publication: Mapping[str, Any],
+    shortlist: str,
+    check: Check = unchecked,
 ) -> list[dict[str, Any]]:
     """How far each subscription of a shortlist matches a publication, predicate by predicate;
     `BadItem` if that is none."""
     ItemReader(registry.vocabulary, commands=False).document(dict(publication), position=0)
     line = json.dumps(publication, ensure_ascii=False)
-    explained = replay(registry, [line], question=Question(shortlist=shortlist)).explanations
+    question = Question(shortlist=shortlist, check=check)
+    explained = replay(registry, [line], question=question).explanations
     return next((each["subscriptions"] for each in explained if "subscriptions" in each), [])
 
 
@@ -117,15 +112,43 @@ def origin(replayed: int | None) -> str:
 def told(
     deployment: Deployment, question: Question, shortlist: str, *, now: int
 ) -> tuple[list[Document], int | None]:
-    """Why a publication is on a shortlist, or is not. The state tells that of what came since its
-    last snapshot, and how what it holds stands now; of all else the last publications are replayed,
-    as if nothing had come before, and it is said how many."""
-    asked, _ = _asked(deployment, shortlist)
-    found = _told(deployment, asked, question)
-    if found:
-        return found, None
-    entries = recent_publications(deployment.log)
+    """Explain why a publication is on a shortlist, or is not.
+
+    The state tells that of what came since its last snapshot, and how what it holds stands now; of
+    all else the last publications are replayed, as if nothing had come before. Returns how many
+    were replayed; None if the answer is not from a replay.
+    """
+    asked, _ = _asked(deployment, shortlist, question.check)
+    recent = recent_publications(deployment, now)
+    withdrawn = recent.withdrawn_for(question)
+    documents = _told(deployment, asked, question)
+    if any(name in recent.taken_back for name, _ in withdrawn):
+        documents = [_without_content(each) for each in documents]
+    documents += [
+        _withdrawn(name, reason, shortlist, now)
+        for name, reason in withdrawn
+        if name in recent.taken_back or not documents
+    ]
+    if documents:
+        return documents, None
+    entries = recent.entries
     return explained(deployment, asked.registry, question, entries, now=now), len(entries)
+
+
+# What is told of a publication that its publisher took back: that it was, and what became of it,
+# but nothing from which its content could be concluded.
+HEADING = ("time", "publication", "source", "shortlist", "delivered", "reason")
+
+
+def _without_content(document: Document) -> Document:
+    return {field: document[field] for field in HEADING if field in document}
+
+
+def _withdrawn(name: Name, reason: str, shortlist: str, now: int) -> Document:
+    """Say why a publication can no longer be explained."""
+    source, publication = name
+    values = (format_time(now), publication, source, shortlist, False, reason)
+    return dict(zip(HEADING, values, strict=True))
 
 
 def told_by_state(deployment: Deployment, question: Question, shortlist: str) -> list[Document]:
@@ -144,17 +167,17 @@ def _told(deployment: Deployment, asked: Asked, question: Question) -> list[Docu
 
 
 def _turned_away(log: Log, question: Question) -> Iterator[Document]:
-    """Publications that did not come to any shortlist, as far as the last rejects tell."""
-    for entry in last_entries(log, REJECTS, MOST_ENTRIES):
+    """Yield publications that did not come to any shortlist, as far as the last rejects tell."""
+    for entry in reversed([*read_backwards(log, REJECTS)]):
         reject = json.loads(entry.content)
-        said = object_of((reject["line"] or "").encode(errors="replace"))
-        if said is None or said.get("id") != question.publication:
+        line = object_of((reject["line"] or "").encode(errors="replace"))
+        if line is None or line.get("id") != question.publication:
             continue
-        if question.source in (None, said.get("source")):
+        if question.source in (None, line.get("source")):
             yield {
                 "time": format_time(entry.appended),
-                "publication": said["id"],
-                "source": said.get("source"),
+                "publication": line["id"],
+                "source": line.get("source"),
                 "shortlist": question.shortlist,
                 "delivered": False,
                 "reason": reject["reason"],
@@ -162,13 +185,18 @@ def _turned_away(log: Log, question: Question) -> Iterator[Document]:
 
 
 def outcome(
-    deployment: Deployment, document: Mapping[str, Any], shortlist: str, *, now: int
+    deployment: Deployment,
+    document: Mapping[str, Any],
+    shortlist: str,
+    *,
+    now: int,
+    check: Check = unchecked,
 ) -> tuple[list[Document], Document]:
     """How far each subscription of a shortlist matches a publication, and what would become of it
     there if it appeared now; `BadItem` if it is none."""
-    asked, manifest = _asked(deployment, shortlist)
+    asked, manifest = _asked(deployment, shortlist, check)
     # reasons do not depend on what publishers have advertised
-    found = reasons(replace(asked.registry, advertisements=()), document, shortlist)
+    found = reasons(replace(asked.registry, advertisements=()), document, shortlist, check)
     reader = ItemReader(asked.registry.vocabulary, UNLIMITED, commands=False)
     says_time = manifest.basis == "event" and document.get("time") is not None
     time = None if says_time else max(now, manifest.reached or now)
@@ -179,29 +207,31 @@ def outcome(
     return found, asked.would(publication, settings)
 
 
-def held_back(deployment: Deployment, shortlist: str, *, now: int) -> Document:
+def held_back(
+    deployment: Deployment, shortlist: str, *, now: int, check: Check = unchecked
+) -> Document:
     """What was published lately, matches a shortlist, and was not delivered, the latest first, with
     the reason. The state tells it as far as it reaches; what came before is replayed, as if nothing
     had come earlier, with the subscriptions of now."""
-    asked, _ = _asked(deployment, shortlist)
-    known, after = asked.lately(MOST_PUBLICATIONS)
-    recent = recent_publications(deployment.log)
-    before = [entry for entry in recent if entry.offset <= after]
-    question = Question(shortlist=shortlist)
+    asked, _ = _asked(deployment, shortlist, check)
+    known, after = asked.lately(MAX_PUBLICATIONS)
+    recent = recent_publications(deployment, now)
+    before = [entry for entry in recent.entries if entry.offset <= after]
+    question = Question(shortlist=shortlist, check=check)
     older = explained(deployment, asked.registry, question, before, now=now) if before else []
-    entries = last_entries(deployment.log, DELIVERIES, MOST_ENTRIES, shortlist)
+    entries = last_entries(deployment.log, DELIVERIES, MAX_ENTRIES, shortlist)
     documents = [json.loads(entry.content) for entry in entries]
     delivered = {(each["source"], each["publication"]) for each in documents}
     found: dict[tuple[str, str], Document] = {}
     for each in (*older, *known):
         name = each["source"], each["publication"]
-        if each["delivered"]:
+        if each["delivered"] or name in recent.taken_back:
             delivered.add(name)
         elif each.get("score") is not None:
             found[name] = {field: each[field] for field in HELD_BACK if field in each}
     items = [each for name, each in found.items() if name not in delivered]
     latest = items[::-1][:MOST_HELD_BACK]
-    counts = {"publications": len(recent), "replayed": len(before)}
+    counts = {"publications": len(recent.entries), "replayed": len(before)}
     return {"shortlist": shortlist, **counts, "items": latest}
 
 
@@ -212,9 +242,11 @@ def _state(deployment: Deployment) -> tuple[Manifest, Files]:
     return manifest, files
 
 
-def _asked(deployment: Deployment, shortlist: str) -> tuple[Asked, Manifest]:
+def _asked(
+    deployment: Deployment, shortlist: str, check: Check = unchecked
+) -> tuple[Asked, Manifest]:
     manifest, files = _state(deployment)
-    return Asked(manifest, files, deployment.log, shortlist, UNLIMITED), manifest
+    return Asked(manifest, files, deployment.log, shortlist, check), manifest
 
 
 def content_of(

@@ -1,7 +1,7 @@
 """Nouns as somebody wants them, the commands after which they are so, and lists of what is live."""
 
 import json
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from typing import Any, Literal
 
 from shortlist.client.commands import BadOrders, Order
@@ -121,9 +121,14 @@ def policy_kinds(roster: Roster, noun: Noun) -> list[str]:
 def nouns_of(
     roster: Roster, kind: Kind, owner: str | None, policy: str | None, after: str = ""
 ) -> Iterator[Noun]:
-    """Those of an owner, with a kind of policy, or all, behind an id and in order of these."""
-    nouns = live_nouns(roster, kind)
-    for name in sorted(name for name in nouns if name > after):
+    """Yield those of an owner, with a kind of policy, or all, behind an id and in order of ids."""
+    nouns: Mapping[str, Noun] = live_nouns(roster, kind)
+    names: Iterable[str] = nouns
+    if owner is not None and kind != "advertisement":
+        names = roster.owned_by(owner)
+        if kind == "subscription":
+            names = (member for name in names for member in roster.members(name))
+    for name in sorted(name for name in names if name > after):
         noun = nouns[name]
         is_asked = policy is None or policy in policy_kinds(roster, noun)
         if is_asked and owner in (None, owner_of(roster, noun)):

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 from shortlist.fuzzy.degrees import Degrees
@@ -33,6 +33,14 @@ SLIDING = (Window, Fresh, Diverse)
 """Policies that may promote what was outranked before."""
 
 
+# Called between the steps of long work; raises to give it up.
+Check = Callable[[], object]
+
+
+def unchecked() -> None:
+    """Let the work go on."""
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Question:
     """Which pairs to explain: without a shortlist every one that a publication matches."""
@@ -40,6 +48,9 @@ class Question:
     publication: str | None = None
     source: str | None = None
     shortlist: str | None = None
+    # Called before each subscription is explained: a shortlist may have thousands of them, and
+    # each is explained by plain Python.
+    check: Check = field(default=unchecked, compare=False, repr=False)
 
     def is_about(self, publication: Publication) -> bool:
         is_it = self.publication in (None, publication.id)
@@ -156,6 +167,7 @@ class Explainer:
         return explanation
 
     def _subscription(self, name: str, read: Reader) -> Document:
+        self._question.check()
         subscription = self._matching.roster.subscriptions[name]
         vocabulary = self._matching.values.vocabulary
         limits = self._matching.limits

@@ -147,6 +147,10 @@ class Roster:
         """The live subscriptions of a live shortlist, in order of arrival."""
         return list(self._members[shortlist])
 
+    def owned_by(self, subscriber: str) -> Iterable[str]:
+        """Return the live shortlists of a subscriber."""
+        return (name for name, made in self.shortlists.items() if made.subscriber == subscriber)
+
     def is_owned(self, shortlist: str) -> bool:
         """Whether a live subscription owns the live shortlist of this id."""
         owner = self.subscriptions.get(shortlist)

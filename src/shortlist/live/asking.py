@@ -5,6 +5,7 @@ Nothing is restored but the shortlist that is asked about, and nothing of the de
 
 import json
 from collections import deque
+from collections.abc import Callable
 from dataclasses import replace
 from itertools import islice
 from typing import Any
@@ -16,16 +17,19 @@ import pyarrow.compute as pc
 from shortlist.engine.admission import Admission
 from shortlist.engine.admitted import Admitted
 from shortlist.engine.contents import Entry, content
-from shortlist.engine.explanation import Explainer, Question
-from shortlist.engine.matching import Matching
+from shortlist.engine.explanation import Check, Explainer, Question, unchecked
+from shortlist.engine.matching import NOMINATIONS, Matching
 from shortlist.engine.plain import PlainShard, plain_copy
 from shortlist.engine.steps import CommandReader, steps
 from shortlist.intake.lines import ItemReader
 from shortlist.intake.reading import items_of
+from shortlist.live.audiences import part_of_shard, reached
 from shortlist.live.files import Files
 from shortlist.live.manifest import Chain, Manifest
-from shortlist.live.shard import KeptShard, chosen_in, items_in
+from shortlist.live.registry_state import of_shard
+from shortlist.live.shard import KeptShard, chosen_in, chosen_of, items_in
 from shortlist.live.slots import shard_of
+from shortlist.live.tables import joined
 from shortlist.log.base import INPUT, Log
 from shortlist.matching.blocks import Block, Bools
 from shortlist.matching.index.index import Index
@@ -51,13 +55,23 @@ class Asked:
     """A shortlist of a deployment, to which questions are put."""
 
     def __init__(
-        self, manifest: Manifest, files: Files, log: Log, shortlist: str, limits: Limits
+        self,
+        manifest: Manifest,
+        files: Files,
+        log: Log,
+        shortlist: str,
+        check: Check = unchecked,
     ) -> None:
+        """Restore a shortlist; `check` is called between the steps of every answer."""
         self._manifest = manifest
         self._files = files
         self._log = log
         self._shortlist = shortlist
-        self._limits = limits
+        # those that the deployment compiled its registry with
+        limits = Limits(**manifest.settings.get("limits", {}))
+        self._limits = limits.for_what_was_read()
+        self._compiled_with = limits
+        self._check = check
         self._chain = manifest.shards[shard_of(shortlist, len(manifest.shards))]
         self._now = self._restored(self._chain)
         if shortlist not in self._now.shard.matching.roster.shortlists:
@@ -76,10 +90,24 @@ class Asked:
         return shard.matching.roster.shortlists[self._shortlist], entries
 
     def would(self, publication: Publication, settings: Settings) -> Document:
-        """What would become of a publication if it appeared now. Publishers who reach some
-        shortlists only are taken to reach this one, since that depends on all the others."""
+        """Say what would become of a publication if it appeared now.
+
+        Where its publisher reaches the k best shortlists only, the candidates of all shards are
+        compared, as a batch would compare them.
+        """
         copy = plain_copy(self._now.shard, self._question(publication))
-        return self._judged(copy, publication, settings)
+        return self._judged(copy, publication, settings, self._chosen)
+
+    def _chosen(self, items: Items) -> dict[int, list[str]]:
+        """Return the shortlists that publishers choose for some publications, by position."""
+        manifest = self._manifest
+        named = []
+        for shard, chain in enumerate(manifest.shards):
+            self._check()
+            concerns = of_shard(shard, len(manifest.shards))
+            part = part_of_shard(chain, self._files, self._compiled_with, concerns)
+            named += [part.matching.nominations(block) for block in part.steps(items)]
+        return chosen_of(reached(joined(named, NOMINATIONS)))
 
     def happened(self, question: Question) -> list[Document]:
         """What became of a publication that came since the last snapshot, in order of time; nothing
@@ -103,7 +131,7 @@ class Asked:
             count += len(items)
             number -= 1
         before = replace(self._chain, inputs=inputs[:number], until=None)
-        question = Question(shortlist=self._shortlist)
+        question = Question(shortlist=self._shortlist, check=self._check)
         return self._went_on(self._restored(before), number, question), first - self._manifest.base
 
     def stands(self, question: Question) -> list[Document]:
@@ -162,8 +190,17 @@ class Asked:
             told["subscriptions"] = self._judged(alone, whole, Settings())["subscriptions"]
         return told
 
-    def _judged(self, plain: PlainShard, publication: Publication, settings: Settings) -> Document:
-        """What a plain shard says of a publication that comes to it next."""
+    def _judged(
+        self,
+        plain: PlainShard,
+        publication: Publication,
+        settings: Settings,
+        choose: Callable[[Items], dict[int, list[str]]] = lambda items: {},
+    ) -> Document:
+        """Return what a plain shard says of a publication that comes to it next.
+
+        `choose` is asked only where a publisher's advertisement limits the publication's audience.
+        """
         found, explainer = Admitted(), _explainer(plain)
         admission = Admission(self.registry, settings)
         wanted = admission.wanted.joined(Wanted(data=True))
@@ -173,14 +210,18 @@ class Asked:
         elif publication.dead_on_arrival:
             explainer.turned_away(publication, "expired on arrival")
         else:
-            reached = {publication.position: [self._shortlist]}
-            deque(plain.run(found.items, chosen=reached), maxlen=0)
+            is_limited = found.items.batch.column("reach").is_valid().to_pylist() == [True]
+            chosen = choose(found.items) if is_limited else {}
+            deque(plain.run(found.items, chosen=chosen), maxlen=0)
         *_, outcome = explainer.taken(())
         return outcome
 
     def _question(self, publication: Publication) -> Question:
         return Question(
-            publication=publication.id, source=publication.source, shortlist=self._shortlist
+            publication=publication.id,
+            source=publication.source,
+            shortlist=self._shortlist,
+            check=self._check,
         )
 
     def _concerns(self, shortlist: str | None) -> bool:
@@ -196,6 +237,7 @@ class Asked:
         matching = kept.shard.matching
         reader = ItemReader(matching.values.vocabulary, self._limits)
         for taken in self._chain.inputs[number:]:
+            self._check()
             items = items_in(taken, self._files, self._concerns)
             items = items.kept(_asked(items, question) | _matching(items, matching, reader))
             chosen = chosen_in(taken, self._files)

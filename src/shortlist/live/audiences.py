@@ -13,10 +13,11 @@ from shortlist.live.compiled import opened_shard
 from shortlist.live.files import Files
 from shortlist.live.manifest import Chain
 from shortlist.live.matching_stage import MatchingPart, PartWork
-from shortlist.live.registry_state import of_shard
+from shortlist.live.registry_state import Concerns, of_shard
 from shortlist.live.states import read_state
 from shortlist.live.tables import joined, of_bytes, to_bytes
 from shortlist.model.items import COMMAND, Items
+from shortlist.model.settings import Limits
 
 PARTS: Cache[MatchingPart[Matching]] = Cache()
 """Of this process."""
@@ -36,7 +37,8 @@ def nominated(inquiry: Inquiry) -> str:
     key = f"{inquiry.folder} {inquiry.shard} of {inquiry.shards}"
     part = PARTS.take(key, inquiry.before)
     if part is None:
-        part = _part_of_shard(inquiry, files)
+        concerns = of_shard(inquiry.shard, inquiry.shards)
+        part = part_of_shard(inquiry.chain, files, inquiry.limits, concerns)
     items = Items.of_table(of_bytes(files.read(inquiry.items.name)))
     has_reach = np.asarray(items.batch.column("reach").is_valid())
     some = items.kept(has_reach | (items.kinds == COMMAND))
@@ -45,14 +47,16 @@ def nominated(inquiry: Inquiry) -> str:
     return files.write("nominations", to_bytes(joined(named, NOMINATIONS)))
 
 
-def _part_of_shard(inquiry: Inquiry, files: Files) -> MatchingPart[Matching]:
-    """With the registry that a shard has: as its snapshot says, and the commands since."""
-    saved = read_state(inquiry.chain, files.read)
-    matching = opened_shard(saved, files, inquiry.limits).matching
+def part_of_shard(
+    chain: Chain, files: Files, limits: Limits, concerns: Concerns
+) -> MatchingPart[Matching]:
+    """Open the registry that a shard has: as its snapshot says, and the commands since."""
+    saved = read_state(chain, files.read)
+    matching = opened_shard(saved, files, limits).matching
     for command in saved.changes(matching.vocabulary):
         matching.apply(command)
-    part = MatchingPart(matching, of_shard(inquiry.shard, inquiry.shards))
-    for taken in inquiry.chain.inputs:
+    part = MatchingPart(matching, concerns)
+    for taken in chain.inputs:
         items = Items.of_table(of_bytes(files.read(taken.items.name)))
         deque(part.steps(items.kept(items.kinds == COMMAND)), maxlen=0)
     return part

@@ -141,6 +141,11 @@ class Driver:
         )
 
     @property
+    def files(self) -> Files:
+        """The files of this driver's epoch."""
+        return self._files
+
+    @property
     def subscriptions(self) -> int:
         """How many are live."""
         return len(self._admission.roster.subscriptions)
@@ -163,15 +168,17 @@ class Driver:
         *,
         checkpoint: str | None = None,
         batch: int | None = None,
+        pending: Sequence[str] | None = None,
         last: bool = False,
         laps: Laps | None = None,
     ) -> Report:
-        """Takes the next items, in order of position.
+        """Take the next items, in order of position.
 
-        Whose batch it is, and its number there, are remembered for whoever wants to know whether it
-        was committed. Laps may have begun before.
+        `checkpoint` and `batch` identify the caller's batch. `pending` names the files that hold
+        what is left of it, in order. All three are stored in the manifest, so that a caller that
+        starts again knows what was committed, and continues there. `laps` may have begun before.
         """
-        return self.commit_batch(items, checkpoint, batch, last=last, laps=laps)()
+        return self.commit_batch(items, checkpoint, batch, pending=pending, last=last, laps=laps)()
 
     def commit_batch(
         self,
@@ -180,6 +187,7 @@ class Driver:
         batch: int | None = None,
         *,
         commands: Mapping[int, Command] | None = None,
+        pending: Sequence[str] | None = None,
         last: bool = False,
         laps: Laps | None = None,
         admitted: Callable[[], object] = lambda: None,
@@ -197,6 +205,7 @@ class Driver:
             self._manifest(found, done, refusals, items, last, following),
             checkpoint=before.checkpoint if checkpoint is None else checkpoint,
             batch=before.batch if batch is None else batch,
+            pending=before.pending if pending is None else tuple(pending),
         )
         counts = _counts(found, done, refusals)
         ready()

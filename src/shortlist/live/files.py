@@ -61,10 +61,14 @@ class Files:
     def write(self, kind: str, content: bytes | memoryview) -> str:
         """The name of a new file; when this returns, its content is durable, and with `settle` its
         name."""
-        name = f"{kind}-{self.epoch}-{uuid.uuid4().hex}"
+        name = self.new_name(kind)
         make_private(self.folder)
         write_whole(self.path(name), content, open_private)
         return name
+
+    def new_name(self, kind: str) -> str:
+        """Return a name that no other file has."""
+        return f"{kind}-{self.epoch}-{uuid.uuid4().hex}"
 
     def settle(self) -> None:
         """The names of what was written so far, by whomever, survive the loss of power: once for

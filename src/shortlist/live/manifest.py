@@ -148,7 +148,10 @@ class Manifest:
     checkpoint: str = ""
     """Of the streaming query that the number of a batch belongs to."""
     batch: int = -1
-    """The last batch of that query."""
+    """The last batch of that query; of one that was cut into pieces, the pieces that are left stand
+    in `pending`."""
+    pending: tuple[str, ...] = ()
+    """Files of items that were read and not carried out yet, in order."""
     committed: int = 0
     """When, in microseconds since 1970."""
     is_finished: bool = False
@@ -176,6 +179,7 @@ class Manifest:
         yield from self.state_files
         for output in (self.deliveries, self.rejects, self.departures):
             yield from output.files
+        yield from self.pending
 
     @property
     def inputs(self) -> Iterator[Input]:

@@ -15,7 +15,7 @@ from shortlist.live.files import Files
 from shortlist.live.manifest import Manifest, Output
 from shortlist.live.tables import DEPARTED, joined, of_bytes
 from shortlist.log.base import DELIVERIES, DEPARTURES, REJECTS, Log
-from shortlist.log.durable import make_durable, make_folder, write_whole
+from shortlist.log.durable import local_path, make_durable, make_folder, write_whole
 from shortlist.model.joined import Joined, JoinedTexts
 from shortlist.model.problem import ShortlistError
 
@@ -132,7 +132,7 @@ class FolderOutlet:
     """
 
     def __init__(self, folder: str | Path) -> None:
-        self._folder = Path(folder).absolute()
+        self._folder = local_path(folder).absolute()
 
     def deliver(self, before: int, deliveries: pa.Table) -> None:
         self._put("deliveries", before, columns.file_text(deliveries, with_data=True))

@@ -4,6 +4,7 @@ from pathlib import Path
 
 from shortlist.live.files import Files
 from shortlist.log.base import Log
+from shortlist.log.durable import local_path
 from shortlist.log.json_register import change_register
 
 STATE = "state"
@@ -20,9 +21,13 @@ def state_folder(log_url: str, given: Path | None = None) -> Path:
     Traceback (most recent call last):
     ...
     ValueError: expected --state FOLDER: only a log in a file has a place beside it
+    >>> state_folder("sqlite:data/city.log", Path("s3a://bucket/city"))
+    Traceback (most recent call last):
+    ...
+    shortlist.log.durable.NotLocal: s3a:/bucket/city: expected a path that this machine mounts, ...
     """
     if given is not None:
-        return given
+        return local_path(given)
     if not log_url.startswith(SQLITE):
         raise ValueError("expected --state FOLDER: only a log in a file has a place beside it")
     return Path(f"{log_url.removeprefix(SQLITE)}.state")

@@ -20,6 +20,7 @@ from shortlist.model.command import Command
 from shortlist.model.items import COMMAND, Items
 from shortlist.model.registry import Registry
 from shortlist.model.settings import UNLIMITED, Limits
+from shortlist.model.vocabulary import Vocabulary
 
 Concerns = Callable[[str | None], bool]
 """Whether what happens to a shortlist (None: to none in particular) has to be known somewhere."""
@@ -91,11 +92,43 @@ def concerning(items: Items, concerns: Concerns) -> Items:
     return items.kept(concerned)
 
 
+class IndexedRoster(Roster):
+    """A roster that finds the shortlists of a subscriber without looking at all others.
+
+    Without it a list of one subscriber's nouns read all 60,000 of a deployment, 0.3 s a request.
+
+    >>> from shortlist.intake.files import registry_from_documents
+    >>> some = registry_from_documents({"subscriptions": [{"id": "s", "subscriber": "you"}]})
+    >>> [*IndexedRoster.of(some).owned_by("you")]
+    ['s']
+    """
+
+    def __init__(self, vocabulary: Vocabulary | None = None, limits: Limits | None = None) -> None:
+        super().__init__(vocabulary, limits)
+        # By subscriber, the shortlists in order of arrival.
+        self._owned: dict[str, dict[str, None]] = {}
+
+    def apply(self, command: Command) -> None:
+        name = self.shortlist_of(command)
+        before = None if name is None else self.shortlists.get(name)
+        super().apply(command)
+        after = None if name is None else self.shortlists.get(name)
+        if before is not None:
+            self._owned[before.subscriber].pop(before.id)
+            if not self._owned[before.subscriber]:
+                del self._owned[before.subscriber]
+        if after is not None:
+            self._owned.setdefault(after.subscriber, {})[after.id] = None
+
+    def owned_by(self, subscriber: str) -> Iterable[str]:
+        return self._owned.get(subscriber, ())
+
+
 class FollowedRegistry:
     """Who is live in a deployment, read on as it changes: what was read once is not read again."""
 
     def __init__(self) -> None:
-        self.roster = Roster()
+        self.roster: Roster = IndexedRoster()
         self._snapshot: Stored | None = None
         self._inputs: tuple[Input, ...] = ()
 
@@ -109,7 +142,7 @@ class FollowedRegistry:
             for command in [*carried_out(chain.inputs[known:], files, reader)]:
                 self.roster.apply(command)
         else:
-            self.roster = Roster.of(*replay_registry(chain, files, UNLIMITED), UNLIMITED)
+            self.roster = IndexedRoster.of(*replay_registry(chain, files, UNLIMITED), UNLIMITED)
         self._snapshot, self._inputs = chain.snapshot, chain.inputs
         return True
 

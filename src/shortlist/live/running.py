@@ -6,16 +6,19 @@ import gc
 import threading
 import time
 from collections.abc import Callable, Sequence
-from contextlib import AbstractContextManager, ExitStack, closing
+from contextlib import AbstractContextManager, ExitStack, closing, suppress
 from dataclasses import dataclass, field, replace
+from functools import partial
 from pathlib import Path
+from types import TracebackType
 from typing import Protocol
 
+from shortlist.live.conditions import SIGN_SECONDS, tell_condition
 from shortlist.live.driver import Driver, Finished, Report, WrongBasis, begin
 from shortlist.live.files import Files
 from shortlist.live.heartbeats import Heartbeats
 from shortlist.live.locking import only_driver
-from shortlist.live.log_stream import MOST_BYTES, LogStream, StillBusy
+from shortlist.live.log_stream import MOST_BYTES, MOST_LINES, LogStream, StillBusy
 from shortlist.live.manifest import Manifest
 from shortlist.live.outlets import LogOutlet
 from shortlist.live.places import announce, announced, files_in
@@ -31,7 +34,7 @@ from shortlist.live.rescaling import (
 from shortlist.live.shard import Work
 from shortlist.live.shard import run as run_shard
 from shortlist.live.tasks import Run, W, idle_works
-from shortlist.log.base import Log, Moved
+from shortlist.log.base import INPUT, Log, LogUnavailable, Moved
 from shortlist.log.opening import open_log
 from shortlist.model.problem import InvalidRegistry, ShortlistError
 from shortlist.model.registry import Registry
@@ -43,6 +46,9 @@ CAREFUL_SECONDS = 60.0
 """For which batches are smaller after a failure."""
 LOOK_SECONDS = 2.0
 """Between two looks for a driver that has taken over: without input nobody commits."""
+# What ends an attempt and is no failing of this deployment: another driver has it, or the log
+# cannot be reached, and so not be told either.
+UNTOLD = (Moved, LogUnavailable)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -60,7 +66,7 @@ class Wanted:
     plan: PlanSetting = "replicate"
     with_data: bool = False
     with_departures: bool = False
-    at_most: int = 50_000
+    at_most: int = MOST_LINES
     """Lines in a micro-batch."""
     most_bytes: int = MOST_BYTES
     """Of its lines, but for the last one."""
@@ -143,6 +149,8 @@ class Running:
         self._ground = ground
         self._observer = observer
         self._stopping = threading.Event()
+        self._has_started = False
+        self._has_failed = False
         self._shards = wanted.shards
         self._files = files_in(wanted.folder)
 
@@ -177,6 +185,7 @@ class Running:
 
     def _wait_after(self, error: Exception, failures: int, began: float) -> int:
         """After a failure, the longer the more there were; how many there were in a row."""
+        self._has_failed = True
         failures = 1 if time.monotonic() - began > 60 else failures + 1
         pause = min(FIRST_PAUSE * 2 ** (failures - 1), LONGEST_PAUSE)
         self._observer.failed(error, pause)
@@ -190,6 +199,9 @@ class Running:
             log = stack.enter_context(closing(open_log(wanted.log)))
             files = self._files
             at_hand = wanted.registry if self._begin(log, files) else None
+            if not self._has_started:
+                tell_condition(log, "starting")
+            stack.push(partial(self._tell_end, log))
             begun_with = at_hand if isinstance(at_hand, Registry) else None
             lanes = stack.enter_context(self._ground.lanes())
             lanes.ahead(run_shard, self._idle_works(committed(log)[1]))
@@ -207,6 +219,7 @@ class Running:
             announce(log, wanted.folder)
             gc.freeze()  # the registry stays: Python's collector need not go through it each time
             self._observer.started(driver, log)
+            self._has_started = True
             if begun_with is not None:
                 driver.keep_registry()
             beats = None
@@ -214,6 +227,7 @@ class Running:
                 beats = Heartbeats(log, wanted.heartbeat, lambda: time.time_ns() // 1000)
 
             def told(report: Report, appended: dict[int, int]) -> None:
+                self._has_failed = False
                 self._observer.ran(report, driver, log, appended)
                 if beats is not None:
                     beats.close_instant(driver.manifest)
@@ -225,6 +239,7 @@ class Running:
             stream = LogStream(log, driver, at_most, told, most_bytes, beats=beats, idle=mend)
             stack.enter_context(stream).start()
             looked, preparing = time.monotonic(), Preparing(files, wanted.settings)
+            interval, beaten, signed = (wanted.heartbeat or 500_000) / 1e6, 0.0, 0.0
             moves = False
             while not self._stopping.is_set() and stream.is_active:
                 shards = shards_asked_for(log)
@@ -237,12 +252,42 @@ class Running:
                 if time.monotonic() - looked > LOOK_SECONDS:
                     driver.check_epoch()
                     looked = time.monotonic()
-                if beats is not None and not beats.close_instant(driver.manifest):
+                if time.monotonic() - signed > SIGN_SECONDS:
+                    self._tell_life(log, driver.manifest)
+                    signed = time.monotonic()
+                is_due = interval <= SIGN_SECONDS or time.monotonic() - beaten >= interval
+                if beats is not None and not beats.close_instant(driver.manifest) and is_due:
                     beats.beat(driver.manifest.latest)
-                self._stopping.wait((wanted.heartbeat or 500_000) / 1e6)
+                    beaten = time.monotonic()
+                self._stopping.wait(min(interval, SIGN_SECONDS))
             stream.stop()
             if moves and shards is not None:
                 rescale(log, files, shards, wanted.settings.limits, preparing.prepared)
+
+    def _tell_life(self, log: Log, manifest: Manifest) -> None:
+        """Say that the deployment runs, where no commit shows it.
+
+        After a failure only a batch shows it, unless none is waiting.
+        """
+        is_quiet = time.time() - manifest.committed / 1e6 > SIGN_SECONDS
+        waits = log.end(INPUT) > manifest.position - manifest.base
+        if is_quiet and not (self._has_failed and waits):
+            tell_condition(log, "running")
+
+    def _tell_end(
+        self,
+        log: Log,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
+        """Say how an attempt has ended; the log may be what is failing, and then says nothing."""
+        with suppress(ShortlistError, OSError):
+            if isinstance(error, Exception) and not isinstance(error, UNTOLD):
+                lines = str(error).splitlines()
+                tell_condition(log, "failing", lines[0] if lines else type(error).__name__)
+            elif error is None and self._stopping.is_set():
+                tell_condition(log, "stopped")
 
     def _begin(self, log: Log, files: Files) -> bool:
         """Makes a deployment, if there is none: then it is new."""

@@ -267,8 +267,12 @@ def items_in(taken: Input, files: Files, concerns: Concerns) -> Items:
 
 def chosen_in(taken: Input, files: Files) -> dict[int, list[str]]:
     """The shortlists that publishers reach, by position of the publication."""
+    return {} if taken.chosen is None else chosen_of(of_bytes(files.read(taken.chosen)))
+
+
+def chosen_of(table: pa.Table) -> dict[int, list[str]]:
+    """Group rows of CHOSEN by the position of the publication."""
     chosen: dict[int, list[str]] = {}
-    if taken.chosen is not None:
-        for position, shortlist in rows(of_bytes(files.read(taken.chosen)).to_batches()):
-            chosen.setdefault(position, []).append(shortlist)
+    for position, shortlist in rows(table.to_batches()):
+        chosen.setdefault(position, []).append(shortlist)
     return chosen

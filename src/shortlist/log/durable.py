@@ -2,10 +2,13 @@
 is in them may concern people."""
 
 import os
+import re
 import uuid
 from collections.abc import Callable
 from contextlib import suppress
 from pathlib import Path
+
+from shortlist.model.problem import ShortlistError
 
 FILE_MODE, FOLDER_MODE = 0o600, 0o700
 
@@ -44,6 +47,34 @@ def write_whole(
         draft.replace(target)
     finally:
         draft.unlink(missing_ok=True)
+
+
+class NotLocal(ShortlistError, ValueError):
+    """A URL in place of a path on this machine."""
+
+
+# A scheme has two letters or more: one is a drive of Windows. A `Path` has one slash of `s3a://`.
+URL = re.compile(r"[A-Za-z][A-Za-z0-9+.-]+:/")
+
+
+def local_path(path: str | Path) -> Path:
+    """Return a path on this machine.
+
+    Raise `NotLocal` for a URL, of which pathlib would make a local folder that is named `s3a:`.
+
+    >>> local_path("data/city").as_posix()
+    'data/city'
+    >>> local_path("s3a://bucket/city")
+    Traceback (most recent call last):
+    ...
+    shortlist.log.durable.NotLocal: s3a://bucket/city: expected a path that this machine mounts,...
+    """
+    if URL.match(str(path)):
+        raise NotLocal(
+            f"{path}: expected a path that this machine mounts, found a URL: leave out `file://`;"
+            " object storage has to be mounted as a folder"
+        )
+    return Path(path)
 
 
 KNOWN: set[Path] = set()

@@ -22,6 +22,9 @@ PAUSE = 0.1
 class NatsConnection:
     """Connects when it is first used, and again when the server is back.
 
+    Calls wait for a server that is gone until it has been gone for `patience` seconds. From then on
+    they fail at once, however many there are, until an attempt in the background has connected.
+
     The client does not reconnect by itself: it would then send what it still had to send, after the
     caller was told that the log is unavailable.
     """
@@ -32,7 +35,12 @@ class NatsConnection:
         self._credentials = credentials
         self._client: Client | None = None
         self._lost = asyncio.Event()
-        self._connecting = asyncio.Lock()
+        # The attempt that all calls wait for, the closing of the connection before, the time since
+        # which there is none (of the event loop's clock), and what went wrong last.
+        self._attempt: asyncio.Task[None] | None = None
+        self._closing: asyncio.Task[None] | None = None
+        self._gone_since = 0.0
+        self._reason = "silence"
         self._loop = asyncio.new_event_loop()
         self._thread = threading.Thread(target=self._loop.run_forever, name=address, daemon=True)
         self._thread.start()
@@ -63,10 +71,8 @@ class NatsConnection:
         self._loop.close()
 
     async def _result(self, work: Callable[[Client], Coroutine[Any, Any, T]]) -> T:
-        async with self._connecting:
-            if self._client is None or not self._client.is_connected:
-                self._client, self._lost = await self._connected()
-            client, lost = self._client, self._lost
+        client, lost = await self._reached()
+        began, heard = self._loop.time(), client.stats["in_msgs"]
         working = asyncio.create_task(work(client))
         losing = asyncio.create_task(lost.wait())
         try:
@@ -82,43 +88,64 @@ class NatsConnection:
             losing.cancel()
         if lost.is_set():
             raise LogUnavailable(f"the connection to {self._address} was lost")
+        if client.stats["in_msgs"] == heard:
+            self._give_up(client, lost, began)
         raise LogUnavailable(f"{self._address} gave no answer within {self._patience:g} s")
 
-    async def _connected(self) -> tuple[Client, asyncio.Event]:
-        """A client, and what is set when its connection is lost."""
+    def _give_up(self, client: Client, lost: asyncio.Event, silent_since: float) -> None:
+        """Leave a connection on which nothing comes any more: else each call would wait to find
+        that out for itself."""
+        if client is self._client:
+            self._client, self._gone_since = None, silent_since
+            self._attempt = asyncio.create_task(self._connect())
+            self._closing = asyncio.create_task(client.close())
+        lost.set()
+
+    async def _reached(self) -> tuple[Client, asyncio.Event]:
+        """The connection, and what is set when it is lost; raises `LogUnavailable` where the server
+        has been gone for longer than calls wait for it."""
+        if self._client is None or not self._client.is_connected:
+            if self._attempt is None or self._attempt.done():
+                self._gone_since = self._loop.time()
+                self._attempt = asyncio.create_task(self._connect())
+            left = self._gone_since + self._patience - self._loop.time()
+            done, _ = await asyncio.wait((self._attempt,), timeout=max(left, 0.0))
+            for attempt in done:
+                attempt.result()  # raises what no other attempt would mend
+        if self._client is None or not self._client.is_connected:
+            raise LogUnavailable(
+                f"no NATS server answers at {self._address} within {self._patience:g} s:"
+                f" {self._reason}"
+            )
+        return self._client, self._lost
+
+    async def _connect(self) -> None:
+        """Try until the server answers, however long that takes."""
         lost = asyncio.Event()
-        reason = "silence"
 
         async def lose() -> None:
             lost.set()
 
         async def note(error: Exception) -> None:
-            nonlocal reason
-            reason = str(error)
+            self._reason = str(error)
 
-        async def connected() -> Client:
-            while True:
-                try:
-                    return await nats.connect(
-                        self._address,
-                        allow_reconnect=False,
-                        max_reconnect_attempts=1,
-                        reconnect_time_wait=PAUSE,
-                        closed_cb=lose,
-                        error_cb=note,
-                        **self._credentials,
-                    )
-                except (OSError, Error) as error:
-                    if "Authorization" in str(error):
-                        raise LogUnavailable(f"{self._address} does not let us in") from error
-                    await asyncio.sleep(PAUSE)
-
-        try:
-            client = await asyncio.wait_for(connected(), self._patience)
-        except TimeoutError:
-            raise LogUnavailable(
-                f"no NATS server answers at {self._address} within {self._patience:g} s: {reason}"
-            ) from None
+        self._reason = "silence"
+        while True:
+            try:
+                client = await nats.connect(
+                    self._address,
+                    allow_reconnect=False,
+                    max_reconnect_attempts=1,
+                    reconnect_time_wait=PAUSE,
+                    closed_cb=lose,
+                    error_cb=note,
+                    **self._credentials,
+                )
+                break
+            except (OSError, Error) as error:
+                if "Authorization" in str(error):
+                    raise LogUnavailable(f"{self._address} does not let us in") from error
+                await asyncio.sleep(PAUSE)
         version = client.connected_server_version
         if (version.major, version.minor) < OLDEST:
             await client.close()
@@ -126,7 +153,7 @@ class NatsConnection:
                 f"expected a NATS server of version 2.12 or later at {self._address},"
                 f" found {version.major}.{version.minor}"
             )
-        return client, lost
+        self._client, self._lost = client, lost
 
     async def _disconnect(self) -> None:
         if self._client is not None:

@@ -10,7 +10,7 @@ from fastapi import FastAPI
 from fastapi.responses import FileResponse
 from fastapi.routing import APIRoute
 from starlette.middleware import Middleware
-from starlette.requests import Request
+from starlette.requests import ClientDisconnect, Request
 from starlette.staticfiles import StaticFiles
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
@@ -79,7 +79,8 @@ class BoundedBodies:
 
 
 class Ended:
-    """Whoever is cancelled before an answer has begun is told why; nobody else hears of it."""
+    """Whoever is cancelled before an answer has begun is told why; nobody else hears of it, nor of
+    a caller who has gone before the request was complete."""
 
     def __init__(self, app: ASGIApp) -> None:
         self._app = app
@@ -88,6 +89,8 @@ class Ended:
         watched = _Watched(send)
         try:
             await self._app(scope, receive, watched)
+        except ClientDisconnect:
+            pass  # the connection is closed: there is nothing to be told, and no fault of ours
         except asyncio.CancelledError:
             if scope["type"] == "lifespan":
                 raise

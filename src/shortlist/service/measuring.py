@@ -3,6 +3,7 @@
 import time
 from collections.abc import Iterable
 
+import httpx
 from prometheus_client import CollectorRegistry, Counter, Gauge, Histogram
 from prometheus_client.core import GaugeMetricFamily
 from prometheus_client.metrics_core import Metric
@@ -12,6 +13,19 @@ from starlette.types import ASGIApp, Message, Receive, Scope, Send
 from shortlist.client.deployment import Deployment, read_up_to
 from shortlist.live.lag import lag
 from shortlist.log.base import LogUnavailable
+
+# How long the deployment beside may take to tell its metrics; Prometheus waits for 10 s.
+DEPLOYMENT_SECONDS = 2.0
+
+
+def metrics_at(url: str) -> bytes:
+    """Return the metrics that another process of this machine shows, in the same form as ours;
+    empty where it does not answer: ours must not be lost with it."""
+    try:
+        answer = httpx.get(url, timeout=DEPLOYMENT_SECONDS, trust_env=False)
+    except httpx.HTTPError:
+        return b""
+    return answer.content if answer.status_code == httpx.codes.OK else b""
 
 
 class _Lag(Collector):

@@ -1,8 +1,8 @@
 """Routes for operators and their tools: health, status, metrics, rejects."""
 
+import asyncio
 import json
 import time
-from functools import partial
 from typing import Annotated, Any, Literal
 
 from fastapi import APIRouter, Query
@@ -17,6 +17,7 @@ from shortlist.client.status import usage as usage_of
 from shortlist.log.base import DELIVERIES, REJECTS
 from shortlist.model.wording import shown
 from shortlist.service.access import check_role
+from shortlist.service.measuring import metrics_at
 from shortlist.service.problems import Refused
 from shortlist.service.state import Body, Caller, Here, Most, Text, body_schema
 from shortlist.sites.identity import NoSite, site_status
@@ -24,30 +25,36 @@ from shortlist.sites.identity import NoSite, site_status
 router = APIRouter(tags=["operators"])
 
 
+@router.get("/livez")
 @router.get("/healthz")
 async def healthz() -> dict[str, str]:
-    """Whether this process answers."""
+    """Whether this process answers; the two paths are the same."""
     return {"status": "ok"}
 
 
 @router.get("/readyz")
 def readyz(service: Here) -> dict[str, Any]:
-    """Whether the log can be reached, a deployment works on it, and its state can be read."""
+    """Whether the log can be reached, its deployment runs, and its last batches succeeded; what is
+    missing is said as a problem with status 503."""
     return {"status": "ok", "commits": service.check_ready().number}
 
 
 @router.get("/metrics", response_class=Response)
 def metrics(service: Here, caller: Caller) -> Response:
-    """Metrics of this service, for Prometheus."""
+    """Metrics of this service, and of the deployment that is run together with it, for
+    Prometheus."""
     check_role(caller)
-    return Response(generate_latest(service.measures.registry), media_type=CONTENT_TYPE_LATEST)
+    own = generate_latest(service.measures.registry)
+    url = service.options.deployment_metrics.get(service.options.tenant)
+    more = b"" if url is None else metrics_at(url)
+    return Response(own + more, media_type=CONTENT_TYPE_LATEST)
 
 
 @router.get("/status")
 def status(service: Here, caller: Caller) -> dict[str, Any]:
     """How the deployment is doing: lag, rates, counts, rejects by reason, warnings."""
     check_role(caller)
-    service.check_ready()
+    service.check_known()
     found = live_status(service.deployment, time.time())
     assert found is not None
     return found
@@ -97,8 +104,8 @@ async def trace(
     `next` is where the following page begins; pages may be short."""
     check_role(caller)
 
-    answer = partial(traced, service.log, source, id, after, limit)
-    found = await service.replays.run(caller, answer)
+    # Not in turn with previews: it reads the whole input, for operators alone.
+    found = await asyncio.to_thread(traced, service.log, source, id, after, limit)
     if after is None and not found["entries"]:
         raise Refused(404, f"there is no publication {shown(id)} of {shown(source)} in the log")
     return found

@@ -8,7 +8,7 @@ from shortlist.client.explaining import content_of, held_back, origin, outcome, 
 from shortlist.client.following import Place
 from shortlist.client.keys import Holder
 from shortlist.client.nouns import read_noun
-from shortlist.engine.explanation import Question
+from shortlist.engine.explanation import Check, Question
 from shortlist.intake.lines import BadItem
 from shortlist.intake.roster import Roster
 from shortlist.log.base import DELIVERIES
@@ -73,11 +73,11 @@ async def held_back_from(name: Name, service: Here, caller: Caller) -> dict[str,
     first, and why. Of so many as `replayed` says the state does not tell it any more: they are
     judged by the subscriptions of now, as if nothing had come before."""
 
-    def answer() -> dict[str, Any]:
+    def answer(check: Check) -> dict[str, Any]:
         service.check_seen(caller, name)
-        return held_back(service.deployment, name, now=now())
+        return held_back(service.deployment, name, now=now(), check=check)
 
-    return await service.replays.run(caller, answer)
+    return await service.run_in_turn(caller, answer)
 
 
 @router.get("/shortlists/{name:path}/explanations")
@@ -91,13 +91,13 @@ async def explanations(
     """Why a publication is on a shortlist, or is not. The state tells what became of what came
     since its last snapshot, and how what it holds stands now; `from` says so. Else the last 1,000
     publications are replayed, with the subscriptions of now, as if nothing had come before."""
-    question = Question(publication=publication, source=source, shortlist=name)
 
-    def answer() -> tuple[list[dict[str, Any]], int | None]:
+    def answer(check: Check) -> tuple[list[dict[str, Any]], int | None]:
         service.check_seen(caller, name)
+        question = Question(publication=publication, source=source, shortlist=name, check=check)
         return told(service.deployment, question, name, now=now())
 
-    found, replayed = await service.replays.run(caller, answer)
+    found, replayed = await service.run_in_turn(caller, answer)
     if not found:
         looked = f"in the state, nor among the {replayed:,} that were published last"
         raise Refused(404, f"there is no publication {shown(publication)} {looked}")
@@ -112,13 +112,13 @@ async def try_subscription(body: Body, service: Here, caller: Caller) -> dict[st
     its shortlist. Nothing is made."""
     check_role(caller, "subscriber")
 
-    def answer() -> dict[str, Any]:
+    def answer(check: Check) -> dict[str, Any]:
         subscription = _tried(body, service)
         on = service.registry.ask(lambda roster: _named(caller, roster, subscription))
         vocabulary = service.registry.vocabulary
         return tried(service.deployment, vocabulary, subscription, on, now=now())
 
-    return await service.replays.run(caller, answer)
+    return await service.run_in_turn(caller, answer)
 
 
 def _named(caller: Holder, roster: Roster, subscription: Subscription) -> tuple[Shortlist, ...]:
@@ -159,13 +159,14 @@ async def explain(body: Body, service: Here, caller: Caller) -> dict[str, Any]:
     timed = {"id": "this", "source": "this", "time": format_time(now())}
     given = {name: value for name, value in publication.items() if value is not None}
 
-    def answer() -> dict[str, Any]:
+    def answer(check: Check) -> dict[str, Any]:
         service.check_seen(caller, shortlist)
-        found, made = outcome(service.deployment, timed | given, shortlist, now=now())
+        document = timed | given
+        found, made = outcome(service.deployment, document, shortlist, now=now(), check=check)
         told = {name: value for name, value in made.items() if name in OUTCOME}
         return {"shortlist": shortlist, "subscriptions": found, "outcome": told}
 
     try:
-        return await service.replays.run(caller, answer)
+        return await service.run_in_turn(caller, answer)
     except BadItem as error:
         raise Refused(422, f"publication: {error}", error.problems) from None

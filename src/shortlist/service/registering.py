@@ -128,8 +128,13 @@ def add_routes(kind: Kind, path: str, tag: str) -> None:
         resource = Resource(kind, service, caller)
         check_role(caller, "publisher" if kind == "advertisement" else "subscriber")
 
+        # the names of others are not even looked at
+        own = subscriber if caller.is_operator or kind == "advertisement" else caller.owner
+
         def found(roster: Roster) -> list[Noun]:
-            nouns = nouns_of(roster, kind, subscriber, policy, after)
+            if subscriber not in (None, own):
+                return []
+            nouns = nouns_of(roster, kind, own, policy, after)
             seen = (noun for noun in nouns if resource.may_change(roster, noun))
             return [*islice(seen, limit + 1)]
 

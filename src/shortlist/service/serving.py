@@ -1,9 +1,10 @@
 """Running the service until it is told to stop: of one log, or of several tenants at one place."""
 
 import asyncio
+import resource
 import socket
 from collections.abc import AsyncIterator, Mapping
-from contextlib import AsyncExitStack, asynccontextmanager
+from contextlib import AsyncExitStack, asynccontextmanager, suppress
 from dataclasses import replace
 
 import uvicorn
@@ -18,6 +19,7 @@ from shortlist.model.problem import ShortlistError
 from shortlist.model.wording import shown
 from shortlist.service.access import LOOPBACK
 from shortlist.service.app import Ended, create_app
+from shortlist.service.requests import BoundedRequests
 from shortlist.service.sockets import Socket
 from shortlist.service.state import Options, Service
 
@@ -31,7 +33,7 @@ class Tenants(Starlette):
     all.
     """
 
-    def __init__(self, logs: Mapping[str, Log], options: Options) -> None:
+    def __init__(self, logs: Mapping[str | None, Log], options: Options) -> None:
         super().__init__(lifespan=self._running)
         # without a key nobody could tell whose a request is, on loopback either
         self._apps = [
@@ -75,6 +77,9 @@ PATIENCE_SECONDS = 5
 """For what is told to those that take longer."""
 BACKLOG = 2048
 """Callers that may wait to be let in."""
+# How long a request waits for the server of the log. A caller has an answer within two seconds; an
+# append that a slow disk has not acknowledged by then is answered with 503, and may be sent again.
+LOG_SECONDS = 1.5
 MOST_HEARD = 1024
 """Bytes of a message on a WebSocket, where none is expected."""
 
@@ -118,11 +123,22 @@ def bound_socket(host: str, port: int) -> socket.socket:
 
 
 class Server(uvicorn.Server):
-    """Ends its streams before it waits for what else is under way."""
+    """Ends its streams before it waits for what else is under way; closes connections whose
+    requests do not come to their end."""
 
-    def __init__(self, config: uvicorn.Config, services: list[Service]) -> None:
+    def __init__(self, config: uvicorn.Config, services: list[Service], options: Options) -> None:
         super().__init__(config)
         self.services = services
+        self._options = options
+
+    async def on_tick(self, counter: int) -> bool:
+        """What uvicorn does ten times a second; once in a second slow requests are looked for."""
+        if counter % 10 == 0:
+            now, options = asyncio.get_running_loop().time(), self._options
+            for connection in [*self.server_state.connections]:
+                if isinstance(connection, BoundedRequests):
+                    connection.check_pace(now, options.head_seconds, options.body_seconds)
+        return await super().on_tick(counter)
 
     async def shutdown(self, sockets: list[socket.socket] | None = None) -> None:
         for service in self.services:
@@ -143,17 +159,29 @@ class Server(uvicorn.Server):
             task.cancel()
 
 
-def make_server(log: Log | Mapping[str, Log], options: Options) -> Server:
+def raise_file_limit() -> None:
+    """Raise the number of files that this process may have open, connections among them, to what it
+    is allowed: it is 1,024 by default, fewer than there may be streams."""
+    _, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
+    with suppress(ValueError, OSError):  # where the system allows less than it says
+        resource.setrlimit(resource.RLIMIT_NOFILE, (hard, hard))
+
+
+def make_server(log: Log | Mapping[str | None, Log], options: Options) -> Server:
     """A server that can be run on a socket, and stopped by `should_exit`; of one log, or of those
-    of several tenants."""
+    of several tenants. The name of one that is alone may be None."""
+    if isinstance(log, Mapping) and None in log:
+        log = log[None]
     app: Starlette = Tenants(log, options) if isinstance(log, Mapping) else create_app(log, options)
     config = uvicorn.Config(
         Ended(app),
         log_level="warning",
         access_log=False,
+        http=BoundedRequests,
         ws=Socket,
         ws_max_size=MOST_HEARD,
         ws_per_message_deflate=False,  # a context for each of thousands would fill memory
         timeout_graceful_shutdown=PATIENCE_SECONDS,
     )
-    return Server(config, app.services if isinstance(app, Tenants) else [app.state.service])
+    services = app.services if isinstance(app, Tenants) else [app.state.service]
+    return Server(config, services, options)

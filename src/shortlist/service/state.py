@@ -2,10 +2,9 @@
 
 import asyncio
 import json
-from collections import Counter
 from collections.abc import AsyncIterator, Callable, Sequence
 from contextlib import asynccontextmanager, suppress
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from itertools import islice
 from typing import Annotated, Any, NamedTuple, TypeVar, cast
 
@@ -16,7 +15,9 @@ from shortlist.client.commands import Order, Verdict, sent
 from shortlist.client.deployment import Deployment, LiveRegistry, passed
 from shortlist.client.keys import Holder
 from shortlist.client.sending import MOST_LINES
+from shortlist.engine.explanation import Check
 from shortlist.intake.lines import BadItem, ItemReader, parse_json
+from shortlist.live.conditions import standstill
 from shortlist.live.manifest import Manifest
 from shortlist.live.registers import NoDeployment
 from shortlist.log.base import INPUT, Entry, Log, LogUnavailable
@@ -29,6 +30,7 @@ from shortlist.service.measuring import Measures
 from shortlist.service.notifying import PAUSES, Notifier
 from shortlist.service.problems import Refused
 from shortlist.service.tail import Tail
+from shortlist.service.turns import WORK_SECONDS, Turns
 
 
 class _Waiting(NamedTuple):
@@ -109,31 +111,6 @@ class Appender:
 
 
 Answer = TypeVar("Answer")
-MOST_WAITING = 8
-"""Of one caller."""
-
-
-class Replays:
-    """Whoever asks for many waits for their own; requests of other kinds wait for none."""
-
-    def __init__(self) -> None:
-        self._one = asyncio.Semaphore(1)
-        self._waiting: Counter[str] = Counter()
-
-    async def run(self, caller: Holder, work: Callable[[], Answer]) -> Answer:
-        """What some work answers, once it is its turn."""
-        if self._waiting[caller.name] >= MOST_WAITING:
-            expected = f"expected at most {MOST_WAITING} previews and explanations of one caller"
-            headers = {"Retry-After": "1"}
-            raise Refused(429, f"{expected} at the same time, found more", headers=headers)
-        self._waiting[caller.name] += 1
-        try:
-            async with self._one:
-                return await asyncio.to_thread(work)
-        finally:
-            self._waiting[caller.name] -= 1
-            self._waiting += Counter()  # forgets whoever waits for nothing
-
 
 LIMITS = Limits(
     expression_length=8_192, expression_depth=24, predicates=128, payload_bytes=256 * 1024
@@ -151,6 +128,8 @@ class Options:
     limits: Limits = LIMITS
     patience: float = 30.0
     """Seconds that a command may take."""
+    work_seconds: float = WORK_SECONDS
+    """For which a preview or an explanation may work."""
     heartbeat: float = 15.0
     """Seconds of silence on a stream."""
     most_streams: int = 2_000
@@ -160,6 +139,13 @@ class Options:
     """Whether webhooks may lead into this network, and over plain HTTP."""
     webhook_pauses: tuple[float, ...] = PAUSES
     """Seconds before each further attempt."""
+    head_seconds: float = 10.0
+    """Within which the head of a request has to be complete."""
+    body_seconds: float = 20.0
+    """The same for its body; `service/requests.py` adds some for what has come."""
+    deployment_metrics: dict[str | None, str] = field(default_factory=dict)
+    """By tenant, where the deployment that is run together with the service shows its metrics, once
+    it has said so."""
 
 
 class Service:
@@ -177,7 +163,7 @@ class Service:
         self.access = Access(log, is_loopback=options.is_loopback, per_second=options.per_second)
         self.measures = Measures(self.deployment)
         self.notifier = Notifier(log, options.private_webhooks, options.webhook_pauses)
-        self.replays = Replays()
+        self._turns = Turns(options.work_seconds)
         self.streams = 0
         """How many are open."""
         self._basis: TimeBasis | None = None
@@ -203,7 +189,7 @@ class Service:
         return self._basis == "event"
 
     def is_ready(self) -> bool:
-        """Whether a deployment works on the log, whose state can be read here."""
+        """Whether `check_ready` finds nothing missing."""
         try:
             self.check_ready()
         except (NoDeployment, LogUnavailable):
@@ -211,7 +197,17 @@ class Service:
         return True
 
     def check_ready(self) -> Manifest:
-        """What the deployment has committed last; `NoDeployment` says what is missing."""
+        """Return what the deployment has committed last; raise `NoDeployment`, which says what is
+        missing, unless it runs and its last batches succeeded."""
+        manifest = self.check_known()
+        missing = standstill(self.log, manifest, now())
+        if missing is not None:
+            raise NoDeployment(missing)
+        return manifest
+
+    def check_known(self) -> Manifest:
+        """Return what the deployment has committed last, whether it runs now or not; raise
+        `NoDeployment` where there is none whose state can be read."""
         manifest = self.deployment.manifest
         if manifest is None:
             raise NoDeployment("no deployment works on this log yet: start one with `shortlist up`")
@@ -222,6 +218,10 @@ class Service:
     def check_seen(self, caller: Holder, shortlist: str) -> None:
         """Whether somebody may see a shortlist, which has to be live."""
         self.registry.ask(lambda roster: check_shortlist(caller, roster, shortlist))
+
+    async def run_in_turn(self, caller: Holder, work: Callable[[Check], Answer]) -> Answer:
+        """Run long work beside the other requests, in rounds over the callers."""
+        return await self._turns.run(caller.name, self.options.patience, work)
 
     async def carry_out(self, orders: Sequence[Order]) -> list[Verdict]:
         """Sends orders, and says what became of them once the deployment has come to them."""

@@ -1,17 +1,26 @@
 """The end of the deliveries and departures, read once for all who follow shortlists."""
 
 import asyncio
+import sys
 from collections import deque
 from collections.abc import AsyncIterator, Iterable
-from itertools import islice
 
 from shortlist.client.following import Following, News, Place
 from shortlist.log.base import Log, LogUnavailable
 
 POLL_SECONDS = 0.1
+# News that are kept, and the bytes of memory that they may take: 20,000 of usual length take half
+# of these. Of long ones, with all of their publications' data, there are fewer.
 MOST_KEPT = 20_000
+MOST_BYTES = 32 * 2**20
+# News that are read from the log at once, and their bytes: a second bound, since 2,000 readers may
+# be behind at the same time.
 MOST_AT_ONCE = 500
-"""Entries that are read from the log for somebody who is behind."""
+MOST_BYTES_AT_ONCE = 2**20
+# Bytes that news take beside their line, measured.
+NEWS_BYTES = 500
+# What is asked of a kept document, which is the line once more, parsed into many times its memory.
+ASKED = ("shortlist", "subscriber")
 
 
 class Tail:
@@ -20,9 +29,11 @@ class Tail:
     It is only a shorter way: what anybody gets follows from the place where they are.
     """
 
-    def __init__(self, log: Log, most_kept: int = MOST_KEPT) -> None:
+    def __init__(self, log: Log, most_kept: int = MOST_KEPT, most_bytes: int = MOST_BYTES) -> None:
         self._log = log
         self._most_kept = most_kept
+        self._most_bytes = most_bytes
+        self._bytes = 0
         self._following = Following(log, None, changes=True)
         self._kept: deque[News] = deque()
         self._of_shortlist: dict[str, deque[News]] = {}
@@ -34,11 +45,11 @@ class Tail:
         """Reads on until it is cancelled; while the log cannot be reached, it is tried again."""
         while True:
             try:
-                found = await asyncio.to_thread(list, islice(self._following.news(), MOST_AT_ONCE))
+                found, has_more = await asyncio.to_thread(next_of, self._following)
             except LogUnavailable:
-                found = []
+                found, has_more = [], False
             self._take(found)
-            if len(found) < MOST_AT_ONCE:
+            if not has_more:
                 await asyncio.sleep(POLL_SECONDS)
 
     def stop(self) -> None:
@@ -84,12 +95,14 @@ class Tail:
         for news in found:
             name = news.document["shortlist"]
             self._kept.append(news)
+            self._bytes += size_of(news)
             self._of_shortlist.setdefault(name, deque()).append(news)
             for arrived in self._waiting.get(name, ()):
                 arrived.set()
         self.end = self._following.place
-        while len(self._kept) > self._most_kept:
+        while len(self._kept) > self._most_kept or self._bytes > self._most_bytes:
             oldest = self._kept.popleft()
+            self._bytes -= size_of(oldest)
             name = oldest.document["shortlist"]
             self._begin = self._begin.moved(oldest)
             self._of_shortlist[name].popleft()
@@ -109,8 +122,26 @@ class Tail:
     def _logged(self, shortlist: str, place: Place) -> tuple[Place, list[News]]:
         """The same from the log, some at a time, and the place up to which it was read."""
         following = Following(self._log, shortlist, changes=True, after=place)
-        found = [*islice(following.news(), MOST_AT_ONCE)]
+        found, _ = next_of(following)
         return following.place, found
+
+
+def next_of(following: Following) -> tuple[list[News], bool]:
+    """Return the next news, as many as are read at once, and whether there may be more already."""
+    found: list[News] = []
+    size = 0
+    for news in following.news():
+        document = {name: news.document[name] for name in ASKED if name in news.document}
+        found.append(news._replace(document=document))
+        size += size_of(news)
+        if len(found) == MOST_AT_ONCE or size >= MOST_BYTES_AT_ONCE:
+            return found, True
+    return found, False
+
+
+def size_of(news: News) -> int:
+    """Return about how many bytes of memory some news take."""
+    return sys.getsizeof(news.line) + NEWS_BYTES
 
 
 def max_of(one: Place, other: Place) -> Place:

@@ -48,7 +48,7 @@ from shortlist.model.settings import Settings
 from shortlist.spark.reject_counts import Counted, Stage, reports
 from shortlist.spark.sinks import REASON, lines_of_rows
 from shortlist.spark.sources import Lines, json_row, quoted
-from shortlist.spark.tasks import keep_apart, pinned
+from shortlist.spark.tasks import keep_apart
 
 Task = Callable[[Iterable[pa.RecordBatch]], Iterator[pa.RecordBatch]]
 BUCKET_BITS = 16
@@ -278,10 +278,9 @@ class Batch:
     ) -> DataFrame:
         """What each shard that somebody subscribes in makes of all publications, in order."""
         parts = []
-        for shard, share in self._busy_shares:
+        for _, share in self._busy_shares:
             ordered = arriving.repartition(1).sortWithinPartitions("time", "position")
-            with pinned(self._spark.sparkContext, shard):
-                parts.append(ordered.mapInArrow(task(share), from_arrow_schema(schema)))
+            parts.append(ordered.mapInArrow(task(share), from_arrow_schema(schema)))
         if not parts:
             return self._spark.createDataFrame([], from_arrow_schema(schema))
         return reduce(lambda frame, more: frame.union(more), parts)

@@ -10,8 +10,10 @@ import os
 import sys
 
 WORKER = "pyspark.worker"
+# Set in the environment of functions that run in the worker of a shard.
 SHARD = "SHORTLIST_SHARD"
-"""In the environment of what is pinned to a shard."""
+# Set beside it: the number of the set of workers that a deployment uses.
+WORKERS = "SHORTLIST_WORKERS"
 
 if __name__ == "__main__":
     if SHARD in os.environ:

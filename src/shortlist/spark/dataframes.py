@@ -16,8 +16,10 @@ from shortlist.live.driver import Driver, begin
 from shortlist.live.locking import only_driver
 from shortlist.live.outlets import FolderOutlet, Outlet
 from shortlist.live.places import files_in
-from shortlist.live.registers import FolderRegisters, has_deployment
+from shortlist.live.registers import FolderRegisters, committed, has_deployment
 from shortlist.live.registry_folder import CompiledRegistry, NotCompiled
+from shortlist.live.same_registry import check_registry
+from shortlist.log.durable import local_path
 from shortlist.model.problem import WrongArgument
 from shortlist.model.registry import Registry
 from shortlist.model.settings import Limits, PlanSetting, Settings
@@ -151,12 +153,19 @@ def rank_stream(
     plan: PlanSetting = "replicate",
     arrival: str | None = None,
 ) -> Stream:
-    """Ranks what a streaming DataFrame brings, from where the last run on this state stopped.
+    """Rank what a streaming DataFrame brings, from where the last run on this state stopped.
 
     `frame` has a column `line` (JSON: publications and, unless told otherwise, commands), or the
-    columns of publications; with a column `position` items keep it, otherwise they are numbered as
-    they arrive. The registry is what a new state begins with. Deliveries go to a folder of files,
-    or to an outlet of your own.
+    columns of publications. With a column `position` items keep it. Without one those of a
+    micro-batch are numbered in the order of their times, behind all earlier ones, so that a row is
+    late only because of earlier micro-batches.
+
+    A new state begins with the registry. Later the same one is expected, or what commands have made
+    of it: raise `OtherRegistry` for another. Deliveries and rejects go to a folder of files, or to
+    an outlet of your own; `rejects` of the stream that is returned counts these, and the logger
+    `shortlist.streaming` warns of batches that reject more than they take.
+
+    A micro-batch of more than 50,000 lines or 64 MB is carried out in pieces of that size.
 
     With `arrival`, the column of that name says when each item arrived: its time on the basis
     `arrival` (`Settings(time="arrival")`), with which a state has to begin; what `ahead` is
@@ -165,7 +174,8 @@ def rank_stream(
     """
     settings = settings or Settings(lateness=0)
     _check_arguments(frame, settings)
-    spark, folder = frame.sparkSession, Path(state).absolute()
+    spark, folder = frame.sparkSession, local_path(state).absolute()
+    outlet = out if not isinstance(out, str | Path) else FolderOutlet(out)
     lines = stream_lines(frame, arrival, is_timed=settings.time == "event")
     if lines.tabular:
         check_publications(frame, is_timed=settings.time == "event", arrival=arrival)
@@ -174,12 +184,14 @@ def rank_stream(
     with ExitStack() as stack:
         stack.enter_context(only_driver(folder))
         registers, files = FolderRegisters(folder / "registers"), files_in(folder)
-        if not has_deployment(registers):
+        if has_deployment(registers):
+            known = any_registry(registry, settings.limits.for_what_was_read())
+            check_registry(known, committed(registers)[1], files)
+        else:
             known = any_registry(registry, settings.limits)
             shards = shards or spark.sparkContext.defaultParallelism
             begin(registers, files, known, shards, settings)
         lanes = stack.enter_context(closing(Lanes(spark)))
-        outlet = out if not isinstance(out, str | Path) else FolderOutlet(out)
         driver = Driver(registers, files, settings, lanes, outlet, with_data=with_data, plan=plan)
         checkpoint = folder / "checkpoint"
         stream = Stream(lines, driver, checkpoint, commands=commands, held=stack.pop_all())

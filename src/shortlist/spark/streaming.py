@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import logging
 import threading
 import uuid
+from collections.abc import Sequence
 from contextlib import ExitStack
 from pathlib import Path
 
@@ -11,23 +13,27 @@ import numpy as np
 import pyarrow as pa
 from pyspark.sql import Column, DataFrame, SparkSession
 from pyspark.sql import functions as F  # noqa: N812
-from pyspark.sql.pandas.types import from_arrow_schema
 from pyspark.sql.streaming.query import StreamingQuery
 from pyspark.sql.types import LongType, StructType
 
 from shortlist.intake.input_files import NoInput, input_files, is_table
-from shortlist.intake.reading import rejects_of
+from shortlist.intake.reading import rejects_of, with_wanted
 from shortlist.intake.tables import check_tables
-from shortlist.live.driver import Driver
-from shortlist.live.log_stream import MOST_BYTES, STOP_SECONDS, StillBusy
+from shortlist.live.driver import Driver, Report
+from shortlist.live.log_stream import MOST_BYTES, MOST_LINES, STOP_SECONDS, StillBusy
 from shortlist.live.manifest import Manifest
 from shortlist.live.tasks import Laps
 from shortlist.log.base import INPUT
+from shortlist.model.counts import REJECTED, labelled
 from shortlist.model.items import Items
+from shortlist.spark.micro_batches import MicroBatches
 from shortlist.spark.sources import TIME_FORMATS, Lines, json_row, literal_glob, quoted
+
+LOGGER = logging.getLogger("shortlist.streaming")
 
 LINE_COLUMNS = ("position", "line", "appended")
 PUBLICATION_COLUMNS = ("id", "source", "time")
+INTEGERS = ("tinyint", "smallint", "int", "bigint")
 
 
 def stream_log(
@@ -68,18 +74,22 @@ def stream_files(
 def stream_lines(frame: DataFrame, arrival: str | None = None, *, is_timed: bool = True) -> Lines:
     """Any streaming DataFrame: lines, or a table of publications.
 
-    Without a column `position`, items are numbered when they arrive. The column `arrival` says when
-    each item did, as a timestamp or in microseconds; of lines it is `appended`, if there is one.
-    Unless they are `is_timed`, publications need not say a time themselves.
+    Without a column `position`, the items of a micro-batch are numbered in order of time. The
+    column `arrival` says when each item arrived, as a timestamp or in microseconds; of lines it is
+    `appended`, if there is one. Unless they are `is_timed`, publications need not say a time
+    themselves.
     """
-    positions = [F.col("position").cast("bigint")] if "position" in frame.columns else []
+    kinds = dict(frame.dtypes)
+    positions = [F.col("position").cast("bigint")] if "position" in kinds else []
+    if positions and kinds["position"] not in INTEGERS:
+        raise NoInput(f"position: expected an integer type, found {kinds['position']}")
     needed = PUBLICATION_COLUMNS if is_timed else PUBLICATION_COLUMNS[:2]
     if arrival is None and "appended" in frame.columns and "line" in frame.columns:
         arrival = "appended"
     arrivals = [] if arrival is None else [_arrivals(frame, arrival)]
     if "line" in frame.columns and set(frame.columns) <= {*LINE_COLUMNS, arrival}:
-        if dict(frame.dtypes)["line"] not in ("string", "binary"):
-            raise NoInput(f"line: expected text or bytes, found {dict(frame.dtypes)['line']}")
+        if kinds["line"] not in ("string", "binary"):
+            raise NoInput(f"line: expected text or bytes, found {kinds['line']}")
         line = F.col("line").cast("binary").alias("line")
         return Lines(frame.select(*positions, line, *arrivals), tabular=False)
     if set(needed) <= set(frame.columns):
@@ -133,7 +143,14 @@ POLL = "100 milliseconds"
 """How often a source is asked for more."""
 STOP_TIMEOUT = "spark.sql.streaming.stopTimeout"
 """How long Spark waits for a query that is stopped; by itself for ever."""
-STOPPED = "the stream was stopped before this batch"
+STOPPED = "the stream was stopped before the end of this batch"
+
+
+class Stopped(Exception):
+    """Tells Spark not to take a batch for done."""
+
+    def __init__(self) -> None:
+        super().__init__(STOPPED)
 
 
 class Stream:
@@ -148,6 +165,8 @@ class Stream:
         *,
         commands: bool = True,
         held: ExitStack | None = None,
+        most_lines: int = MOST_LINES,
+        most_bytes: int = MOST_BYTES,
     ) -> None:
         self._lines = lines
         self._held = held or ExitStack()
@@ -155,6 +174,13 @@ class Stream:
         self._commands = commands
         self._checkpoint = checkpoint
         self._is_positioned = "position" in lines.frame.columns
+        self._micro_batches = MicroBatches(
+            files=driver.files,
+            is_positioned=self._is_positioned,
+            is_tabular=lines.tabular,
+            most_lines=most_lines,
+            most_bytes=most_bytes,
+        )
         self._identity = ""
         self._busy = threading.Lock()
         self._query: StreamingQuery | None = None
@@ -195,16 +221,28 @@ class Stream:
         """What was committed last."""
         return self._driver.manifest
 
+    @property
+    def rejects(self) -> dict[str, int]:
+        """The number of rows that were rejected since the state began, by reason.
+
+        The output has each of them, with what was wrong in words.
+        """
+        return dict(labelled(self._driver.manifest.counts, REJECTED))
+
     def stop(self) -> None:
-        """Lets the batch that is under way come to its end; raises what went wrong, if it did, and
-        `StillBusy` where that takes too long."""
+        """Stop when the batch that is under way has come to its end.
+
+        Of a micro-batch that is cut into several pieces, the rest is kept for the next start. Raise
+        what went wrong, if anything did, and `StillBusy` where the end takes too long.
+        """
         with self._held:
             self._stop()
 
     def finish(self) -> None:
-        """The input has ended: time runs on, and windows empty. Then it stops."""
+        """Stop, since the input has ended: time runs on, and windows empty."""
         with self._held:
             self._stop()
+            self._take_pieces(self._driver.manifest.pending, None, to_the_end=True)
             self._driver.run_batch(Items.empty(), last=True)
 
     def _stop(self) -> None:
@@ -220,11 +258,17 @@ class Stream:
         if error and STOPPED not in str(error):
             raise error
 
-    def _positioned(self, frame: DataFrame) -> DataFrame:
-        """The lines of a batch, with a number each that at least tells their order."""
-        position = F.monotonically_increasing_id()
+    def _positioned(self, frame: DataFrame, known: int | None) -> DataFrame:
+        """Return the lines of a batch, with their positions, if they have any.
+
+        Where a position is `known`, only those behind it are returned.
+        """
         if self._is_positioned:
             position = F.col("position") + F.lit(self._driver.manifest.base)
+            if known is not None:
+                frame = frame.where(position.isNull() | (position > known))
+        else:
+            position = F.lit(0)  # they are numbered once they are in order
         appended = F.col("appended") if "appended" in frame.columns else F.lit(None)
         return frame.select(
             position.cast("bigint").alias("position"),
@@ -235,44 +279,109 @@ class Stream:
     def _batch(self, frame: DataFrame, number: int) -> None:
         with self._busy:
             if self._is_stopping:
-                raise InterruptedError(STOPPED)  # Spark must not take the batch for done
+                raise Stopped
             try:
                 self._run_batch(frame, number)
+            except Stopped:
+                raise
             except Exception as failure:
                 # Spark wraps it in texts
                 self._failure = failure
                 raise
 
     def _run_batch(self, frame: DataFrame, number: int) -> None:
+        self._take_pieces(self._driver.manifest.pending, None)
         manifest = self._driver.manifest
         goes_on = manifest.checkpoint == self._identity
         if goes_on and number <= manifest.batch:
             return
         laps = Laps()
         read = self._driver.read_task(commands=self._commands, tabular=self._lines.tabular)
-        schema = from_arrow_schema(read.wanted.schema)
-        items = self._positioned(frame).mapInArrow(read, schema).toArrow()
-        found = self._unread(Items.of_table(items.sort_by("position")), goes_on)
-        laps.lap("reading")
-        self._driver.run_batch(found, checkpoint=self._identity, batch=number, laps=laps)
+        # a query that does not go on where another one was may begin with what is known
+        lines = self._positioned(frame, None if goes_on else manifest.position)
+        found = self._micro_batches.read(lines, read)
+        if isinstance(found, Items):
+            self._take(found, number, (), laps)
+        else:
+            self._take_pieces(found, number, laps)
 
-    def _unread(self, items: Items, goes_on: bool) -> Items:
-        """What the driver has not read; positions in the order of arrival where the source has
-        none. A query that does not go on where another one was may begin with what is known."""
+    def _take_pieces(
+        self,
+        names: Sequence[str],
+        number: int | None,
+        laps: Laps | None = None,
+        *,
+        to_the_end: bool = False,
+    ) -> None:
+        """Carry out a batch, or what is left of one, a piece at a time.
+
+        With the first piece the manifest names those behind it, so that a batch that was begun is
+        carried out as it was cut then, whatever Spark would bring for its number the next time.
+        A stream that is stopped leaves the rest of them, unless asked `to_the_end`.
+        """
+        for at, name in enumerate(names):
+            if at and self._is_stopping and not to_the_end:
+                raise Stopped
+            # commands of the pieces before it may ask for more than was read
+            wanted = self._driver.read_task().wanted
+            items = with_wanted(self._micro_batches.piece(name), wanted)
+            self._take(items, number, names[at + 1 :], laps)
+            self._micro_batches.remove(name)
+            laps = None
+
+    def _take(
+        self, items: Items, number: int | None, pending: Sequence[str], laps: Laps | None
+    ) -> None:
+        laps = laps or Laps()
+        numbered = self._numbered(items)
+        laps.lap("reading")
+        checkpoint = None if number is None else self._identity
+        report = self._driver.run_batch(
+            numbered, checkpoint=checkpoint, batch=number, pending=pending, laps=laps
+        )
+        _log_rejects(report, len(items))
+
+    def _numbered(self, items: Items) -> Items:
+        """Return items with their positions; where the source has none, the next ones in order.
+
+        An item whose position is not behind all earlier ones becomes a reject, whether it comes in
+        the same piece or later: so that the cut into pieces does not matter.
+        """
         known = self._driver.manifest.position
         if not self._is_positioned:
             first = known + 1
             return items.with_columns(position=pa.array(range(first, first + len(items))))
-        is_new = (items.positions > known) | np.asarray(items.batch.column("position").is_null())
+        has_position = np.asarray(items.batch.column("position").is_valid())
+        before = np.maximum.accumulate(np.append(known, items.positions))[:-1]
+        is_new = (items.positions > before) | ~has_position
         if is_new.all():
             return items
-        if not goes_on:
-            return items.kept(is_new)
         late = items.kept(~is_new)
         positions = late.values("position")
-        reasons = [f"position: expected more than {known}, found {at}" for at in positions]
+        reasons = [
+            f"position: expected more than {largest}, found {at}"
+            for largest, at in zip(before[~is_new].tolist(), positions, strict=True)
+        ]
         refused = rejects_of(positions, late.values("line"), reasons, items.told)
         return Items.joined([items.kept(is_new), refused])
+
+
+def _log_rejects(report: Report, rows: int) -> None:
+    """Log how many rows of a batch were rejected, and why: a warning if they are most of them."""
+    refused = report.refusals.num_rows
+    if not refused:
+        return
+    by_reason = ", ".join(f"{count:,} {why}" for why, count in labelled(report.counts, REJECTED))
+    first = report.refusals.slice(0, 1).to_pylist()[0]
+    LOGGER.log(
+        logging.WARNING if refused > rows - refused else logging.INFO,
+        "batch %d: %s of %s rows were rejected: %s; the first one: %s",
+        report.number,
+        f"{refused:,}",
+        f"{rows:,}",
+        by_reason,
+        first["reason"],
+    )
 
 
 def identity_of(checkpoint: Path) -> str:

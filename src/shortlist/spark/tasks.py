@@ -4,31 +4,34 @@ from __future__ import annotations
 
 import pickle
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from contextlib import contextmanager, suppress
+from contextlib import suppress
 from dataclasses import dataclass
-from threading import Thread
+from itertools import count
+from threading import Lock, Thread
 from typing import TYPE_CHECKING, Any
 
 from shortlist.live.poison import TaskFailed
 from shortlist.live.tasks import D, W
 from shortlist.live.worker import settle
-from shortlist.spark.daemon import SHARD
+from shortlist.spark.daemon import SHARD, WORKERS
 
 if TYPE_CHECKING:
     from pyspark import RDD, SparkContext
     from pyspark.sql import SparkSession
 
 
-@contextmanager
-def pinned(context: SparkContext, shard: int) -> Iterator[None]:
-    """What is mapped meanwhile runs in the process of a shard, which has in memory what took long
-    to make: Spark has Python workers of its own for every environment that functions ask for."""
-    environment = context.environment
-    environment[SHARD] = str(shard)
-    try:
-        yield
-    finally:
-        del environment[SHARD]
+def pinned_context(context: SparkContext, shard: int, workers: int) -> SparkContext:
+    """Return a view of `context` whose functions run in a shard's worker of a set of workers.
+
+    That worker has in memory what took long to make. Spark keeps Python workers apart by the
+    environment that functions ask for, and PySpark takes this from the attribute `environment` of
+    the context. It must not be changed in the context itself: that is one dict for all threads of
+    a session, so that a function of another stream, or of the user, would get this shard's.
+    """
+    view: SparkContext = object.__new__(type(context))
+    pinned = {SHARD: str(shard), WORKERS: str(workers)}
+    view.__dict__ = {**context.__dict__, "environment": {**context.environment, **pinned}}
+    return view
 
 
 def keep_apart(spark: SparkSession) -> None:
@@ -59,14 +62,46 @@ MOST_ATTEMPTS = 2
 does not."""
 
 
+class Numbers:
+    """Numbers that are in use; the lowest free one is taken first.
+
+    >>> numbers = Numbers()
+    >>> numbers.take(), numbers.take(), numbers.release(0), numbers.take()
+    (0, 1, None, 0)
+    """
+
+    def __init__(self) -> None:
+        self._used: set[int] = set()
+        self._lock = Lock()
+
+    def take(self) -> int:
+        with self._lock:
+            number = next(each for each in count() if each not in self._used)
+            self._used.add(number)
+            return number
+
+    def release(self, number: int) -> None:
+        with self._lock:
+            self._used.discard(number)
+
+
+# Sets of workers that lanes use, in this process. Lanes that begin later find the workers of those
+# that have ended: to start a worker takes a second or two.
+USED_WORKERS = Numbers()
+
+
 class Lanes:
     """A `Run` of the driver's; raises `TaskFailed` where workers end again and again.
 
     Tasks are RDDs, not DataFrames: nothing is planned then, which takes longer than an empty task.
+
+    Until they are closed, no other lanes use the same workers: otherwise a shard would meet workers
+    that have a shard of another deployment in memory, and be restored for every other batch.
     """
 
     def __init__(self, spark: SparkSession) -> None:
         self._context = spark.sparkContext
+        self._workers = USED_WORKERS.take()
         self._starts: dict[int, RDD[int]] = {}
         self._ahead: Thread | None = None
 
@@ -106,13 +141,13 @@ class Lanes:
 
     def close(self) -> None:
         """Lets go of what was kept."""
+        USED_WORKERS.release(self._workers)
         while self._starts:
             self._starts.popitem()[1].unpersist()
 
     def _part(self, task: _Task, lane: int) -> RDD[bytes]:
-        with pinned(self._context, lane):
-            part = self._start(lane).mapPartitions(task)
-            _ = part._jrdd  # the environment is read now
+        part = self._start(lane).mapPartitions(task)
+        part.ctx = pinned_context(self._context, lane, self._workers)
         return part
 
     def _start(self, lane: int) -> RDD[int]:
