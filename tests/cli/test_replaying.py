@@ -17,7 +17,7 @@ REGISTRY = {
     "shortlists": [{"id": "flats", "subscriber": "you", "policy": {"kind": "top-k", "k": 2}}],
     "subscriptions": [{"id": "all", "shortlist": "flats", "score": "-rent"}],
 }
-AHEAD = Settings(lateness=0, ahead=60_000_000)
+AHEAD = Settings(lateness=0, ahead="60s")
 
 
 def lines(done):

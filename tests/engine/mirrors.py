@@ -32,7 +32,7 @@ REST = 60
 
 def let_in(items):
     """What an engine takes, in order of time; refused commands are still among it."""
-    duplicates = Duplicates(Settings().dedup)
+    duplicates = Duplicates(Settings().dedup_micros)
     for item in sorted(items, key=lambda item: (item.time, item.position)):
         if isinstance(item, Publication):
             if duplicates.is_repeated(item.source, item.id, item.time):

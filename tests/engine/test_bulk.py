@@ -49,7 +49,7 @@ def test_the_same_deliveries_whatever_the_batches_and_saves(part):
     for seed in seeds(20)[part::4]:
         pick = seeded(seed)
         made = registry_from_documents(registry(pick))
-        settings = Settings(lateness=pick([None, 0, 0, 1 * SECOND]))
+        settings = Settings(lateness=pick([None, 0, 0, "1s"]))
         items, _ = read_items(made, timeline(pick, 60), settings)
         expected = plain(made, settings, items)
         found = in_bulk(

@@ -140,7 +140,7 @@ def test_the_advertisement_with_the_smallest_id_decides_and_the_largest_k_counts
 
 def test_what_is_late_is_rejected_and_the_rest_goes_on():
     story = [publish("a", 10), publish("late", 7), publish("b", 8), publish("c", 10)]
-    result = told({}, story, lateness=2 * SECOND)
+    result = told({}, story, lateness="2s")
     assert names(result) == ["b", "a", "c"]
     assert reasons(result) == [(2, "late by 1 s")]
 
@@ -155,7 +155,7 @@ def test_duplicates_are_rejected_for_a_while():
         publish("dead", 20, ends=20),
         publish("dead", 21),
     ]
-    result = told({}, story, dedup=5 * SECOND)
+    result = told({}, story, dedup="5s")
     assert names(result) == ["a", "a", "a"]
     assert reasons(result) == [(2, "duplicate"), (5, "duplicate"), (7, "duplicate")]
 

@@ -18,7 +18,6 @@ from shortlist.model.policy import Quiet, policies_of
 from shortlist.model.settings import Settings
 from tests.engine.stories import clock, names, publish
 from tests.strategies import (
-    SECOND,
     WINDOW_POLICIES,
     cuts,
     drawn,
@@ -31,7 +30,7 @@ from tests.strategies import (
     timelines,
 )
 
-latenesses = st.sampled_from([None, 0, 0, 1 * SECOND, 3 * SECOND])
+latenesses = st.sampled_from([None, 0, 0, "1s", "3s"])
 
 
 def everything_of(result):
@@ -77,7 +76,7 @@ def test_the_cut_into_batches_does_not_matter_to_windows():
     for seed in seeds(25):
         pick = seeded(seed)
         made = registry_from_documents(window_registry(pick))
-        settings = Settings(lateness=pick([0, 1, 2]) * SECOND)
+        settings = Settings(lateness=pick(["0s", "1s", "2s"]))
         items, _ = read_items(made, publications(pick, 40), settings)
         whole = Engine(made, settings).process(items, last=True)
         found = in_batches(made, settings, cuts(pick, items), stored=pick([False, False, True]))
@@ -94,7 +93,7 @@ def test_nothing_waits_longer_than_it_must():
     items, _ = read_items(made, map(json.dumps, story), Settings())
     prompt = Engine(made, Settings(lateness=0))
     assert [names(prompt.process([item])) for item in items] == [["a"], [], ["b"]]
-    patient = Engine(made, Settings(lateness=SECOND))
+    patient = Engine(made, Settings(lateness="1s"))
     assert [names(patient.process([item])) for item in items] == [[], ["a"], []]
     assert names(patient.process([], last=True)) == ["b"]
 
@@ -134,7 +133,7 @@ def content(snapshot):
 
 @given(registries(), timelines(), st.integers(0, 10))
 def test_a_snapshot_of_a_restored_engine_is_the_same(document, lines, length):
-    registry, settings = registry_from_documents(document), Settings(lateness=SECOND)
+    registry, settings = registry_from_documents(document), Settings(lateness="1s")
     items, _ = read_items(registry, lines, settings)
     engine = Engine(registry, settings)
     engine.process(items[:length])

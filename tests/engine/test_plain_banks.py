@@ -12,7 +12,7 @@ from tests.engine.test_bulk import CHAINS, everything_of, in_bulk, plain
 from tests.engine.test_contents import look
 from tests.engine.test_departures import follow
 from tests.engine.test_merging import play as regroup
-from tests.strategies import SECOND, cuts, registry, seeded, timeline
+from tests.strategies import cuts, registry, seeded, timeline
 
 
 @pytest.fixture(autouse=True)
@@ -26,7 +26,7 @@ def drawn(seed):
     if pick([False, True]):
         for made in document["shortlists"]:
             made |= {"policy": pick(CHAINS)}
-    made, settings = registry_from_documents(document), Settings(lateness=pick([0, 0, SECOND]))
+    made, settings = registry_from_documents(document), Settings(lateness=pick([0, 0, "1s"]))
     items, _ = read_items(made, timeline(pick, 60), settings)
     return pick, made, settings, items
 

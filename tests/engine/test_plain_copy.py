@@ -19,7 +19,7 @@ from shortlist.model.settings import Settings
 from shortlist.selection.bank.banks import BANKS
 from shortlist.selection.bank.plain_states import STATES
 from tests.engine.test_bulk import CHAINS
-from tests.strategies import SECOND, cuts, registry, seeded, seeds, timeline
+from tests.strategies import cuts, registry, seeded, seeds, timeline
 
 
 def drawn(seed):
@@ -28,7 +28,7 @@ def drawn(seed):
     if pick([False, False, True]):
         for made in document["shortlists"]:
             made |= {"policy": pick(CHAINS)}
-    made, settings = registry_from_documents(document), Settings(lateness=pick([0, 0, SECOND]))
+    made, settings = registry_from_documents(document), Settings(lateness=pick([0, 0, "1s"]))
     items, _ = read_items(made, timeline(pick, 60), settings)
     return pick, made, settings, cuts(pick, items)
 

@@ -17,7 +17,6 @@ from shortlist.model.times import format_time
 from tests.engine.walks import Walk, lines_table
 from tests.strategies import (
     NUMBERS,
-    SECOND,
     START,
     drawn,
     examples,
@@ -37,8 +36,8 @@ def drawn_walk(pick, arriving, **options):
         pick=pick,
         registry=registry_from_documents(registry(pick)),
         settings=Settings(
-            lateness=pick([None, 0, SECOND, 2 * SECOND]),
-            dedup=pick([1, 3 * SECOND, 86_400 * SECOND]),
+            lateness=pick([None, 0, "1s", "2s"]),
+            dedup=pick(["PT0.000001S", "3s", "1d"]),
             advertised=pick(["optional", "optional", "required"]),
         ),
         arriving=arriving,

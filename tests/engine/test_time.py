@@ -13,9 +13,8 @@ from shortlist.model.times import format_time, parse_time
 from tests.strategies import SECOND, START, cuts, seeded, timeline
 from tests.strategies import registry as drawn_registry
 
-MINUTE = 60 * SECOND
 ARRIVAL = Settings(time="arrival")
-EVENT = Settings(time="event", lateness=10 * SECOND, ahead=MINUTE)
+EVENT = Settings(time="event", lateness="10s", ahead="1m")
 ALL = registry_from_documents({"subscriptions": [{"id": "all"}]})
 
 
@@ -201,7 +200,7 @@ def check_cuts(seeds):
         registry = registry_from_documents(drawn_registry(pick))
         lines = timeline(pick, 30)
         appended = [START + pick(range(40)) * SECOND for _ in lines]
-        settings = pick([ARRIVAL, EVENT, replace(EVENT, ahead=SECOND, lateness=0)])
+        settings = pick([ARRIVAL, EVENT, replace(EVENT, ahead="1s", lateness=0)])
         expected = replay(registry, lines, settings, appended=appended)
         deliveries, rejects = run_in_cuts(pick, registry, lines, appended, settings)
         assert rejects == expected.rejects, seed

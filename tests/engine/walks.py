@@ -102,7 +102,7 @@ class Walk:
             if bucket in largest:
                 latest = max(largest[bucket], largest[bucket] if latest is None else latest)
         task = FindLate(
-            lateness=self.settings.lateness,
+            lateness=self.settings.lateness_micros,
             bucket_bits=self.bucket_bits,
             latest_before=latest_before,
         )

@@ -60,7 +60,7 @@ def script(seed, *, by_event=False):
         [
             Settings(time="arrival"),
             Settings(lateness=0),
-            Settings(lateness=SECOND, ahead=HOUR),
+            Settings(lateness="1s", ahead="1h"),
         ]
     )
     is_small = pick([True, True, True, False])

@@ -21,8 +21,8 @@ from tests.faults.publishers import WRONG_BY, Publisher
 from tests.faults.verdicts import END, Verdict, is_done, verdict
 from tests.strategies import registry
 
-LATENESS = 1_000_000
-AHEAD = 60_000_000
+LATENESS = "1s"
+AHEAD = "1m"
 PUBLISHERS = 2
 PAUSE = 0.5
 """Seconds from one append of a publisher to the next, on average."""

@@ -117,7 +117,7 @@ def test_on_arrival_nobodys_clock_matters(url, tmp_path):
 
 
 def test_on_event_time_only_the_wrong_ones_are_turned_away_and_each_says_why(url, tmp_path):
-    settings = Settings(time="event", lateness=2 * SECOND, ahead=60 * SECOND)
+    settings = Settings(time="event", lateness="2s", ahead="60s")
     live, acknowledged = played(url, tmp_path / "state", settings, 4)
     delivered = {one["publication"] for one in live.documents(DELIVERIES)}
     right = {name for skew in RIGHT for name in acknowledged[skew]}

@@ -17,7 +17,7 @@ from shortlist.jobs.job import Streamed
 from shortlist.jobs.process import InProcess
 from shortlist.model.settings import Settings
 from tests.jobs.running import ran
-from tests.strategies import SECOND, registry, seeded, timeline
+from tests.strategies import registry, seeded, timeline
 
 EVERYBODY = registry_from_documents({"subscriptions": [{"id": "all", "score": "x"}]})
 
@@ -40,8 +40,8 @@ def test_a_timeline_gives_what_one_engine_gives(tmp_path, seed, how):
     pick, draw = seeded(seed), random.Random(seed)
     known, lines = registry_from_documents(registry(pick)), timeline(pick, 60)
     settings = Settings(
-        lateness=draw.choice([0, 2 * SECOND] + [None] * (how is None)),
-        dedup=draw.choice([1, 3 * SECOND, 86_400 * SECOND]),
+        lateness=draw.choice([0, "2s"] + [None] * (how is None)),
+        dedup=draw.choice(["PT0.000001S", "3s", "1d"]),
         advertised=draw.choice(["optional", "required"]),
     )
     source = tmp_path / "timeline.jsonl"

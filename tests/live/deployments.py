@@ -16,7 +16,7 @@ from shortlist.live.rescaling import rescale
 from shortlist.live.savepoint import export, restore
 from shortlist.log.sqlite import SqliteLog
 from shortlist.model.settings import Settings
-from tests.strategies import SECOND, cuts, registry, seeded, timeline
+from tests.strategies import cuts, registry, seeded, timeline
 
 
 class Kept(LogOutlet):
@@ -126,7 +126,7 @@ def drawn(pick):
     """A registry, settings and the lines of a timeline."""
     made = registry_from_documents(registry(pick))
     settings = Settings(
-        lateness=pick([None, 0, 0, SECOND]),
+        lateness=pick([None, 0, 0, "1s"]),
         advertised=pick(["optional", "optional", "required"]),
     )
     return made, settings, timeline(pick, 40)

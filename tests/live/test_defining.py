@@ -9,7 +9,7 @@ from shortlist.model.settings import Settings
 from tests.defining import defining_documents, defining_registry, lines_of
 from tests.live.deployments import Deployment, expected, numbered
 from tests.live.test_plans import drawn_choice, start
-from tests.strategies import SECOND, cuts, seeded
+from tests.strategies import cuts, seeded
 
 
 @pytest.fixture(autouse=True)
@@ -20,7 +20,7 @@ def no_waiting_for_disks(monkeypatch):
 
 def drawn(pick):
     made = registry_from_documents(defining_registry(pick))
-    return made, Settings(lateness=pick([None, 0, SECOND])), lines_of(defining_documents(pick, 40))
+    return made, Settings(lateness=pick([None, 0, "1s"])), lines_of(defining_documents(pick, 40))
 
 
 def check(deployment, made, lines, settings, seed):

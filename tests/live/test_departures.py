@@ -7,7 +7,7 @@ import pytest
 from shortlist.intake.files import registry_from_documents
 from shortlist.model.settings import Settings
 from tests.live.deployments import Deployment, expected, numbered
-from tests.strategies import SECOND, cuts, registry, seeded, timeline
+from tests.strategies import cuts, registry, seeded, timeline
 
 
 def run(made, lines, settings, shards, pick=None):
@@ -29,7 +29,7 @@ def test_departures_do_not_depend_on_batches(part):
     for seed in range(6 * part, 6 * (part + 1)):
         pick = seeded(seed)
         made = registry_from_documents(registry(pick))
-        settings, lines = Settings(lateness=pick([0, 0, SECOND])), timeline(pick, 40)
+        settings, lines = Settings(lateness=pick([0, 0, "1s"])), timeline(pick, 40)
         whole, cut = run(made, lines, settings, 1), run(made, lines, settings, 2, pick)
         assert cut.departures == whole.departures, seed
         assert cut.deliveries == whole.deliveries == expected(made, lines, settings)[0], seed

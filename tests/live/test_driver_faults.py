@@ -33,7 +33,7 @@ def beat(second):
 
 def made(document=EVERYTHING, lateness=0, **how):
     registry = registry_from_documents(document)
-    return Deployment(registry, Settings(lateness=lateness * SECOND), 1, **how)
+    return Deployment(registry, Settings(lateness=f"{lateness}s"), 1, **how)
 
 
 def publications(lines):
@@ -41,7 +41,7 @@ def publications(lines):
 
 
 def restarted(deployment, lateness):
-    deployment.settings = Settings(lateness=lateness * SECOND)
+    deployment.settings = Settings(lateness=f"{lateness}s")
     deployment.start()
 
 

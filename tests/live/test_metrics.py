@@ -54,7 +54,7 @@ def test_nothing_is_dropped_without_a_counter(collected, metrics):
     for seed in range(20):
         pick = seeded(seed)
         made = registry_from_documents(registry(pick))
-        deployment = Deployment(made, Settings(lateness=pick([0, 1_000_000])), shards=2)
+        deployment = Deployment(made, Settings(lateness=pick([0, "1s"])), shards=2)
         lines = numbered(timeline(pick, 40))
         for batch in (lines[:20], lines[20:]):
             report = deployment.run(batch)

@@ -42,8 +42,8 @@ def settings(pick):
         return ARRIVAL
     return Settings(
         time="event",
-        lateness=pick([0, SECOND, 10 * SECOND]),
-        ahead=pick([None, 0, SECOND, 60 * SECOND]),
+        lateness=pick([0, "1s", "10s"]),
+        ahead=pick([None, 0, "1s", "60s"]),
     )
 
 
@@ -148,7 +148,7 @@ def test_what_is_there_already_closes_an_instant(monkeypatch):
 
 
 def test_on_event_time_instants_are_not_closed_in_haste(monkeypatch):
-    clocked = Clocked(monkeypatch, Settings(lateness=SECOND))
+    clocked = Clocked(monkeypatch, Settings(lateness="1s"))
     clocked.publish("a", START)
     clocked.read()
     assert not clocked.beats.close_instant(clocked.deployment.driver.manifest)

@@ -28,7 +28,7 @@ from tests.faults.processes import wait_until
 from tests.sites.worlds import LINKS, SECOND, START, end_of_time
 
 LATENESS = 3_600 * SECOND
-SETTINGS = Settings(lateness=LATENESS)
+SETTINGS = Settings(lateness="1h")
 
 
 class Wire:

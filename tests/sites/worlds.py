@@ -1,6 +1,7 @@
 """Three sites in one process, whose every step may fail or be the last before a crash."""
 
 import json
+from datetime import timedelta
 from random import Random
 
 from shortlist.engine.replay import read_items, replay
@@ -28,7 +29,7 @@ from tests.strategies import SECOND, START, seeded
 
 LINKS = {"oslo": ["bergen"], "bergen": ["oslo", "tromso"], "tromso": ["bergen"]}
 LATENESS = 60 * SECOND
-SETTINGS = Settings(lateness=LATENESS)
+SETTINGS = Settings(lateness=timedelta(microseconds=LATENESS))
 END = START + 3_000 * SECOND
 
 
@@ -145,7 +146,7 @@ class Story:
     def central(self, lateness=LATENESS):
         """Delivery lines of one deployment that has everything, up to the end."""
         lines = [*(line for _, line in self.lines), end_of_time(lateness)]
-        result = replay(self.registry, lines, Settings(lateness=lateness))
+        result = replay(self.registry, lines, Settings(lateness=timedelta(microseconds=lateness)))
         assert not result.rejects
         return [
             json.dumps(each.document(), ensure_ascii=False)

@@ -24,7 +24,6 @@ CASES = sorted(path.parent for path in Path(__file__).parents[1].glob("cases/*/e
 USUAL = (("all", 3), ("fuzzy", 1))
 """The stages alone are walked over all cases in `tests/engine/test_stages.py`."""
 SOAK = pytest.mark.soak
-SECOND = 1_000_000
 
 
 def documents(batch: Batch) -> list[dict]:
@@ -101,8 +100,8 @@ def test_terms_that_are_defined_on_the_way(spark, tmp_path, seed):
 def check_batch(spark, tmp_path, seed, known, lines):
     draw = random.Random(seed)
     settings = Settings(
-        lateness=draw.choice([None, 0, 2 * SECOND]),
-        dedup=draw.choice([1, 3 * SECOND, 86_400 * SECOND]),
+        lateness=draw.choice([None, 0, "2s"]),
+        dedup=draw.choice(["PT0.000001S", "3s", "1d"]),
         advertised=draw.choice(["optional", "required"]),
     )
     source = write_lines(tmp_path / "timeline.jsonl", lines)

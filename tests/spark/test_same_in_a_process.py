@@ -83,8 +83,8 @@ def test_a_random_timeline(spark, tmp_path, seed, how):
     source = tmp_path / "timeline.jsonl"
     source.write_text("\n".join(timeline(pick, 60)), "utf-8")
     settings = Settings(
-        lateness=2 * SECOND if how else draw.choice([None, 0, 2 * SECOND]),
-        dedup=draw.choice([1, 3 * SECOND, 86_400 * SECOND]),
+        lateness="2s" if how else draw.choice([None, 0, "2s"]),
+        dedup=draw.choice(["PT0.000001S", "3s", "1d"]),
         advertised=draw.choice(["optional", "required"]),
     )
     ways = both if how else all_ways

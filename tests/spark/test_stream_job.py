@@ -11,7 +11,7 @@ from shortlist.jobs.job import Job, Outputs, Streamed
 from shortlist.model.settings import Settings
 from shortlist.progress import Steps
 from shortlist.spark.job import OnSpark
-from tests.strategies import SECOND, registry, seeded, timeline
+from tests.strategies import registry, seeded, timeline
 
 pytestmark = pytest.mark.spark
 QUIET = Steps(Console(), quiet=True)
@@ -30,10 +30,10 @@ def streamed(folder, made, source, settings, shards=None, **how):
     ("seed", "at_most", "shards", "lateness"),
     [
         (1, 1, 2, 0),
-        (3, 7, 3, 2 * SECOND),
+        (3, 7, 3, "2s"),
         *(
             pytest.param(*how, marks=pytest.mark.soak)
-            for how in ((2, 7, 1, 0), (3, 7, 8, 2 * SECOND), (4, 100, 2, 0), (5, None, 8, None))
+            for how in ((2, 7, 1, 0), (3, 7, 8, "2s"), (4, 100, 2, 0), (5, None, 8, None))
         ),
         (6, None, 1, 0),
     ],

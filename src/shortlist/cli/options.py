@@ -12,8 +12,8 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal, get_type_hints
 
 import typer
 
-from shortlist.model.durations import parse_duration
-from shortlist.model.settings import Limits, PlanSetting, Settings, TimeBasis
+from shortlist.model.durations import duration_micros
+from shortlist.model.settings import Advertising, Limits, PlanSetting, Settings, TimeBasis
 
 if TYPE_CHECKING:
     from shortlist.jobs.job import Ground
@@ -81,7 +81,6 @@ Place = Literal["spark", "process"]
 On = Annotated[
     Place, typer.Option(help="`process` needs no JVM: for what one machine can do, at once.")
 ]
-Advertising = Literal["optional", "required"]
 ADVERTISED = typer.Option(help="`required` rejects publications without one.")
 Advertised = Annotated[Advertising, ADVERTISED]
 LimitFlags = Annotated[
@@ -206,7 +205,7 @@ def live_settings(
                 )
         return replace(settings_of(None, dedup, advertised, limits), time="arrival")
     settings = settings_of(lateness or "10s", dedup, advertised, limits)
-    far = None if ahead == OFF else duration_of("--ahead", ahead or "1m")
+    far = None if ahead == OFF else checked_duration("--ahead", ahead or "1m")
     return replace(settings, ahead=far)
 
 
@@ -214,8 +213,8 @@ def settings_of(
     lateness: str | None, dedup: str, advertised: Advertising, limits: list[str] | None
 ) -> Settings:
     return Settings(
-        lateness=None if lateness is None else duration_of("--lateness", lateness),
-        dedup=duration_of("--dedup", dedup),
+        lateness=None if lateness is None else checked_duration("--lateness", lateness),
+        dedup=checked_duration("--dedup", dedup),
         advertised=advertised,
         limits=limits_of(limits),
     )
@@ -238,12 +237,17 @@ def limits_of(texts: list[str] | None, default: Limits | None = None) -> Limits:
 
 
 def duration_of(flag: str, text: str) -> int:
-    if re.fullmatch(r"0(ms|s|m|h|d)?|PT0S", text):
-        return 0
+    """Return the microseconds of a flag's duration."""
     try:
-        return parse_duration(text)
+        return duration_micros(text)
     except ValueError as error:
         raise typer.BadParameter(f"{flag}: {error}") from None
+
+
+def checked_duration(flag: str, text: str) -> str:
+    """Return the text that a flag has, if it is a duration: the message names the flag."""
+    duration_of(flag, text)
+    return text
 
 
 def ground_of(on: Place, master: str | None = None) -> Ground:

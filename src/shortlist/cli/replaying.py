@@ -16,7 +16,8 @@ from shortlist.client.deployment import Deployment, is_put_out, wait_for
 from shortlist.live.manifest import Manifest
 from shortlist.live.places import files_in
 from shortlist.log.base import Log
-from shortlist.model.settings import Limits, Settings, TimeBasis
+from shortlist.model.durations import format_duration
+from shortlist.model.settings import Advertising, Limits, Settings, TimeBasis
 
 if TYPE_CHECKING:
     from shortlist.engine.explanation import Question
@@ -43,7 +44,7 @@ def replay(
     lateness: options.LiveLateness = None,
     ahead: options.LiveAhead = None,
     dedup: Annotated[str | None, options.DEDUP] = None,
-    advertised: Annotated[options.Advertising | None, options.ADVERTISED] = None,
+    advertised: Annotated[Advertising | None, options.ADVERTISED] = None,
     limit: options.LimitFlags = None,
     as_json: options.AsJson = False,
 ) -> None:
@@ -103,7 +104,7 @@ def _settings(
     lateness: str | None,
     ahead: str | None,
     dedup: str | None,
-    advertised: options.Advertising | None,
+    advertised: Advertising | None,
     limits: list[str] | None,
 ) -> Settings:
     """What is asked for; else what the deployment goes by."""
@@ -114,7 +115,10 @@ def _settings(
     asked = {"lateness": lateness, "ahead": ahead, "dedup": dedup}
     if manifest is None or basis == "arrival" or basis != manifest.basis:
         del asked["lateness"], asked["ahead"]
-    known = {name: kept[name] for name, given in asked.items() if given is None and name in kept}
+    names = [name for name, given in asked.items() if given is None and name in kept]
+    known: dict[str, Any] = {
+        name: None if kept[name] is None else format_duration(kept[name]) for name in names
+    }
     return replace(settings, **known)
 
 

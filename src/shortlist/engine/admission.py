@@ -73,9 +73,9 @@ class Admission:
         self.settings = settings
         self.arrivals = Arrivals()
         # along the offsets of a log arrivals never decrease: nothing is late
-        lateness = 0 if settings.time == "arrival" else settings.lateness
+        lateness = 0 if settings.time == "arrival" else settings.lateness_micros
         self.ordering = Ordering(lateness, waits_for_ties=waits_for_ties)
-        self.duplicates = Duplicates(settings.dedup)
+        self.duplicates = Duplicates(settings.dedup_micros)
         live = None if columns is None else columns.live()
         self.roster = Roster(registry.vocabulary, settings.limits, live)
         self._inducements = Inducements(self.roster.vocabulary, settings.limits)
@@ -365,7 +365,7 @@ class Admission:
         is_known = recorded < END_OF_TIME
         nobody = np.zeros(int(is_known.sum()), np.bool_)
         recorded[is_known] = self.arrivals.taken(recorded[is_known], nobody)
-        is_ahead = items.times - recorded > (self.settings.ahead or 0)
+        is_ahead = items.times - recorded > (self.settings.ahead_micros or 0)
         if is_ahead.any():
             ahead = items.kept(is_ahead)
             reasons = ahead_by(ahead.times, recorded[is_ahead])

@@ -21,9 +21,11 @@ from shortlist.matching.index.index import Index
 from shortlist.model.command import Command, Item
 from shortlist.model.delivery import Delivery
 from shortlist.model.items import PUBLICATION, Items, Wanted
-from shortlist.model.problem import Reject
+from shortlist.model.problem import Reject, WrongArgument
+from shortlist.model.publication import Publication
 from shortlist.model.registry import Registry
 from shortlist.model.settings import Settings
+from shortlist.model.wording import shown
 
 
 @dataclass(slots=True)
@@ -63,6 +65,7 @@ class Engine:
     ) -> None:
         """One that waits for ties passes on what lies in the past alone, as a deployment does."""
         registry, settings = registry or Registry(), settings or Settings()
+        _check_arguments(registry, settings)
         self.admission = Admission(registry, settings, waits_for_ties=waits_for_ties)
         self.observer: Observer | None = None
         self._shard: Shard | PlainShard
@@ -74,8 +77,11 @@ class Engine:
             self._explainer = self._shard.explainer
 
     def process(self, items: Iterable[Item], last: bool = False) -> Result:
-        """Takes the next items of the input; after the `last` ones time runs on to its end."""
+        """Take the next items of the input; after the `last` ones time runs on to its end."""
         every = list(items)
+        wrong = next((each for each in every if not isinstance(each, Publication | Command)), None)
+        if wrong is not None:
+            raise WrongArgument(f"items: expected Publication(...), found {shown(wrong)}")
         commands = [item for item in every if isinstance(item, Command)]
         wanted = self.admission.wanted_with(commands).joined(Wanted(data=True))
         return self.run(*items_of(every, wanted), last=last)
@@ -161,6 +167,16 @@ class Engine:
                 reason = "expired on arrival"
             if reason is not None:
                 explainer.turned_away(publication, reason)
+
+
+def _check_arguments(registry: object, settings: object) -> None:
+    if not isinstance(registry, Registry):
+        raise WrongArgument(
+            "registry: expected a Registry, as read_registry and registry_from_documents return"
+            f" it, found {shown(registry)}"
+        )
+    if not isinstance(settings, Settings):
+        raise WrongArgument(f"settings: expected Settings(...), found {shown(settings)}")
 
 
 def status(shard: Shard) -> dict[str, Any]:

@@ -1,6 +1,6 @@
 """A whole timeline through one engine, without Spark: for tests, questions and small jobs."""
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 
 from shortlist.engine.engine import Engine, Result
 from shortlist.engine.explanation import Question
@@ -8,9 +8,10 @@ from shortlist.intake.lines import BadItem, ItemReader
 from shortlist.intake.reading import LineReader
 from shortlist.model.command import Item
 from shortlist.model.items import Wanted
-from shortlist.model.problem import Reject
+from shortlist.model.problem import Reject, WrongArgument
 from shortlist.model.registry import Registry
 from shortlist.model.settings import Settings
+from shortlist.model.wording import shown
 
 
 def replay(
@@ -21,7 +22,7 @@ def replay(
     commands: bool = True,
     appended: Sequence[int] | None = None,
 ) -> Result:
-    """What a finite input leads to; a line's position is its number, from 1.
+    """Return what a finite input leads to; a line's position is its number, from 1.
 
     Without `commands` only publications are taken. `appended` says when a log took each line, in
     microseconds: on the time basis `arrival` they are of these times, on `event` they may be ahead
@@ -37,11 +38,21 @@ def replay(
     """
     settings = settings or Settings()
     engine = Engine(registry, settings, question=question)
-    encoded = [encode(line) for line in lines]
+    encoded = [*_encoded(lines)]
     read = line_reader(engine, registry, settings, commands)
     result = engine.run(read.lines(range(1, len(encoded) + 1), encoded, appended), last=True)
     result.rejects.sort(key=lambda reject: reject.position)
     return result
+
+
+def _encoded(lines: Iterable[object]) -> Iterator[bytes]:
+    if isinstance(lines, str | bytes):
+        raise WrongArgument("lines: expected several lines, found one text; try .splitlines()")
+    for number, line in enumerate(lines, start=1):
+        if not isinstance(line, str | bytes):
+            found = shown(line)
+            raise WrongArgument(f"line {number}: expected JSON text, found {found}; try json.dumps")
+        yield encode(line)
 
 
 def line_reader(

@@ -90,7 +90,7 @@ class AdmissionFiles:
     ) -> Manifest:
         """Adds what a batch led to; the registry behind it has this token."""
         reached, held = admission.ordering.reached, admission.quarantine
-        forgotten = None if reached is None else reached - self._settings.dedup + 1
+        forgotten = None if reached is None else reached - self._settings.dedup_micros + 1
         waiting = pa.table({name: found.waiting.batch.column(name) for name in WAITING.names})
         put_aside, aside = before.quarantine, table_of(found.quarantined, QUARANTINE)
         if found.released:  # somebody has decided, which is rare: the rest is written anew

@@ -305,9 +305,9 @@ class Driver:
             shortlists=len(self._admission.roster.shortlists),
             tzdata=database_version(),
             settings={
-                "lateness": self._settings.lateness,
-                "ahead": self._settings.ahead,
-                "dedup": self._settings.dedup,
+                "lateness": self._settings.lateness_micros,
+                "ahead": self._settings.ahead_micros,
+                "dedup": self._settings.dedup_micros,
                 "advertised": self._settings.advertised,
                 "plan": self.choice.plan,
                 "limits": asdict(self._settings.limits),

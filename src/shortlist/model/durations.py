@@ -2,13 +2,17 @@
 
 import re
 from dataclasses import dataclass
+from datetime import timedelta
 from decimal import Decimal
-from typing import TypeVar
+from typing import Literal, TypeVar
 
 from shortlist.model.wording import shown
 
 UNITS = {"ms": 1_000, "s": 1_000_000, "m": 60_000_000, "h": 3_600_000_000, "d": 86_400_000_000}
 ISO_UNITS = UNITS | {"w": 7 * UNITS["d"]}
+
+Duration = str | timedelta | Literal[0]
+"""A duration as callers give it. 0 needs no unit; any other number would have to be guessed at."""
 
 T = TypeVar("T")
 
@@ -21,6 +25,7 @@ ISO_8601 = re.compile(
     r"(?:T(?=.)(?:(?P<h>\d+(?:\.\d+)?)H)?(?:(?P<m>\d+(?:\.\d+)?)M)?(?:(?P<s>\d+(?:\.\d+)?)S)?)?",
     re.ASCII,
 )
+ZERO = re.compile(r"0(ms|s|m|h|d)?|PT0S", re.ASCII)
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,6 +55,25 @@ def parse_duration(text: str) -> int:
     if micros > MOST_DAYS * UNITS["d"]:
         raise ValueError(f"{shown(text)} is not a duration of at most {MOST_DAYS:,} days")
     return int(micros)
+
+
+def duration_micros(duration: object) -> int:
+    """Return the microseconds of a `Duration`, which may be 0.
+
+    >>> duration_micros("10s"), duration_micros(timedelta(minutes=1)), duration_micros("0")
+    (10000000, 60000000, 0)
+    >>> duration_micros(10)
+    Traceback (most recent call last):
+    ValueError: expected text such as '10s' or 'PT40M', or a timedelta, found 10
+    """
+    if isinstance(duration, str):
+        return 0 if ZERO.fullmatch(duration) else parse_duration(duration)
+    if isinstance(duration, timedelta) and duration >= timedelta(0):
+        return duration // timedelta(microseconds=1)
+    if type(duration) is int and duration == 0:
+        return 0
+    found = str(duration) if isinstance(duration, timedelta) else shown(duration)
+    raise ValueError(f"expected text such as '10s' or 'PT40M', or a timedelta, found {found}")
 
 
 def format_duration(micros: int) -> str:

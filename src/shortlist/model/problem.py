@@ -42,6 +42,14 @@ class InvalidRegistry(ShortlistError):
         self.problems = tuple(problems)
 
 
+class WrongArgument(ShortlistError, TypeError):
+    """An argument of a type that a function does not take."""
+
+
+class InvalidSettings(ShortlistError, ValueError):
+    """Settings that no run can go by; the message has a line for each field that is wrong."""
+
+
 @dataclass(frozen=True, slots=True)
 class Reject:
     """An item that was turned away; the rest goes on."""

@@ -1,10 +1,13 @@
 """Settings of a run, with safe defaults."""
 
 import sys
+from collections.abc import Iterator
 from dataclasses import dataclass, field, replace
-from typing import Literal, get_args
+from typing import Any, Literal, get_args
 
-from shortlist.model.durations import parse_duration
+from shortlist.model.durations import Duration, duration_micros
+from shortlist.model.problem import InvalidSettings
+from shortlist.model.wording import shown
 
 Plan = Literal["replicate", "broadcast", "rendezvous"]
 """Where publications meet the subscriptions that they match, in a deployment."""
@@ -44,20 +47,75 @@ TimeBasis = Literal["arrival", "event"]
 """What the time of an item is: when a log took it, or what the item itself says."""
 
 
+Advertising = Literal["optional", "required"]
+"""Whether a publication needs an advertisement that applies to it."""
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Settings:
-    """Durations are microseconds; `lateness` and `ahead` matter to the basis `event` alone."""
+    """Say how a run orders its input and what it turns away.
+
+    A duration is text such as `"10s"` or `"PT40M"`, or a `timedelta`; a bare number other than 0 is
+    refused, since it does not say its unit. `lateness` and `ahead` matter to the basis `event`
+    alone. Raises `InvalidSettings`, which names every field that is wrong.
+
+    >>> Settings(lateness="10s").lateness_micros
+    10000000
+    >>> Settings(lateness=10, time="evnt")
+    Traceback (most recent call last):
+    shortlist.model.problem.InvalidSettings: time: expected 'arrival' or 'event', found 'evnt'
+    lateness: expected text such as '10s' or 'PT40M', or a timedelta, found 10
+    """
 
     time: TimeBasis = "event"
-    lateness: int | None = None
+    lateness: Duration | None = None
     """How far an item may be behind the largest time before it; None is unlimited."""
-    ahead: int | None = None
+    ahead: Duration | None = None
     """How far its time may be after the instant at which a log took it; None is unlimited."""
-    dedup: int = parse_duration("24h")
-    advertised: Literal["optional", "required"] = "optional"
+    dedup: Duration = "24h"
+    """How long the id of an accepted publication is remembered."""
+    advertised: Advertising = "optional"
     limits: Limits = field(default_factory=Limits)
+
+    def __post_init__(self) -> None:
+        problems = [*self._problems()]
+        if problems:
+            raise InvalidSettings("\n".join(problems))
+
+    @property
+    def lateness_micros(self) -> int | None:
+        return None if self.lateness is None else duration_micros(self.lateness)
+
+    @property
+    def ahead_micros(self) -> int | None:
+        return None if self.ahead is None else duration_micros(self.ahead)
+
+    @property
+    def dedup_micros(self) -> int:
+        return duration_micros(self.dedup)
 
     @property
     def asks_the_log(self) -> bool:
         """Whether somebody has to know when a log took each item."""
         return self.time == "arrival" or self.ahead is not None
+
+    def _problems(self) -> Iterator[str]:
+        yield from _not_a_choice("time", self.time, TimeBasis)
+        durations = {"lateness": self.lateness, "ahead": self.ahead, "dedup": self.dedup}
+        for name, duration in durations.items():
+            if duration is None and name != "dedup":
+                continue
+            try:
+                duration_micros(duration)
+            except ValueError as error:
+                yield f"{name}: {error}"
+        yield from _not_a_choice("advertised", self.advertised, Advertising)
+        limits: object = self.limits
+        if not isinstance(limits, Limits):
+            yield f"limits: expected Limits(...), found {shown(limits)}"
+
+
+def _not_a_choice(name: str, value: object, choices: Any) -> Iterator[str]:
+    if not (isinstance(value, str) and value in get_args(choices)):
+        expected = " or ".join(map(repr, get_args(choices)))
+        yield f"{name}: expected {expected}, found {shown(value)}"

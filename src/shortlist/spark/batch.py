@@ -11,7 +11,7 @@ from typing import Any
 
 import numpy as np
 import pyarrow as pa
-from pyspark.sql import DataFrame
+from pyspark.sql import DataFrame, Window
 from pyspark.sql import functions as F  # noqa: N812
 from pyspark.sql.pandas.types import from_arrow_schema
 
@@ -45,10 +45,12 @@ from shortlist.live.registry_folder import CompiledRegistry, admission_of
 from shortlist.model.items import COMMAND, PUBLICATION, REJECT, Items, Wanted
 from shortlist.model.registry import Registry
 from shortlist.model.settings import Settings
-from shortlist.spark.sinks import lines_of_rows
-from shortlist.spark.sources import Lines
+from shortlist.spark.reject_counts import Counted, Stage, reports
+from shortlist.spark.sinks import REASON, lines_of_rows
+from shortlist.spark.sources import Lines, json_row, quoted
 from shortlist.spark.tasks import keep_apart
 
+Task = Callable[[Iterable[pa.RecordBatch]], Iterator[pa.RecordBatch]]
 BUCKET_BITS = 16
 """The largest earlier time is worked out in buckets of 2^16 positions."""
 ALIVE = "expiry is null or expiry > time"
@@ -77,12 +79,15 @@ class Batch:
     keep: bool = False
     progress: str | None = None
     """A folder in which shards on this machine say how far they are."""
+    warns: bool = False
+    """Whether to log a warning, with the deliveries, if more rows are rejected than taken."""
 
     def __post_init__(self) -> None:
         self._spark = self.lines.frame.sparkSession
         keep_apart(self._spark)
         self.shards = shards_of(self.registry, self.shards or self._cores)
         self._kept: list[DataFrame] = []
+        self._reports = reports(self._spark.sparkContext) if self.warns else None
 
     @cached_property
     def deliveries(self) -> DataFrame:
@@ -181,11 +186,13 @@ class Batch:
             task: Any = ReadTable(vocabulary=vocabulary, limits=limits, wanted=wanted)
         else:
             task = Read(vocabulary=vocabulary, limits=limits, wanted=wanted, commands=self.commands)
+        if self.settings.lateness is None:
+            task = self._counted(task, "items")
         return frame.mapInArrow(task, from_arrow_schema(wanted.schema))
 
     def _without_late(self, items: DataFrame) -> DataFrame:
         """Items in which what is late is a reject."""
-        lateness = self.settings.lateness
+        lateness = self.settings.lateness_micros
         if lateness is None:
             return items
         bucketed = items.withColumn("bucket", F.shiftright("position", BUCKET_BITS))
@@ -197,7 +204,7 @@ class Batch:
             bucketed.repartition(self._cores, "bucket")
             .sortWithinPartitions("position")
             .drop("bucket")
-            .mapInArrow(task, from_arrow_schema(self._wanted.schema))
+            .mapInArrow(self._counted(task, "items"), from_arrow_schema(self._wanted.schema))
         )
 
     @cached_property
@@ -235,7 +242,9 @@ class Batch:
             self._items.where(f"kind = {PUBLICATION}")
             .repartition(self._cores, "source", "id")
             .sortWithinPartitions("time", "position")
-            .mapInArrow(task, from_arrow_schema(admitted_schema(self._wanted)))
+            .mapInArrow(
+                self._counted(task, "admit"), from_arrow_schema(admitted_schema(self._wanted))
+            )
         )
         return self._shared(found)
 
@@ -246,7 +255,17 @@ class Batch:
 
     def _selected(self, **how: Any) -> DataFrame:
         """SELECT, by every shard that somebody subscribes in."""
-        return self._by_shards(self._arriving, lambda share: Select(share=share, **how), RESULTS)
+        return self._by_shards(
+            self._arriving,
+            lambda share: self._counted(Select(share=share, **how), "select"),
+            RESULTS,
+        )
+
+    def _counted(self, task: Task, stage: Stage) -> Task:
+        """Return the task, made to report what it counts if the batch warns."""
+        if self._reports is None:
+            return task
+        return Counted(task=task, stage=stage, reports=self._reports)
 
     @property
     def _arriving(self) -> DataFrame:
@@ -291,11 +310,21 @@ class Batch:
         return together.mapInArrow(Choose(), from_arrow_schema(CHOSEN))
 
     def _with_lines(self, rejects: DataFrame) -> DataFrame:
-        """Rows of a table become text only where they are shown."""
-        refused = rejects.select("position", "reason")
+        """Return rejects with the text of their rows, which is made only here.
+
+        There are as many rejects of a position as it has reasons, also where a user's column
+        `position` gives it to several rows: to join all of these with all reasons would multiply
+        rejects.
+        """
+        reasons = rejects.groupBy("position").agg(F.collect_list("reason").alias("__reasons"))
+        reasons = reasons.withColumnRenamed("position", "__rejected")
         source = self.lines.frame
-        found = source.join(refused, source[POSITION] == refused["position"])
-        return found.drop("position").mapInArrow(lines_of_rows, REJECTS)
+        found = source.join(reasons, source[POSITION] == reasons["__rejected"])
+        alike = Window.partitionBy(POSITION).orderBy(json_row(source.columns).desc())
+        reason = F.get("__reasons", F.row_number().over(alike) - 1).alias(REASON)
+        columns = [F.col(quoted(name)) for name in source.columns]
+        refused = found.select(*columns, reason).where(f"{REASON} is not null")
+        return refused.mapInArrow(lines_of_rows, REJECTS)
 
     @property
     def _cores(self) -> int:

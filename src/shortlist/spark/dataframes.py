@@ -5,7 +5,9 @@ from __future__ import annotations
 from collections.abc import Mapping
 from contextlib import ExitStack, closing, suppress
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
+
+from pyspark.sql import DataFrame
 
 from shortlist.intake.files import read_registry, registry_from_documents
 from shortlist.intake.input_files import NoInput
@@ -18,16 +20,16 @@ from shortlist.live.registers import FolderRegisters, committed, has_deployment
 from shortlist.live.registry_folder import CompiledRegistry, NotCompiled
 from shortlist.live.same_registry import check_registry
 from shortlist.log.durable import local_path
+from shortlist.model.problem import WrongArgument
 from shortlist.model.registry import Registry
 from shortlist.model.settings import Limits, PlanSetting, Settings
+from shortlist.model.wording import shown
 from shortlist.spark.batch import Batch
+from shortlist.spark.columns import check_publications, check_registry_frames
 from shortlist.spark.session import is_local
 from shortlist.spark.sources import read_table
-from shortlist.spark.streaming import PUBLICATION_COLUMNS, Stream, stream_lines
+from shortlist.spark.streaming import Stream, stream_lines
 from shortlist.spark.tasks import Lanes
-
-if TYPE_CHECKING:
-    from pyspark.sql import DataFrame
 
 
 def rank(
@@ -38,12 +40,18 @@ def rank(
     shards: int | None = None,
     with_data: bool = False,
 ) -> DataFrame:
-    """The deliveries that publications lead to, on the Spark session that they live on.
+    """Return the deliveries that publications lead to, on the Spark session that they live on.
 
     There `spark.sql.unionOutputPartitioning` is set to false, so that shards run at the same time.
 
-    `publications` has the columns `id`, `source`, `time` and, if you like, `type`, `expirytime`,
-    `audience`, `data` (a struct, a map or JSON text) and `position`; all others count as data.
+    `publications` has the columns `id`, `source` (strings), `time` (a timestamp or RFC 3339 text)
+    and, if you like, `type`, `expirytime`, `audience`, `data` (a struct, a map or JSON text) and
+    `position`; all others count as data. Raise `NoInput`, before anything runs, with all that is
+    wrong with the types of columns.
+
+    Rows that are wrong in themselves, repeated or late are rejected and lose nothing else. They are
+    not shown here: `batch(...).rejects` has each with its reason. If more rows are rejected than
+    taken, a warning is logged when the deliveries are computed.
 
     A registry that is compiled, or lies on this machine beside what `compile_registry` made of it,
     is opened: no object is made for any subscription.
@@ -60,14 +68,12 @@ def batch(
     with_data: bool = False,
     keep: bool = False,
 ) -> Batch:
-    """As `rank`, with rejects, counts and explanations beside the deliveries."""
+    """Do as `rank` does, with rejects, counts and explanations beside the deliveries."""
     settings = settings or Settings()
+    _check_arguments(publications, settings)
     if publications.isStreaming:
         raise NoInput("expected a finite DataFrame, found a streaming one: see rank_stream")
-    missing = [name for name in PUBLICATION_COLUMNS if name not in publications.columns]
-    if missing:
-        found = ", ".join(publications.columns)
-        raise NoInput(f"expected a column {missing[0]} of publications, found {found}")
+    check_publications(publications)
     if settings.asks_the_log:
         raise NoInput(
             "expected the time basis event, without ahead: a finite DataFrame is ordered by what"
@@ -91,13 +97,15 @@ def batch(
                 known = beside if shards in (None, beside.shards) else None
         known = known or any_registry(registry, settings.limits)
     lines = read_table(publications)
-    return Batch(lines, known, settings, shards=shards or 0, with_data=with_data, keep=keep)
+    return Batch(
+        lines, known, settings, shards=shards or 0, with_data=with_data, keep=keep, warns=True
+    )
 
 
 def any_registry(
     registry: Registry | str | Path | Mapping[str, Any], limits: Limits | None = None
 ) -> Registry:
-    """A registry as it is, from a file or folder, or from documents and DataFrames.
+    """Return a registry as it is, from a file or folder, or from documents and DataFrames.
 
     >>> any_registry({"subscriptions": [{"id": "s"}]}).subscriptions[0].id
     's'
@@ -105,9 +113,25 @@ def any_registry(
     if isinstance(registry, Registry):
         return registry
     if isinstance(registry, Mapping):
+        check_registry_frames(registry)
         documents = {kind: _documents(part) for kind, part in registry.items()}
         return registry_from_documents(documents, limits)
-    return read_registry(registry, limits)
+    if isinstance(registry, str | Path):
+        return read_registry(registry, limits)
+    raise WrongArgument(
+        'registry: expected a Registry, a path, or a mapping such as {"subscriptions": frame},'
+        f" found {shown(registry)}"
+    )
+
+
+def _check_arguments(publications: object, settings: object) -> None:
+    if not isinstance(publications, DataFrame):
+        hint = "; try spark.createDataFrame(...)" * hasattr(publications, "iloc")
+        raise WrongArgument(
+            f"publications: expected a Spark DataFrame, found {shown(publications)}{hint}"
+        )
+    if not isinstance(settings, Settings):
+        raise WrongArgument(f"settings: expected Settings(...), found {shown(settings)}")
 
 
 def _documents(part: Any) -> Any:
@@ -149,9 +173,12 @@ def rank_stream(
     of the same instant.
     """
     settings = settings or Settings(lateness=0)
+    _check_arguments(frame, settings)
     spark, folder = frame.sparkSession, local_path(state).absolute()
     outlet = out if not isinstance(out, str | Path) else FolderOutlet(out)
     lines = stream_lines(frame, arrival, is_timed=settings.time == "event")
+    if lines.tabular:
+        check_publications(frame, is_timed=settings.time == "event", arrival=arrival)
     if settings.asks_the_log and "appended" not in lines.frame.columns:
         raise NoInput("expected the name of a column as `arrival`, which tells when items arrived")
     with ExitStack() as stack:

@@ -22,6 +22,8 @@ ONE_PART = 100_000
 """Rows up to which one task sorts and writes them faster than several."""
 MOST_AT_ONCE = 2_000_000
 """Deliveries up to which this process sorts and writes them faster than tasks."""
+# Beside the columns of a user's row, which may have one of their own that is named `reason`.
+REASON = "__reason"
 
 Batches = Iterable[pa.RecordBatch]
 LINES = pa.schema([("value", pa.string())])
@@ -68,11 +70,10 @@ def _rejected(places: Places | None, arriving: Batches) -> Iterator[pa.RecordBat
 
 
 def lines_of_rows(arriving: Batches) -> Iterator[pa.RecordBatch]:
-    """The task that turns rows of a table, each with the reason for which it was refused, into
-    rejects."""
+    """Turn rows of a table, each with the reason for which it was refused, into rejects."""
     for batch in arriving:
-        lines = publication_texts(batch.drop_columns(["reason"]))
-        columns = [batch.column(POSITION), lines, batch.column("reason")]
+        lines = publication_texts(batch.drop_columns([REASON]))
+        columns = [batch.column(POSITION), lines, batch.column(REASON)]
         yield pa.record_batch(columns, names=["position", "line", "reason"])
 
 

@@ -7,16 +7,23 @@ from dataclasses import dataclass
 from pathlib import Path
 from urllib.parse import unquote, urlparse
 
+import pyarrow as pa
 from pyspark.sql import Column, DataFrame, SparkSession
 from pyspark.sql import functions as F  # noqa: N812
+from pyspark.sql.pandas.functions import arrow_udf
+from pyspark.sql.types import StringType
 
 from shortlist.intake.input_files import Places, input_files, is_table
 from shortlist.intake.tables import POSITION, check_tables
+from shortlist.model.times import parse_times
 
 TIME_FORMATS = {
     "timestampFormat": "yyyy-MM-dd'T'HH:mm:ss.SSSSSSXXX",
     "timestampNTZFormat": "yyyy-MM-dd'T'HH:mm:ss.SSSSSS'Z'",
 }
+
+# Columns that rows are ordered by while they are numbered.
+TIME_KEY, ROW_KEY = "__time", "__row"
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,13 +59,41 @@ def read_files(spark: SparkSession, path: str | Path) -> Lines:
 
 
 def read_table(frame: DataFrame) -> Lines:
-    """Any DataFrame: a `position` column orders it, else rows at one time go by their content."""
-    if "position" in frame.columns:
-        position = F.col("position").cast("bigint")
-    else:
-        position = F.xxhash64(json_row(frame.columns))
+    """Return the rows of a DataFrame, with their `position` or else numbered in order."""
     columns = [F.col(quoted(name)) for name in frame.columns if name != "position"]
-    return Lines(frame.select(position.alias(POSITION), *columns), tabular=True)
+    if "position" in frame.columns:
+        position = F.col("position").cast("bigint").alias(POSITION)
+        return Lines(frame.select(position, *columns), tabular=True)
+    return Lines(_numbered(frame, columns), tabular=True)
+
+
+def _numbered(frame: DataFrame, columns: list[Column]) -> DataFrame:
+    """Number rows from 1 in the order of SEMANTICS.md, section 1, however Spark reads them.
+
+    Rows that are equal get different numbers: a number that is worked out from a row's content
+    would be the same for a row that was delivered twice. One task sorts all rows, as one task of
+    each shard does later; what is done with them in between is spread over all cores again.
+    """
+    time, row = _readable_time(frame), json_row(frame.columns)
+    keyed = frame.select(*columns, time.alias(TIME_KEY), row.alias(ROW_KEY))
+    keys = [F.col(name).asc_nulls_last() for name in (TIME_KEY, "source", "id", ROW_KEY)]
+    # the ids of a single partition are consecutive
+    ordered = keyed.repartition(1).sortWithinPartitions(*keys)
+    number = (F.monotonically_increasing_id() + 1).alias(POSITION)
+    cores = frame.sparkSession.sparkContext.defaultParallelism
+    return ordered.select(number, *columns).repartition(cores, POSITION)
+
+
+def _readable_time(frame: DataFrame) -> Column:
+    """What orders rows by their times; null where a row has none that can be read."""
+    time = F.col("time")
+    if isinstance(frame.schema["time"].dataType, StringType):
+        return arrow_udf(_parsed, "bigint")(time)  # type: ignore[call-overload]
+    return F.when(F.year(time).between(1, 9999), time)
+
+
+def _parsed(texts: pa.Array) -> pa.Array:
+    return pa.array(parse_times(texts.fill_null("").to_pylist()), pa.int64())
 
 
 def json_row(columns: list[str]) -> Column:
