@@ -102,7 +102,7 @@ def test_handovers_do_not_depend_on_batches_and_part_deliveries_by_owner():
     made = registry_from_documents({"subscriptions": [flats("ann")]})
     for seed in range(4):
         pick = seeded(seed)
-        settings, lines = Settings(lateness=pick([0, 0, SECOND])), changing_hands(pick, 100)
+        settings, lines = Settings(lateness=pick(["0s", "0s", "1s"])), changing_hands(pick, 100)
         whole, cut = run(made, lines, settings, 1), run(made, lines, settings, 2, pick)
         found = entries(whole.registers, HANDOVERS)
         assert entries(cut.registers, HANDOVERS) == found, seed
