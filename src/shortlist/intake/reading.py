@@ -332,7 +332,7 @@ def rejects_of(
 def with_wanted(items: Items, wanted: Wanted) -> Items:
     """Items that know of their publications what is wanted now, which may be more than it was when
     they were read: the rest is looked up in their lines."""
-    missing = [path for path in wanted.paths if format_path(path) not in items.paths]
+    missing = [path for path in wanted.paths if not items.has_attribute(format_path(path))]
     lacks_data = wanted.data and items.batch.column("data").null_count == len(items)
     if not missing and not lacks_data:
         return items

@@ -86,10 +86,11 @@ def _attributes(
     texts_where: Callable[[Bools, Longs], pa.StringArray | None],
 ) -> pa.StructArray:
     columns: dict[str, dict[str, pa.Array]] = {}
+    place_of = {key: place for place, key in enumerate(keys)}
     for path in sorted(wanted.paths, key=format_path):
         parts = columns[format_path(path)] = {}
         if len(path) == 1:
-            at = keys.index(path[0])
+            at = place_of[path[0]]
             kinds = found.kinds[at, rows]
             parts["number"] = pa.array(found.numbers[at, rows], mask=kinds != kernels.NUMBER)
             texts = texts_where(kinds == kernels.TEXT, found.texts[at])
