@@ -159,7 +159,7 @@ class LineReader:
             data = document.get("data", NO_DATA)
             if not (type(name) is type(source) is type(time) is str and name and source and time):
                 return None
-            if type(data) is not dict:
+            if type(data) is not dict or max(len(name), len(source)) > self._limits.id_length:
                 return None
             if not document.keys() <= LEAST and (
                 LONG_NUMBER.search(line) or not _has_usual_context(document)

@@ -40,7 +40,9 @@ def simple_lines(
     # of flat data only paths of one key lead anywhere
     keys = sorted(path[0] for path in wanted.paths if len(path) == 1)
     only_ascii = not _is_utf8(lines.all)
-    rules = kernels.Rules(limits.payload_bytes, limits.attributes, not by_arrival, only_ascii)
+    rules = kernels.Rules(
+        limits.payload_bytes, limits.attributes, limits.id_length, not by_arrival, only_ascii
+    )
     found = kernels.room_for(len(lines), len(keys))
     kernels.read_simple(content, lines.start, stops, _names(keys), rules, found)
     rows = np.flatnonzero(found.is_simple)
