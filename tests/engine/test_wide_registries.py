@@ -28,7 +28,9 @@ def batches(attributes):
 
     def run(position, lines):
         content = [
-            json.dumps({"id": f"{position}-{number}", "source": "s", "data": {"rent": 200}}).encode()
+            json.dumps(
+                {"id": f"{position}-{number}", "source": "s", "data": {"rent": 200}}
+            ).encode()
             for number in range(lines)
         ]
         positions = range(position, position + lines)

@@ -148,9 +148,7 @@ def check_size(data: dict[str, Any], limits: Limits) -> None:
             raise BadItem(f"data: expected at most {limits.attributes} attributes, found more")
         elements += sum([len(value) for value in level if type(value) is list])
         if elements > limits.elements:
-            raise BadItem(
-                f"data: expected at most {limits.elements} elements of lists, found more"
-            )
+            raise BadItem(f"data: expected at most {limits.elements} elements of lists, found more")
         level = _children(level)
         depth += 1
 

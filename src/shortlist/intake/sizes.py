@@ -1,10 +1,9 @@
 """Sizes of nouns beside the limits under which they are accepted."""
 
 from collections.abc import Callable, Iterator, Mapping
-from typing import TypeVar
+from typing import TYPE_CHECKING, TypeVar
 
 from shortlist.language.tree import Score, Where, predicates
-from shortlist.matching.arrays import Longs
 from shortlist.matching.computable import needs
 from shortlist.model.advertisement import Advertisement
 from shortlist.model.paths import Path
@@ -25,7 +24,10 @@ from shortlist.model.settings import Limits
 from shortlist.model.shortlist import Shortlist
 from shortlist.model.subscription import Subscription
 
-Length = TypeVar("Length", int, Longs)
+if TYPE_CHECKING:
+    from shortlist.matching.arrays import Longs  # NumPy is imported where arrays are
+
+Length = TypeVar("Length", int, "Longs")
 # Fields of nouns that are ids or stand in every delivery.
 NAMES = ("id", "shortlist", "subscriber", "source")
 

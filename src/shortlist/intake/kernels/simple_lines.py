@@ -340,11 +340,7 @@ def _search(content: Bytes, start: int, end: int, names: Names) -> int:
         first = names.stops[middle - 1] if middle else 0
         length = names.stops[middle] - first
         at = 0
-        while (
-            at < length
-            and at < end - start
-            and content[start + at] == names.content[first + at]
-        ):
+        while at < length and at < end - start and content[start + at] == names.content[first + at]:
             at += 1
         if at == length and at == end - start:
             return middle
