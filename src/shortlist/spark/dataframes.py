@@ -76,7 +76,7 @@ def batch(
     known: Registry | CompiledRegistry | None = None
     if isinstance(registry, CompiledRegistry):
         known = registry
-        if known.limits != settings.limits:
+        if known.limits.degree_bits != settings.limits.degree_bits:
             raise NoInput(
                 "expected a registry that was compiled under the limits of these settings"
             )
