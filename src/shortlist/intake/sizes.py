@@ -1,5 +1,6 @@
 """Sizes of nouns beside the limits under which they are accepted."""
 
+import sys
 from collections.abc import Callable, Iterator, Mapping
 from typing import TYPE_CHECKING, TypeVar
 
@@ -76,7 +77,7 @@ def _single_problems(policy: SinglePolicy, place: str, limits: Limits) -> Iterat
     for field, count in _counts(policy):
         is_diverse_k = field == "k" and isinstance(policy, Diverse)
         most = min(limits.held, limits.diverse_k) if is_diverse_k else limits.held
-        if count > most:
+        if min(count, sys.maxsize) > most:  # that stands for no limit, and k may be any number
             message = f"expected at most {most} publications, found {_shown(count)}"
             yield Problem(field=f"{place}.{field}", message=message)
     if isinstance(policy, Diverse) and len(policy.over) > limits.diverse_attributes:
