@@ -18,7 +18,6 @@ from shortlist.intake.roster import Roster
 from shortlist.intake.written import registry_document
 from shortlist.matching.index.numbering import SavedNumbers
 from shortlist.matching.index.texts import Texts
-from shortlist.model.settings import Limits
 
 NAMES = [f"s{number}" for number in range(12)]
 
@@ -81,7 +80,7 @@ REGISTRY = {
 
 
 def test_columns_hold_all_of_a_registry():
-    registry = registry_from_documents(REGISTRY, Limits(held=10**40))
+    registry = registry_from_documents(REGISTRY)
     roster = Roster.of(registry)
     columns = RegistryColumns(saved_columns(roster))
     assert columns.rest.vocabulary == registry.vocabulary

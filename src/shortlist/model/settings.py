@@ -36,9 +36,9 @@ class Limits:
     mentions: int = 1_024
     # Policies in a chain: each takes time in every batch, whether anything comes to it or not.
     policies: int = 32
-    # Publications that a policy names: a `k`, a `most`, and a `window` or a `period` that is a
-    # count. Everything counted is held in memory, about 100 bytes each.
-    held: int = 1_000_000
+    # Publications that a policy may hold, about 100 bytes each: a `k`, and a `window` or a `period`
+    # that is a count. An operator may keep everything, and a service narrows it for strangers.
+    held: int = sys.maxsize
     # `k` of the policy `diverse`, which takes k² steps for an arrival that is better than all.
     diverse_k: int = 256
     # Attributes that one policy `diverse` looks at, each for every publication.
