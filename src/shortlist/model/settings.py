@@ -2,7 +2,7 @@
 
 import sys
 from dataclasses import dataclass, field, fields, replace
-from typing import Literal, get_args
+from typing import Any, Literal, get_args
 
 from shortlist.model.durations import parse_duration
 
@@ -78,7 +78,9 @@ class Limits:
         ...     degree_bits=4).for_what_was_read()
         True
         """
-        sizes = {each.name: sys.maxsize for each in fields(self) if each.name != "degree_bits"}
+        sizes: dict[str, Any] = {
+            each.name: sys.maxsize for each in fields(self) if each.name != "degree_bits"
+        }
         return replace(self, **sizes)
 
 
