@@ -95,7 +95,7 @@ def _check_expressions(
     policy = noun.policy if isinstance(noun, Subscription) else None
     mentions = limits.of("where", "score", "policy")
     length = sum(len(text) for text in (noun.where, noun.score) if isinstance(text, str))
-    if policy is not None or most_mentions(length) > mentions.mentions:
+    if most_mentions(length, policy) > mentions.mentions:
         yield from mention_problems(where, score, policy, mentions)
 
 
@@ -142,7 +142,9 @@ class _Asked:
 
     def of(self, *fields: str) -> Limits:
         """The limits where one of these fields is asked about."""
-        return self._limits if any(each in self._fields for each in fields) else self._accepted
+        if self._accepted is self._limits or any(each in self._fields for each in fields):
+            return self._limits
+        return self._accepted
 
 
 POLICY: TypeAdapter[Policy] = TypeAdapter(Policy)
@@ -212,8 +214,10 @@ class Documents:
     def __init__(self, vocabulary: Vocabulary | None = None, limits: Limits | None = None) -> None:
         self.vocabulary = vocabulary or Vocabulary()
         """What documents are read under."""
-        self._templates: dict[Limits, Templates] = {}
+        self._templates: dict[bool, Templates] = {}
+        """Those for conditions that are judged by the limits, and for those that were before."""
         self.limits = limits or Limits()
+        self._asked = _Asked(self.limits)
         self.problems: list[Problem] = []
         self._policies: dict[str, Any] = {}
         """Those that were read last, by their text."""
@@ -313,7 +317,7 @@ class Documents:
         self, noun: Shortlist | Subscription | Advertisement, asked: _Asked | None = None
     ) -> Iterator[Problem]:
         """What is wrong with a noun beyond its shape; limits are those of the `asked` fields."""
-        limits = asked or _Asked(self.limits)
+        limits = asked or self._asked
         yield from name_problems(noun, limits.of)
         if not isinstance(noun, Advertisement):
             yield from policy_problems(noun.policy, limits.of("policy"))
@@ -325,10 +329,11 @@ class Documents:
         yield from _check_expressions(noun, limits, self._templates_of(limits.of("where")))
 
     def _templates_of(self, limits: Limits) -> Templates:
-        """Conditions that were read before, under the vocabulary as it is and these limits."""
-        known = self._templates.get(limits)
+        """What reads conditions under the vocabulary as it is now, and remembers what was alike."""
+        is_judged = limits is self.limits
+        known = self._templates.get(is_judged)
         if known is None or known.vocabulary is not self.vocabulary:
-            known = self._templates[limits] = Templates(self.vocabulary, limits)
+            known = self._templates[is_judged] = Templates(self.vocabulary, limits)
         return known
 
     def _share(self, document: dict[str, Any]) -> None:

@@ -44,10 +44,11 @@ def name_problems(
     """
     for field in NAMES:
         name = getattr(noun, field, None)
-        message = None if name is None else limits_of(field).length_problem(name)
-        if message is not None:
-            yield Problem(field=field, message=message)
-    if isinstance(noun, Shortlist):
+        if name is not None:
+            message = limits_of(field).length_problem(name)
+            if message is not None:
+                yield Problem(field=field, message=message)
+    if isinstance(noun, Shortlist) and noun.prefers:
         longest = max((name for pair in noun.prefers for name in pair), key=len, default="")
         message = limits_of("prefers").length_problem(longest)
         if message is not None:
@@ -119,14 +120,18 @@ def mention_problems(
         yield Problem(field="where, score and policy", message=message)
 
 
-def most_mentions(length: Length) -> Length:
-    """How many attributes texts of a length together mention at most: a name has a letter, and
-    something stands between two names.
+def most_mentions(length: Length, policy: Policy | None = None) -> Length:
+    """How many attributes texts of a length together, and a policy, mention at most: a name has a
+    letter, and something stands between two names.
 
     >>> most_mentions(len("a*b"))
     2
     """
-    return (length + 1) // 2
+    mentioned = (length + 1) // 2
+    if policy is not None:
+        overs = (each.over for each in policies_of(policy) if isinstance(each, Diverse))
+        mentioned += sum(map(len, overs))
+    return mentioned
 
 
 def aspects_in(policy: object) -> int:

@@ -8,8 +8,8 @@ import re
 import unicodedata
 from functools import cache
 
-# Marks in a row that a text may have and still have tokens. Vietnamese and Tibetan have up to 4;
-# Unicode's stream-safe format (UAX #15) allows 30.
+# Marks in a row that a text may have and still have tokens, as many as Unicode's stream-safe format
+# allows (UAX #15).
 MOST_MARKS = 30
 # Where Unicode has marks: the first two planes, and variation selectors. A test compares these with
 # all of Unicode, which takes 0.2 s to look through.
