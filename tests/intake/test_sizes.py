@@ -7,6 +7,7 @@ from shortlist.intake.entries import EntryReader
 from shortlist.intake.files import registry_from_documents
 from shortlist.intake.given import Given
 from shortlist.intake.lines import BadItem, ItemReader
+from shortlist.live.replaying import OVER_A_LIMIT
 from shortlist.model.problem import InvalidRegistry
 from shortlist.model.settings import Limits
 from shortlist.model.vocabulary import Vocabulary
@@ -135,6 +136,7 @@ def test_what_is_within_its_limits(kind, document):
 @pytest.mark.parametrize(("kind", "document", "expected"), BEYOND)
 def test_what_is_beyond_a_limit(kind, document, expected):
     assert problems(kind, **document) == expected
+    assert all(map(OVER_A_LIMIT.search, expected))  # a replay knows rejects of limits by that
     with pytest.raises(InvalidRegistry) as bad:
         registry_from_documents({f"{kind}s": [document]}, LIMITS)
     assert [str(one).partition(f"{document['id']!r}: ")[2] for one in bad.value.problems][
