@@ -9,7 +9,7 @@ from shortlist.engine.replay import read_items
 from shortlist.intake.files import registry_from_documents
 from shortlist.matching.scan import Scan
 from shortlist.model.publication import Publication
-from shortlist.model.settings import Settings
+from shortlist.model.settings import Limits, Settings
 from tests.strategies import (
     SECOND,
     cuts,
@@ -130,7 +130,7 @@ EXTREMES = [
 def test_extreme_settings(policy):
     subscription = {"id": "s", "score": "x / 10 + 1", "policy": policy}
     made, settings = (
-        registry_from_documents({"subscriptions": [subscription]}),
+        registry_from_documents({"subscriptions": [subscription]}, Limits(diverse_k=10**9)),
         Settings(lateness=0),
     )
     items = [

@@ -184,6 +184,55 @@ def test_limits_at_their_edges():
         check([usual()], Limits(payload_bytes=size))
 
 
+@pytest.mark.parametrize("letter", ["x", "é", "\U0001f600"])
+@pytest.mark.parametrize("field", ["id", "source", "replaces"])
+def test_ids_at_the_edge_of_their_length(field, letter):
+    limits = Limits(id_length=6)
+    lines = [usual({"rent": 1}, **{field: letter * length}) for length in range(8)]
+    # ids in a line without any other character beyond ASCII are read in place
+    check(lines, limits)
+    check(lines, limits, data=False)
+    read = LineReader(VOCABULARY, limits, Wanted(PATHS))
+    kinds = read.lines(range(len(lines)), lines).kinds.tolist()
+    assert [kind == REJECT for kind in kinds] == [not 1 <= length <= 6 for length in range(8)]
+
+
+def test_elements_of_lists_at_their_edge():
+    limits = Limits(elements=5)
+    some = [[0] * 5, [0] * 6, [[0] * 2] * 2, [[], [], [[0]]], [[], [], [[0, 0]]]]
+    lines = [usual({"a": value}) for value in some]
+    lines += [usual({"a": [1, 2, 3], "b": [1, 2]}), usual({"a": [1, 2, 3], "b": {"c": [1, 2, 3]}})]
+    check(lines, limits)
+    read = LineReader(VOCABULARY, limits, Wanted(PATHS))
+    reasons = read.lines(range(len(lines)), lines).values("reason")
+    said = "data: expected at most 5 elements of lists, found more"
+    assert reasons == [None, said, said, None, said, None, said]
+
+
+def test_generated_lines_at_the_edges_of_limits():
+    for seed in range(150):
+        pick = seeded(seed)
+        limits = Limits(
+            id_length=pick([1, 3, 4]),
+            elements=pick([0, 2, 5]),
+            attributes=pick([1, 3, 20]),
+            nesting=pick([1, 2, 5]),
+            payload_bytes=pick([90, 2_000]),
+        )
+        lines = []
+        for _ in range(6):
+            data = {
+                key: pick([1, "é", [], [1], [1, [2]], [[], []], {"c": [1, 2]}, [0] * 5, [{}] * 3])
+                for key in "abcd"[: pick(range(5))]
+            }
+            ids = {
+                name: pick(["p", "abc", "éøå", "abcd", "éøåæ", "abcde"])
+                for name in ("id", "source")
+            }
+            lines.append(usual(data, **ids))
+        check(lines, limits, data=pick([True, False]))
+
+
 def test_what_is_nested_too_deep_where_nobody_looks():
     for depth in (2, 500, 1_010, 2_000, 100_000):
         check([extended(b"[" * depth + b"]" * depth)], Limits())

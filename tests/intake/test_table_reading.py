@@ -139,13 +139,28 @@ def check(batch, limits, wanted, seed):
 def check_seeds(seeds):
     for seed in seeds:
         pick = seeded(seed)
-        limits = pick([Limits(), Limits(), Limits(payload_bytes=150), Limits(attributes=3)])
+        small = [Limits(payload_bytes=150), Limits(attributes=3), Limits(id_length=1)]
+        limits = pick([Limits(), Limits(), *small, Limits(id_length=2, elements=1)])
         check(drawn_table(pick), limits, Wanted(PATHS, pick([False, False, True])), seed)
 
 
 @pytest.mark.parametrize("part", range(4))
 def test_a_row_is_what_its_line_would_have_been(part):
     check_seeds(range(200 * part, 200 * (part + 1)))
+
+
+def test_ids_at_the_edge_of_their_length():
+    names = [None, "", *(letter * length for letter in "aé" for length in (1, 3, 4, 5))]
+    size = len(names)
+    for field in ("id", "source", "replaces"):
+        named = {"id": ["p"] * size, "source": ["s"] * size, field: names}
+        times = {"time": ["2026-03-01T12:00:00Z"] * size}
+        batch = pa.record_batch({POSITION: range(size), **named, **times, "x": [1] * size})
+        limits = Limits(id_length=4)
+        check(batch, limits, Wanted(PATHS), field)
+        items = TableReader(Vocabulary(), limits, Wanted(PATHS)).items(batch)
+        is_publication = dict(zip(items.positions.tolist(), items.kinds.tolist(), strict=True))
+        assert [at for at in range(2, size) if is_publication[at] != PUBLICATION] == [5, 9]
 
 
 @pytest.mark.soak

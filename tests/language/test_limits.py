@@ -48,9 +48,20 @@ def test_deep_conditions(text: str) -> None:
     ],
 )
 def test_deep_scores(text: str) -> None:
+    long = Limits(audience_length=MANY)
     for parse in (parse_any_score, parse_audience_score):
         with pytest.raises(LanguageError, match="this is nested too deep; at most 64 levels"):
-            parse(text)
+            parse(text, long)
+
+
+def test_scores_of_advertisements_have_a_length_of_their_own() -> None:
+    limits = Limits(expression_length=20, audience_length=9)
+    parse_any_score("1 + 2 + 3 + 4", limits)
+    parse_audience_score("1 + 2 + 3", limits)
+    with pytest.raises(LanguageError, match="the text has 10 characters; at most 9 are allowed"):
+        parse_audience_score("1 + 2 + 30", limits)
+    with pytest.raises(LanguageError, match="the text has 10 characters; at most 5 are allowed"):
+        parse_audience_score("1 + 2 + 30", Limits(expression_length=5, audience_length=9))
 
 
 @pytest.mark.parametrize("text", ["(" * MANY, "not " * (MANY // 4), "a=1 and(" * (MANY // 8)])

@@ -101,7 +101,7 @@ def test_limits_and_content_and_kind_decide(tmp_path):
     opened(tmp_path, lambda: FLATS)
     known = CompiledRegistries(tmp_path)
     for ask in (
-        lambda: known.shard(CONTENT, Limits(predicates=7), never),
+        lambda: known.shard(CONTENT, Limits(degree_bits=3), never),
         lambda: known.shard(b"another", Limits(), never),
         lambda: known.shard(CONTENT, Limits(), never, finds=False),
         lambda: known.admission(CONTENT, Settings(), never),

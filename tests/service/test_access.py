@@ -179,6 +179,43 @@ def test_costly_subscriptions_are_refused(client, bomb):
         assert "where" in problem(answer, 422)["problems"][0]["field"]
 
 
+DIVERSE = {"kind": "diverse", "k": 3, "window": "1h", "over": {"a": 1}}
+LARGE = {
+    "a long chain": ({"policy": [{"kind": "cap", "most": 5, "per": "1h"}] * 17}, "policy"),
+    "many of diverse": ({"policy": {**DIVERSE, "k": 65}}, "policy.k"),
+    "diverse over many": (
+        {"policy": {**DIVERSE, "over": {f"a{n}": 1 for n in range(9)}}},
+        "policy.over",
+    ),
+    "a large window": ({"policy": {**DIVERSE, "window": 10_001}}, "policy.window"),
+    "many attributes": (
+        {"score": "min(" + ", ".join(f"a{n}" for n in range(129)) + ")"},
+        "where, score and policy",
+    ),
+}
+
+
+@pytest.mark.parametrize("large", LARGE)
+def test_large_subscriptions_are_refused(client, large):
+    body, field = LARGE[large]
+    for answer in (client.put("/subscriptions/s", json=body), client.post("/try", json=body)):
+        assert problem(answer, 422)["problems"][0]["field"] == field
+
+
+def test_long_ids_and_lists_and_scores_of_advertisements_are_refused(client):
+    for field in ("id", "source"):
+        document = {**event("f1", 5), field: "x" * 513}
+        answer = client.post("/events", content=json.dumps(document), headers=SINGLE)
+        assert "expected at most 512 characters, found 513" in answer.json()["detail"]
+    document = {**event("f1", 5), "data": {"a": [[]] * 4_097}}
+    answer = client.post("/events", content=json.dumps(document), headers=SINGLE)
+    assert "expected at most 4096 elements of lists" in answer.json()["detail"]
+    problem(client.put("/subscriptions/" + "x" * 513, json={}), 422)
+    body = {"source": "a", "k": 1, "score": "+".join(["1"] * 300)}
+    found = problem(client.put("/advertisements/a", json=body), 422)
+    assert found["problems"][0]["field"] == "score"
+
+
 @pytest.mark.parametrize(
     "content",
     [

@@ -92,8 +92,8 @@ def test_a_registry_may_be_compiled(flats, tmp_path, monkeypatch):
     assert found(shortlist.rank(flats, path)) == expected
     with pytest.raises(NoInput, match="for 3 shards, found one for 2"):
         shortlist.rank(flats, made, shards=3)
-    with pytest.raises(NoInput, match="compiled under the limits of these settings"):
-        shortlist.rank(flats, made, Settings(limits=Limits(predicates=7)))
+    with pytest.raises(NoInput, match="compiled with the degree_bits of these settings"):
+        shortlist.rank(flats, made, Settings(limits=Limits(degree_bits=3)))
 
 
 def test_a_registry_that_has_changed_since_it_was_compiled_is_read(flats, tmp_path):

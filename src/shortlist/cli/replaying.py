@@ -70,7 +70,8 @@ def replay(
             _tell(compare(known, manifest, made, settings), as_json)
             return
         delivered = rejected = 0
-        for part in replay_log(known, made, settings):
+        decided = 0 if manifest is None else manifest.position
+        for part in replay_log(known, made, settings, decided=decided):
             for delivery in part.deliveries:
                 print(json.dumps(delivery.document(with_data), ensure_ascii=False))
             delivered += len(part.deliveries)

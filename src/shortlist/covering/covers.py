@@ -12,7 +12,7 @@ from shortlist.language.parser import parse_any_score, parse_any_where
 from shortlist.language.printer import print_where
 from shortlist.language.tree import And, Is, Or, Score, Where, predicates
 from shortlist.matching.computable import computable_with, uses_degrees
-from shortlist.model.settings import Limits
+from shortlist.model.settings import UNLIMITED, Limits
 from shortlist.model.subscription import Norm, Subscription
 from shortlist.model.vocabulary import Vocabulary
 
@@ -120,7 +120,7 @@ class _Read:
 
     @staticmethod
     def of(subscription: Subscription, vocabulary: Vocabulary, limits: Limits | None) -> "_Read":
-        limits = limits or Limits()
+        limits = limits or UNLIMITED
         where = parse_any_where(subscription.where, vocabulary, limits)
         return _Read(subscription, where, parse_any_score(subscription.score, limits))
 

@@ -78,15 +78,17 @@ class Admission:
         self.duplicates = Duplicates(settings.dedup_micros)
         live = None if columns is None else columns.live()
         self.roster = Roster(registry.vocabulary, settings.limits, live)
-        self._inducements = Inducements(self.roster.vocabulary, settings.limits)
-        self.mentions = Mentions(registry.vocabulary, settings.limits)
-        self._reader = ItemReader(
-            registry.vocabulary, settings.limits.for_what_was_read(), again=True
-        )
+        accepted = settings.limits.for_what_was_read()
+        self._inducements = Inducements(self.roster.vocabulary, accepted)
+        self.mentions = Mentions(registry.vocabulary, accepted)
+        self._reader = ItemReader(registry.vocabulary, accepted, again=True)
         self.quarantine: dict[int, Quarantined] = {}
         """What is put aside at present, by position."""
         self.harmful: Mapping[int, str] = {}
         """Items that are put aside without a further look, by position, and why."""
+        self.over_limits: Mapping[int, str] = {}
+        """Updates that a deployment refused for a limit of its own, by position, and why: a replay
+        refuses them again, whatever its limits are."""
         for command in registry_commands(registry):
             self.follow(command)
         if mentions is not None:
@@ -236,7 +238,7 @@ class Admission:
             decided.reaches[at], decided.is_in[at] = reaches[0], is_in[0]
 
     def _let_in_command(self, decided: Decided, at: int, command: Command, found: Admitted) -> None:
-        refusal = self.roster.refusal(command)
+        refusal = self.over_limits.get(command.position) or self.roster.refusal(command)
         if refusal is not None:
             self._refuse_all(decided.items.between(at, at + 1), [refusal], "refused", found)
             return

@@ -20,8 +20,9 @@ from shortlist.model.settings import Limits, Settings
 
 def joining(document: Mapping[str, Any], limits: Limits, at_once: int = AT_ONCE) -> Joining:
     """A registry that was read before from such a document, compiled in pieces."""
+    limits = limits.for_what_was_read()
     rest = registry_read_again({**document, "subscriptions": ()})
-    reader = EntryReader(Documents(rest.vocabulary, limits.for_what_was_read()))
+    reader = EntryReader(Documents(rest.vocabulary, limits))
     compiler = PieceCompiler(rest.vocabulary, limits)
     given = iter(document.get("subscriptions") or ())
 

@@ -138,7 +138,7 @@ class Engine:
         >>> Engine.restore(engine.snapshot(), prompt).process(some).rejects
         [Reject(position=1, reason='duplicate')]
         """
-        limits = (settings or Settings()).limits
+        limits = (settings or Settings()).limits.for_what_was_read()
         saved = Saved.of_bytes(snapshot)
         engine = cls(registry_from_documents(saved.registry, limits), settings)
         engine._saves.load(saved)

@@ -34,6 +34,11 @@ OF_CLOUD_EVENTS = {
 MOST_SUBSCRIPTIONS = 20_000
 FEW = 5
 """Names that a warning lists."""
+# Attributes that get a warning of their own: more fill a screen, and each takes a search.
+MOST_UNKNOWN = 100
+# Names among which a similar one is looked for, the first in order. Comparing one name with so many
+# takes 20 ms; a generator of names can publish any number of them.
+MOST_COMPARED = 2_000
 
 
 def likely_mistakes(
@@ -114,16 +119,20 @@ def _unknown_attributes(
 ) -> Iterator[str]:
     """Attributes that are asked for, and that no publication has."""
     attributes = items.batch.column(ATTRIBUTES)
-    known: set[str] | None = None
-    for name in items.paths:
-        values = attributes.field(name).flatten()
-        is_there = any(value.null_count < len(items) for value in values)
-        if is_there or parse_path(name) in CONTEXT:
-            continue
-        if known is None:
-            known = {path for document in documents for path in _paths(document.get("data"))}
-        alike = get_close_matches(name, sorted(known), n=1, cutoff=0.75)
+    unknown = [
+        name
+        for name in items.paths
+        if all(value.null_count == len(items) for value in attributes.field(name).flatten())
+        and parse_path(name) not in CONTEXT
+    ]
+    if not unknown:
+        return
+    known = sorted({path for document in documents for path in _paths(document.get("data"))})
+    for name in unknown[:MOST_UNKNOWN]:
+        alike = get_close_matches(name, known[:MOST_COMPARED], n=1, cutoff=0.75)
         yield f"{name}: {count} has it" + (f"; did you mean {alike[0]}?" if alike else "")
+    if len(unknown) > MOST_UNKNOWN:
+        yield f"{len(unknown) - MOST_UNKNOWN:,} more attributes: {count} has one of them"
 
 
 def _paths(data: Any, before: tuple[str, ...] = ()) -> Iterator[str]:

@@ -153,6 +153,8 @@ class PieceCompiler:
         asked = entries.conditions.condition_of[rows]
         for number, count in _counted(asked[asked != ABSENT]):
             census.add_many(entries.conditions.outline(number), count)
+        for number, count in _counted(entries.score_of[rows]):
+            census.add_scores(entries.scores[number], count)
         return census.saved()
 
     def mentions(self, entries: Entries) -> dict[str, Any]:

@@ -164,9 +164,10 @@ class PlainShard:
         *,
         of_a_shard: bool = False,
     ) -> None:
+        limits = limits.for_what_was_read()
         self.matching = PlainMatching(registry.vocabulary, limits, matcher)
         self.selecting = PlainSelecting()
-        self._reader = ItemReader(registry.vocabulary, limits.for_what_was_read(), again=True)
+        self._reader = ItemReader(registry.vocabulary, limits, again=True)
         self.explainer = None
         if question is not None:
             self.explainer = Explainer(

@@ -91,6 +91,7 @@ class Shard:
     ) -> None:
         """With the registry alone, or with columns beside it, and what was saved of a matching
         that had the same."""
+        limits = limits.for_what_was_read()
         commands = [*registry_commands(registry)]
         opened = [*opened_by(commands)]
         self.matching = Matching(
@@ -108,7 +109,7 @@ class Shard:
                 self.matching.number,
             )
         )
-        self._reader = ItemReader(registry.vocabulary, limits.for_what_was_read(), again=True)
+        self._reader = ItemReader(registry.vocabulary, limits, again=True)
         self.names = self.matching.shortlists.names
         """The ids of shortlists."""
         self._receivers = Receivers(self.names, None if columns is None else columns.subscribers)

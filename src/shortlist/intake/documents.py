@@ -1,7 +1,7 @@
 """Documents (JSON or YAML values) to checked nouns, collecting every problem on the way."""
 
 import sys
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Container, Iterable, Iterator, Mapping
 from contextlib import suppress
 from dataclasses import fields, replace
 from functools import lru_cache, partial
@@ -12,11 +12,17 @@ from pydantic import TypeAdapter, ValidationError
 from shortlist.fuzzy.sets import Graded, Trapezoid, term_set
 from shortlist.intake.nested import is_too_deep, without_nulls
 from shortlist.intake.shapes import readable_part, shape_problems
+from shortlist.intake.sizes import (
+    mention_problems,
+    most_mentions,
+    name_problems,
+    policy_problems,
+)
 from shortlist.language.errors import LanguageError
 from shortlist.language.parser import parse_any_score, parse_audience_score
 from shortlist.language.permissive import any_attribute, with_any_terms
 from shortlist.language.templates import Templates
-from shortlist.language.tree import And, Or, Where
+from shortlist.language.tree import And, Or, Score, Where
 from shortlist.model.advertisement import Advertisement
 from shortlist.model.paths import CONTEXT, EVENT_TIME, Path, parse_path
 from shortlist.model.policy import Policy
@@ -67,9 +73,11 @@ def _check_shortlist(shortlist: Shortlist) -> Iterator[Problem]:
 
 
 def _check_expressions(
-    noun: Subscription | Advertisement, templates: Templates, limits: Limits
+    noun: Subscription | Advertisement, limits: "_Asked", templates: Templates
 ) -> Iterator[Problem]:
     """Do they parse, and do they go together with other fields?"""
+    where: Where | None = None
+    score: Score | None = None
     try:
         where = None if noun.where is None else templates.outline(noun.where)
         if isinstance(noun, Subscription):
@@ -78,11 +86,17 @@ def _check_expressions(
         yield Problem(field="where", column=error.column, message=error.message)
     try:
         if isinstance(noun, Subscription):
-            yield from _check_interest(plain_number(parse_any_score(noun.score, limits)))
+            score = parse_any_score(noun.score, limits.of("score"))
+            yield from _check_interest(plain_number(score))
         elif isinstance(noun.score, str):
-            parse_audience_score(noun.score, limits)
+            score = parse_audience_score(noun.score, limits.of("score"))
     except LanguageError as error:
         yield Problem(field="score", column=error.column, message=error.message)
+    policy = noun.policy if isinstance(noun, Subscription) else None
+    mentions = limits.of("where", "score", "policy")
+    length = sum(len(text) for text in (noun.where, noun.score) if isinstance(text, str))
+    if most_mentions(length, policy) > mentions.mentions:
+        yield from mention_problems(where, score, policy, mentions)
 
 
 def _check_interest(interest: float | None) -> Iterator[Problem]:
@@ -110,6 +124,27 @@ def _check_weights(subscription: Subscription, where: Where | None) -> Iterator[
     elif len(operands) != found:
         message = f"expected {len(operands)} weights, one for each predicate, found {found}"
         yield Problem(field="norm", message=message)
+
+
+class _Asked:
+    """Limits for some fields of a noun; the others were accepted before, perhaps under larger ones.
+
+    >>> asked = _Asked(Limits(id_length=5), {"where"})
+    >>> asked.of("where").id_length, asked.of("id").id_length == sys.maxsize
+    (5, True)
+    """
+
+    def __init__(self, limits: Limits, fields: Container[str] | None = None) -> None:
+        """Without `fields` all of them are asked about."""
+        self._limits = limits
+        self._accepted = limits if fields is None else limits.for_what_was_read()
+        self._fields: Container[str] = () if fields is None else fields
+
+    def of(self, *fields: str) -> Limits:
+        """The limits where one of these fields is asked about."""
+        if self._accepted is self._limits or any(each in self._fields for each in fields):
+            return self._limits
+        return self._accepted
 
 
 POLICY: TypeAdapter[Policy] = TypeAdapter(Policy)
@@ -179,8 +214,10 @@ class Documents:
     def __init__(self, vocabulary: Vocabulary | None = None, limits: Limits | None = None) -> None:
         self.vocabulary = vocabulary or Vocabulary()
         """What documents are read under."""
-        self._templates: Templates | None = None
+        self._templates: dict[bool, Templates] = {}
+        """Those for conditions that are judged by the limits, and for those that were before."""
         self.limits = limits or Limits()
+        self._asked = _Asked(self.limits)
         self.problems: list[Problem] = []
         self._policies: dict[str, Any] = {}
         """Those that were read last, by their text."""
@@ -247,17 +284,19 @@ class Documents:
         >>> made.where, made.weight
         ('rent < 800', 1.0)
         """
+        asked = _Asked(self.limits, changes)
         if not is_too_deep(changes, self.limits.nesting):
             try:
                 made = self.changed(noun, changes)
             except ValidationError:
                 made = None
-            if made is not None and not any(self._check(made)):
+            if made is not None and not any(self._check(made, asked)):
                 return made
         # problems are told of the whole, in which one field may contradict another
         kind: Kind = "subscription" if isinstance(noun, Subscription) else "shortlist"
-        whole: LiveNoun | None = self.read(kind, {**dump(noun), **changes})
-        return whole
+        document = {**dump(noun), **changes}
+        label = partial(labelled, kind, document)
+        return self._read(type(noun), label, document, partial(self._check, asked=asked))
 
     def changed(self, noun: LiveNoun, changes: Mapping[str, Any]) -> LiveNoun:
         """The same of changes that there is no problem with: only what changes is read."""
@@ -274,16 +313,28 @@ class Documents:
         attribute = self._read(Attribute, lambda: label, declared, check)
         return _benefit_of_doubt(declared) if attribute is None else attribute
 
-    def _check(self, noun: Shortlist | Subscription | Advertisement) -> Iterator[Problem]:
-        """What is wrong with a noun beyond its shape."""
+    def _check(
+        self, noun: Shortlist | Subscription | Advertisement, asked: _Asked | None = None
+    ) -> Iterator[Problem]:
+        """What is wrong with a noun beyond its shape; limits are those of the `asked` fields."""
+        limits = asked or self._asked
+        yield from name_problems(noun, limits.of)
+        if not isinstance(noun, Advertisement):
+            yield from policy_problems(noun.policy, limits.of("policy"))
         if isinstance(noun, Shortlist):
             yield from _check_shortlist(noun)
             return
         if isinstance(noun, Subscription):
             yield from _check_own_fields(noun)
-        if self._templates is None or self._templates.vocabulary is not self.vocabulary:
-            self._templates = Templates(self.vocabulary, self.limits)
-        yield from _check_expressions(noun, self._templates, self.limits)
+        yield from _check_expressions(noun, limits, self._templates_of(limits.of("where")))
+
+    def _templates_of(self, limits: Limits) -> Templates:
+        """What reads conditions under the vocabulary as it is now, and remembers what was alike."""
+        is_judged = limits is self.limits
+        known = self._templates.get(is_judged)
+        if known is None or known.vocabulary is not self.vocabulary:
+            known = self._templates[is_judged] = Templates(self.vocabulary, limits)
+        return known
 
     def _share(self, document: dict[str, Any]) -> None:
         """Equal parts of many documents become one object: less memory, and a policy is read once.

@@ -16,6 +16,7 @@ from shortlist.intake.columns import as_json
 from shortlist.intake.documents import Documents, brief, labelled
 from shortlist.intake.files import text_or_none
 from shortlist.intake.given import OWN, Given
+from shortlist.intake.sizes import aspects_in, most_mentions
 from shortlist.language.errors import LanguageError
 from shortlist.language.templates import Template, Templates
 from shortlist.language.tree import Where
@@ -163,6 +164,7 @@ quotes, true, false or time '…') after '<', found the end of the text
         is_bad_score = [self._read({"id": "any", "score": score}) is None for score in scores]
         is_bad = np.array(is_bad_score, np.bool_)[score_of] | conditions.is_wrong()
         is_bad[[*given.odd]] = True
+        is_bad |= self._may_be_too_large(given, own)
         has_norm = np.array(["norm" in rest for rest in given.rests], np.bool_)
         for row, rows in self._alike(given, own, conditions.condition_of, has_norm):
             checked = {"score": None} if has_norm[given.rest_of[row]] else CHECKED
@@ -206,6 +208,18 @@ quotes, true, false or time '…') after '<', found the end of the text
             problems=problems,
             labels=labels,
         )
+
+    def _may_be_too_large(self, given: Given, own: dict[str, list[Any]]) -> Bools:
+        """By row, whether a limit may be crossed by what rows do not share; the reader of
+        documents finds out."""
+        limits = self._documents.limits
+        is_large = np.zeros(len(own["id"]), np.bool_)
+        for name in ("id", "shortlist", "subscriber"):
+            is_large |= _lengths(own[name]) > limits.id_length
+        over = np.array([aspects_in(rest.get("policy")) for rest in given.rests], np.int64)
+        mentions = most_mentions(_lengths(own["where"]) + _lengths(own["score"]))
+        is_large |= mentions + over[given.rest_of] > limits.mentions
+        return is_large
 
     def _conditions(self, wheres: list[str | None]) -> Conditions:
         rows = np.array([row for row, text in enumerate(wheres) if text is not None], np.int64)
@@ -254,6 +268,10 @@ def _or_none(read: Callable[[str], T], text: str) -> T | None:
         return read(text)
     except LanguageError:
         return None
+
+
+def _lengths(texts: Iterable[object]) -> Longs:
+    return np.array([len(text) if type(text) is str else 0 for text in texts], np.int64)
 
 
 def _form(noun: Subscription) -> Subscription:

@@ -63,15 +63,15 @@ def publication_of(document: Any, position: int, time: int | None, limits: Limit
     if verbs:
         raise BadItem(f"expected a publication, found the command {verbs[0]}")
     publication = Publication(
-        id=text_at(document, "id"),
-        source=text_at(document, "source"),
+        id=id_at(document, "id", limits),
+        source=id_at(document, "source", limits),
         time=time_at(document, "time") if time is None else time,
         event_time="time" if time is None else said_time(document),
         position=position,
         type=None if document.get("type") is None else text_at(document, "type"),
         expiry=None if document.get("expirytime") is None else time_at(document, "expirytime"),
         audience=_audience(document.get("audience")),
-        replaces=None if document.get("replaces") is None else text_at(document, "replaces"),
+        replaces=None if document.get("replaces") is None else id_at(document, "replaces", limits),
         data=_data(document.get("data"), limits),
     )
     version = document.get("specversion")
@@ -104,6 +104,15 @@ def text_at(document: Mapping[str, Any], field: str) -> str:
     return value
 
 
+def id_at(document: Mapping[str, Any], field: str, limits: Limits) -> str:
+    """The id or the source in a field."""
+    text = text_at(document, field)
+    message = limits.length_problem(text)
+    if message is not None:
+        raise BadItem(f"{field}: {message}")
+    return text
+
+
 def time_at(document: Mapping[str, Any], field: str) -> int:
     text = text_at(document, field)
     try:
@@ -128,16 +137,20 @@ def _data(value: object, limits: Limits) -> dict[str, Any]:
 
 
 def check_size(data: dict[str, Any], limits: Limits) -> None:
-    attributes = 0
+    """Raise `BadItem` where data holds too much, at all levels together, or nests too deep."""
+    attributes = elements = depth = 0
     level: list[Any] = [data]
-    for _ in range(limits.nesting + 1):
+    while level:
+        if depth > limits.nesting:
+            raise BadItem(f"data: expected at most {limits.nesting} levels of nesting, found more")
         attributes += sum([len(value) for value in level if type(value) is dict])
         if attributes > limits.attributes:
             raise BadItem(f"data: expected at most {limits.attributes} attributes, found more")
+        elements += sum([len(value) for value in level if type(value) is list])
+        if elements > limits.elements:
+            raise BadItem(f"data: expected at most {limits.elements} elements of lists, found more")
         level = _children(level)
-        if not level:
-            return
-    raise BadItem(f"data: expected at most {limits.nesting} levels of nesting, found more")
+        depth += 1
 
 
 def _children(level: list[Any]) -> list[Any]:

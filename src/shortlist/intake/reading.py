@@ -159,7 +159,7 @@ class LineReader:
             data = document.get("data", NO_DATA)
             if not (type(name) is type(source) is type(time) is str and name and source and time):
                 return None
-            if type(data) is not dict:
+            if type(data) is not dict or max(len(name), len(source)) > self._limits.id_length:
                 return None
             if not document.keys() <= LEAST and (
                 LONG_NUMBER.search(line) or not _has_usual_context(document)
@@ -332,7 +332,7 @@ def rejects_of(
 def with_wanted(items: Items, wanted: Wanted) -> Items:
     """Items that know of their publications what is wanted now, which may be more than it was when
     they were read: the rest is looked up in their lines."""
-    missing = [path for path in wanted.paths if format_path(path) not in items.paths]
+    missing = [path for path in wanted.paths if not items.has_attribute(format_path(path))]
     lacks_data = wanted.data and items.batch.column("data").null_count == len(items)
     if not missing and not lacks_data:
         return items

@@ -40,7 +40,9 @@ def simple_lines(
     # of flat data only paths of one key lead anywhere
     keys = sorted(path[0] for path in wanted.paths if len(path) == 1)
     only_ascii = not _is_utf8(lines.all)
-    rules = kernels.Rules(limits.payload_bytes, limits.attributes, not by_arrival, only_ascii)
+    rules = kernels.Rules(
+        limits.payload_bytes, limits.attributes, limits.id_length, not by_arrival, only_ascii
+    )
     found = kernels.room_for(len(lines), len(keys))
     kernels.read_simple(content, lines.start, stops, _names(keys), rules, found)
     rows = np.flatnonzero(found.is_simple)
@@ -86,10 +88,11 @@ def _attributes(
     texts_where: Callable[[Bools, Longs], pa.StringArray | None],
 ) -> pa.StructArray:
     columns: dict[str, dict[str, pa.Array]] = {}
+    place_of = {key: place for place, key in enumerate(keys)}
     for path in sorted(wanted.paths, key=format_path):
         parts = columns[format_path(path)] = {}
         if len(path) == 1:
-            at = keys.index(path[0])
+            at = place_of[path[0]]
             kinds = found.kinds[at, rows]
             parts["number"] = pa.array(found.numbers[at, rows], mask=kinds != kernels.NUMBER)
             texts = texts_where(kinds == kernels.TEXT, found.texts[at])

@@ -85,7 +85,8 @@ class TableReader:
         for name in ("id", "source"):
             if not pa.types.is_string(columns[name].type):
                 return nobody
-            is_usual &= np.asarray(pc.binary_length(columns[name]).fill_null(0)) > 0
+            length = np.asarray(pc.utf8_length(columns[name]).fill_null(0))
+            is_usual &= (length > 0) & (length <= self._limits.id_length)
         for name in CONTEXT_COLUMNS.intersection(columns) - {*REQUIRED}:
             is_usual &= np.asarray(columns[name].is_null())
         return is_usual, times

@@ -1,5 +1,7 @@
 """Text to trees. Every error is a `LanguageError` with the column it is about."""
 
+from dataclasses import replace
+
 from shortlist.language.conditions import ConditionReader
 from shortlist.language.scores import read_score
 from shortlist.language.tree import Degree, Number, Score, Where
@@ -55,4 +57,5 @@ def parse_audience_score(text: str, limits: Limits = SAFE) -> Score:
     >>> parse_audience_score("subscription.profile.age")
     OfSubscription(name='profile', key='age')
     """
-    return read_score(text, limits, audience=True)
+    length = min(limits.expression_length, limits.audience_length)
+    return read_score(text, replace(limits, expression_length=length), audience=True)

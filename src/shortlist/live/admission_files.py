@@ -1,7 +1,7 @@
 """What an admission remembers, in files: a driver that takes over recalls it."""
 
 from collections.abc import Iterable
-from dataclasses import asdict, replace
+from dataclasses import replace
 from functools import partial
 
 import pyarrow as pa
@@ -19,7 +19,6 @@ from shortlist.live.compiled import CompiledRegistries, recalled_admission
 from shortlist.live.files import Files
 from shortlist.live.folding import LEAST_FOLDED, Folding, packed_admission
 from shortlist.live.manifest import Chain, Input, Manifest
-from shortlist.live.registry_state import replay_registry
 from shortlist.live.segments import Segments
 from shortlist.live.states import read_state, write_registry
 from shortlist.live.tables import COMMANDS, QUARANTINE, WAITING, table_of, to_bytes
@@ -110,11 +109,6 @@ class AdmissionFiles:
         settings = self._settings
         if self._begun_with is not None and not manifest.number:
             return Admission(self._begun_with, settings), ()
-        if manifest.settings.get("limits") != asdict(settings.limits):
-            registry, commands = replay_registry(
-                manifest.registry, self._files, settings.limits, checks=True
-            )
-            return Admission(registry, settings), commands
         return recalled_admission(manifest.registry, self._files, settings)
 
     def _followed(self, chain: Chain, roster: Roster, found: Admitted, token: str) -> Chain:

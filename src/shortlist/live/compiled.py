@@ -198,7 +198,7 @@ def _key_of(shard: Shard, content: bytes) -> str:
 
 def content_key(kind: str, content: bytes, limits: Limits) -> str:
     """The same only for the same registry, compiled by the same program."""
-    said: list[Any] = [kind, asdict(limits), code_key()]
+    said: list[Any] = [kind, asdict(limits.for_what_was_read()), code_key()]
     return blake2b(repr(said).encode() + content, digest_size=16).hexdigest()
 
 

@@ -105,7 +105,8 @@ class Driver:
         self._with_data = with_data
         self._admission = self._admission_files.recall(self.manifest)
         shards = len(self.manifest.shards)
-        self.choice = choose(plan, self._admission.roster, shards, settings.limits)
+        accepted = settings.limits.for_what_was_read()
+        self.choice = choose(plan, self._admission.roster, shards, accepted)
         self._put_out(self.manifest)
         self._files.collect({*self.manifest.files}, RETENTION)
 

@@ -157,8 +157,9 @@ class Lane(LiveRegistry):
     """
 
     def __init__(self, vocabulary: Vocabulary, work: "MatchWork") -> None:
-        super().__init__(vocabulary, work.limits)
-        vocabulary, limits, key = self.vocabulary, work.limits, work.key
+        limits = work.limits.for_what_was_read()
+        super().__init__(vocabulary, limits)
+        vocabulary, key = self.vocabulary, work.key
         self._own: Lanes = 1 << work.shard
         self._meeting = None if key is None else Meeting(key, work.lanes, vocabulary, limits)
         self._shards = work.shards

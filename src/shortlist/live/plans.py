@@ -25,10 +25,8 @@ from shortlist.live.slots import shard_of
 from shortlist.matching.predicates import Intervals, in_common
 from shortlist.model.paths import Path, format_path
 from shortlist.model.registry import Registry
-from shortlist.model.settings import Limits, Plan, PlanSetting
+from shortlist.model.settings import UNLIMITED, Limits, Plan, PlanSetting
 from shortlist.model.subscription import Subscription
-
-SAFE = Limits()
 
 MANY = 200_000
 """Fewer subscriptions are matched sooner than another stage begins."""
@@ -73,7 +71,7 @@ class Split:
         return format_path(self.key.path)
 
 
-def choose(setting: PlanSetting, live: Roster, shards: int, limits: Limits = SAFE) -> Choice:
+def choose(setting: PlanSetting, live: Roster, shards: int, limits: Limits = UNLIMITED) -> Choice:
     """The plan that was asked for, or the one that suits the registry as it is now.
 
     >>> choice = choose("auto", Roster(), 4)

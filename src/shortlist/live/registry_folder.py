@@ -43,9 +43,12 @@ def folder_beside(registry: str | Path) -> Path:
 
 
 def source_key(registry: str | Path, limits: Limits) -> str:
-    """The same only for the same files, compiled by the same program under the same limits."""
+    """The same only for the same files, compiled by the same program, with degrees as coarse.
+
+    No size is a part of it: what was compiled was accepted, under whichever limits.
+    """
     place = Path(registry)
-    found = blake2b(repr([asdict(limits), code_key()]).encode(), digest_size=16)
+    found = blake2b(repr([asdict(limits.for_what_was_read()), code_key()]).encode(), digest_size=16)
     for file in sorted(place.rglob("*")) if place.is_dir() else [place]:
         if file.is_file():
             found.update(f"{file.relative_to(place)}\n".encode())
@@ -75,7 +78,7 @@ class CompiledRegistry:
         except (OSError, ValueError):
             raise NotCompiled(f"{folder} holds no compiled registry") from None
         if about["key"] != source_key(registry, limits):
-            message = f"{folder} is of other files, other limits or another version"
+            message = f"{folder} is of other files, other degrees or another version"
             raise NotCompiled(f"{message}; `shortlist compile` makes it anew")
         return cls.of(folder, limits, about)
 

@@ -6,7 +6,7 @@ import numpy as np
 
 from shortlist.engine.arrow import rows
 from shortlist.engine.saved import Saved, packed, registry_part
-from shortlist.intake.files import registry_from_documents, registry_read_again
+from shortlist.intake.files import registry_read_again
 from shortlist.intake.lines import ItemReader
 from shortlist.intake.roster import Roster
 from shortlist.intake.written import registry_document
@@ -51,17 +51,11 @@ def replay_registry(
     files: Files,
     limits: Limits,
     concerns: Concerns = lambda shortlist: True,
-    *,
-    checks: bool = False,
 ) -> tuple[Registry, Iterator[Command]]:
     """The registry as it was when it was last written whole, and the commands that were carried
-    out since; of both only what concerns somebody.
-
-    It may be checked once more: limits may be others than they were.
-    """
+    out since; of both only what concerns somebody."""
     document = read_state(chain, files.read).registry
-    part = registry_part(document, concerns)
-    registry = registry_from_documents(part, limits) if checks else registry_read_again(part)
+    registry = registry_read_again(registry_part(document, concerns))
     reader = ItemReader(registry.vocabulary, limits.for_what_was_read())
     return registry, carried_out(chain.inputs, files, reader, concerns)
 

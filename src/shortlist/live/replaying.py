@@ -1,9 +1,13 @@
 """A batch over what a log holds: what a deployment should have delivered, and whether it did."""
 
 import json
-from collections.abc import Iterable, Iterator
-from itertools import islice, zip_longest
+import re
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import replace
+from itertools import groupby, islice, zip_longest
 from typing import Any, NamedTuple
+
+import numpy as np
 
 from shortlist.engine.engine import Engine, Result
 from shortlist.engine.explanation import Question
@@ -11,15 +15,21 @@ from shortlist.engine.quarantine import PREFIX
 from shortlist.engine.replay import line_reader
 from shortlist.engine.saved import Saved
 from shortlist.intake.files import registry_from_documents
+from shortlist.intake.reading import LineReader, rejects_of
 from shortlist.live.files import Files
 from shortlist.live.manifest import Manifest
-from shortlist.log.base import DELIVERIES, INPUT, REJECTS, Log
+from shortlist.log.base import DELIVERIES, INPUT, REJECTS, Entry, Log
+from shortlist.model.command import Update
+from shortlist.model.items import Items
 from shortlist.model.problem import ShortlistError
 from shortlist.model.registry import Registry
 from shortlist.model.settings import Limits, Settings
 
 AT_ONCE = 10_000
 """Entries that are taken in together."""
+# What the message of every limit says. A reject that says so for another reason is taken over from
+# the deployment as well, which changes nothing.
+OVER_A_LIMIT = re.compile(r"\bat most \d+ ")
 
 Document = dict[str, Any]
 
@@ -64,7 +74,7 @@ def first_registry(manifest: Manifest, files: Files, limits: Limits) -> Registry
             f" {manifest.base:,} entries of another"
         )
     saved = Saved.of_bytes(files.read(manifest.first_registry.name))
-    return registry_from_documents(saved.registry, limits)
+    return registry_from_documents(saved.registry, limits.for_what_was_read())
 
 
 def replay_log(
@@ -75,27 +85,71 @@ def replay_log(
     question: Question | None = None,
     *,
     last: bool = True,
+    decided: int = 0,
 ) -> Iterator[Result]:
     """What all entries of a log lead to, or those up to an offset, in parts; after the last entry
     time runs on.
 
-    What the deployment has put aside is put aside here: the engine may fail on that, too, or not
-    any more.
+    Up to the offset `decided` a deployment has decided which entries are within its limits: limits
+    are not asked again there, and what it rejected for one is rejected with the same words. What
+    it has put aside is put aside here: the engine may fail on that, too, or not any more.
     """
-    engine = Engine(registry, settings, question=question, waits_for_ties=True)
-    documents = (json.loads(entry.content) for entry in log.read(REJECTS, 0))
+    accepted = replace(settings, limits=settings.limits.for_what_was_read())
+    # an update is judged beside what is live; the few of a replay that no deployment has judged
+    # yet are taken as they are
+    engine = Engine(
+        registry, accepted if decided else settings, question=question, waits_for_ties=True
+    )
+    rejected = _rejected_for(log, decided)
     engine.admission.harmful = {
-        int(document["position"]): document["reason"].removeprefix(PREFIX)
-        for document in documents
-        if document["position"] and document["reason"].startswith(PREFIX)
+        position: reason.removeprefix(PREFIX)
+        for position, reason in rejected.items()
+        if reason.startswith(PREFIX)
     }
+    over_limits = {
+        position: reason
+        for position, reason in rejected.items()
+        if position not in engine.admission.harmful and OVER_A_LIMIT.search(reason)
+    }
+    engine.admission.over_limits = over_limits
     unread = log.read(INPUT, 0, until)
     while entries := [*islice(unread, AT_ONCE)]:
-        offsets, appended, contents = zip(*entries, strict=True)
-        read = line_reader(engine, registry, settings)
-        yield engine.run(read.lines(offsets, contents, appended))
+        for is_decided, some in groupby(entries, lambda entry: entry.offset <= decided):
+            read = line_reader(engine, registry, accepted if is_decided else settings)
+            yield engine.run(_read(read, [*some], over_limits))
     if last:
         yield engine.process([], last=True)
+
+
+def _rejected_for(log: Log, decided: int) -> dict[int, str]:
+    """The reasons of rejects by offset; none where no deployment has decided anything."""
+    documents = (json.loads(entry.content) for entry in log.read(REJECTS, 0) if decided)
+    return {
+        int(document["position"]): document["reason"]
+        for document in documents
+        if document["position"]
+    }
+
+
+def _read(read: LineReader, entries: Sequence[Entry], over_limits: Mapping[int, str]) -> Items:
+    """Entries as items; those over a limit as the rejects that they were."""
+    offsets, appended, contents = zip(*entries, strict=True)
+    items = read.lines(offsets, contents, appended)
+    over = [
+        entry
+        for entry in entries
+        # an update was readable, and its time counted
+        if entry.offset in over_limits and not isinstance(read.commands.get(entry.offset), Update)
+    ]
+    if not over:
+        return items
+    positions = [entry.offset for entry in over]
+    lines = [entry.content.decode(errors="replace") for entry in over]
+    reasons = [over_limits[position] for position in positions]
+    refused = rejects_of(positions, lines, reasons, items.told)
+    rest = items.kept(~np.isin(items.positions, positions))
+    together = Items.joined([refused, rest])
+    return together.taken(np.argsort(together.positions, kind="stable"))
 
 
 def explain(
@@ -103,14 +157,16 @@ def explain(
 ) -> list[Document]:
     """Why a deployment has delivered something so far, or has not: a batch over what it has read
     tells."""
-    parts = replay_log(log, registry, settings, manifest.position, question, last=False)
+    position = manifest.position
+    parts = replay_log(log, registry, settings, position, question, last=False, decided=position)
     return [explanation for part in parts for explanation in part.explanations]
 
 
 def compare(log: Log, manifest: Manifest, registry: Registry, settings: Settings) -> Comparison:
     """What a deployment has put out, beside a batch over what it has read, up to where it is."""
     last = manifest.is_finished
-    parts = replay_log(log, registry, settings, manifest.position, last=last)
+    position = manifest.position
+    parts = replay_log(log, registry, settings, position, last=last, decided=position)
     rejects: list[Document] = []
     delivered = 0
 

@@ -344,7 +344,7 @@ def _column_of_items(items: Items, values: Values, path: Path) -> Column:
     if path in CONTEXT:
         return column_of_words(items.batch.column(path[1]))
     name = format_path(path)
-    if name not in items.paths:
+    if not items.has_attribute(name):
         return _blank(len(items))
     numbers, texts, others = items.batch.column(ATTRIBUTES).field(name).flatten()
     has_numbers, has_texts = (each.null_count < len(items) for each in (numbers, texts))

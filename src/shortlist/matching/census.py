@@ -1,4 +1,5 @@
-"""Counts values that are absent for a predicate because they are of another type."""
+"""Counts values that are absent for a predicate because they are of another type, and texts without
+tokens for `relevance` because they have too many marks."""
 
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Sequence
@@ -7,10 +8,11 @@ from typing import Any
 import numpy as np
 
 from shortlist.fuzzy.sets import Graded, Trapezoid
-from shortlist.language.parser import parse_where
+from shortlist.language.parser import parse_any_score, parse_where
 from shortlist.language.reader import parted
-from shortlist.language.tree import Exists, Is, Where, predicates
+from shortlist.language.tree import Exists, Is, Relevance, Where, parts, predicates
 from shortlist.matching.blocks import Block, Bools, Column, Special
+from shortlist.matching.marks import has_too_many_marks
 from shortlist.matching.predicates import fuzzy_set, literal
 from shortlist.matching.values import Many
 from shortlist.model.paths import Path
@@ -19,8 +21,13 @@ from shortlist.model.subscription import Subscription
 from shortlist.model.times import Instant
 from shortlist.model.vocabulary import Vocabulary
 
-TYPES = (float, str, bool, Instant)
-"""Those that predicates ask for."""
+
+class Words:
+    """What `relevance` asks for: a text that can be cut into tokens."""
+
+
+TYPES = (float, str, bool, Instant, Words)
+"""Those that predicates and scores ask for; saved by their places."""
 FORMS: dict[type, type] = {Trapezoid: float, Graded: str}
 """A fuzzy value is of the type of the values that it grades."""
 
@@ -32,10 +39,11 @@ Asked = tuple[Path, type]
 
 
 class TypeCensus:
-    """How often an attribute held another type than a live predicate asked for, per attribute.
+    """How often an attribute held another type than a live predicate asked for, per attribute, or a
+    text without tokens where a live score asks for its `relevance`.
 
-    Each publication counts once for each live subscription's predicate, so that the counts of
-    several shards add up.
+    Each publication counts once for each predicate, and each `relevance`, of a live subscription,
+    so that the counts of several shards add up.
     """
 
     def __init__(self, vocabulary: Vocabulary, limits: Limits | None = None) -> None:
@@ -43,6 +51,7 @@ class TypeCensus:
         self._limits = limits or Limits()
         self._asked: dict[Path, Counter[type]] = defaultdict(Counter)
         self._by_shape: dict[tuple[str, int], list[Asked]] = {}
+        self._by_score: dict[str, list[Asked]] = {}
         self.mismatches: Counter[str] = Counter()
         self._seen: tuple[Block, int] | None = None
         self._missing: dict[Asked, list[int]] = {}
@@ -54,6 +63,10 @@ class TypeCensus:
     def add_many(self, where: Where, count: int) -> None:
         """So many subscriptions whose conditions ask for the same types."""
         self._count(self._asked_in(where), count)
+
+    def add_scores(self, score: str | float | None, count: int) -> None:
+        """So many subscriptions with a score."""
+        self._count(self._asked_by_score(score), count)
 
     def remove(self, subscription: Subscription) -> None:
         self._count(self._types(subscription), -1)
@@ -114,15 +127,31 @@ class TypeCensus:
 
     def _types(self, subscription: Subscription) -> list[Asked]:
         """Conditions that differ only in their literals ask for the same types."""
+        by_score = self._asked_by_score(subscription.score)
         if subscription.where is None:
-            return []
+            return by_score
         alike = parted(subscription.where)[0], self._vocabulary.version
         if alike not in self._by_shape:
             if len(self._by_shape) >= KEPT:
                 self._by_shape.clear()
             where = parse_where(subscription.where, self._vocabulary, self._limits)
             self._by_shape[alike] = self._asked_in(where)
-        return self._by_shape[alike]
+        asked = self._by_shape[alike]
+        return asked + by_score if by_score else asked
+
+    def _asked_by_score(self, score: str | float | None) -> list[Asked]:
+        """The texts that a score cuts into tokens; few scores do, and others are not read."""
+        if not isinstance(score, str) or "relevance" not in score.lower():
+            return []
+        alike = parted(score)[0]
+        if alike not in self._by_score:
+            if len(self._by_score) >= KEPT:
+                self._by_score.clear()
+            read = parse_any_score(score, self._limits)
+            self._by_score[alike] = [
+                (part.path, Words) for part in parts(read) if isinstance(part, Relevance)
+            ]
+        return self._by_score[alike]
 
     def _asked_in(self, where: Where) -> list[Asked]:
         asked: list[Asked] = []
@@ -136,6 +165,10 @@ class TypeCensus:
 
 def _missed(column: Column, kind: type) -> Bools:
     """Which publications have a value, and none of the type."""
+    if kind is Words:
+        # the last one is of the code -1, for publications that have no text
+        is_missed = [*map(has_too_many_marks, column.words), False]
+        return np.array(is_missed, np.bool_)[column.codes]
     return column.present & ~_has(column, kind)
 
 

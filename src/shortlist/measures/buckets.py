@@ -6,7 +6,7 @@ from typing import NamedTuple
 
 from shortlist.covering.covers import exactly_covers
 from shortlist.language.parser import parse_any_where
-from shortlist.model.settings import Limits
+from shortlist.model.settings import UNLIMITED
 from shortlist.model.subscription import Subscription
 from shortlist.model.vocabulary import Vocabulary
 
@@ -37,7 +37,7 @@ class Buckets:
 
     def __init__(self, subscriptions: Iterable[Subscription], vocabulary: Vocabulary) -> None:
         wheres = {
-            subscription.id: parse_any_where(subscription.where, vocabulary, Limits())
+            subscription.id: parse_any_where(subscription.where, vocabulary, UNLIMITED)
             for subscription in subscriptions
         }
         self._subscriptions = sorted(wheres)

@@ -124,16 +124,23 @@ class Items:
         return Items(self.batch.take(pa.array(places)))
 
     def kept(self, which: Bools) -> "Items":
-        return self if which.all() else Items(self.batch.filter(pa.array(which)))
+        if which.all():
+            return self
+        # none is the usual answer to "which are commands?", and a filter visits every column
+        return Items(self.batch.filter(pa.array(which)) if which.any() else self.batch.slice(0, 0))
 
     def between(self, first: int, end: int) -> "Items":
         """Neighbours; nothing is copied."""
         return self if end - first == len(self) else Items(self.batch.slice(first, end - first))
 
-    @property
+    @cached_property
     def paths(self) -> tuple[str, ...]:
         """The attributes that there are columns of."""
         return tuple(field.name for field in self.batch.schema.field(ATTRIBUTES).type)
+
+    def has_attribute(self, name: str) -> bool:
+        """Whether there is a column of an attribute; takes as long for many columns as for few."""
+        return bool(self.batch.schema.field(ATTRIBUTES).type.get_field_index(name) >= 0)
 
     @property
     def told(self) -> Wanted:

@@ -12,7 +12,7 @@ from shortlist.covering.condition_graph import ConditionGraph, condition_graph
 from shortlist.language.parser import parse_any_where
 from shortlist.language.tree import Where
 from shortlist.model.registry import Registry
-from shortlist.model.settings import Limits
+from shortlist.model.settings import UNLIMITED
 from shortlist.model.subscription import Subscription
 from shortlist.model.vocabulary import Vocabulary
 
@@ -51,7 +51,7 @@ class Server:
             self._graph.insert(subscription.id, self._where(subscription))
 
     def _where(self, subscription: Subscription) -> Where | None:
-        return parse_any_where(subscription.where, self._vocabulary, Limits())
+        return parse_any_where(subscription.where, self._vocabulary, UNLIMITED)
 
 
 CRITERIA: Mapping[str, Callable[[Server, Sequence[Subscription]], tuple[int, ...]]] = {

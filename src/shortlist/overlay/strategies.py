@@ -11,7 +11,7 @@ from shortlist.language.parser import parse_any_where
 from shortlist.language.tree import Between, Comparison
 from shortlist.model.paths import CONTEXT, Path
 from shortlist.model.registry import Registry
-from shortlist.model.settings import Limits
+from shortlist.model.settings import UNLIMITED
 from shortlist.overlay.broker import Broker, Options, Place
 from shortlist.overlay.covering_broker import Audience, Covering, MakeRule
 from shortlist.overlay.flooding import PublicationFlooding, SubscriptionFlooding
@@ -79,7 +79,7 @@ def likely_axes(registry: Registry, cells: int = CELLS) -> tuple[GridAxis, ...]:
     """
     ends: dict[Path, list[float]] = {}
     for subscription in registry.subscriptions:
-        where = parse_any_where(subscription.where, registry.vocabulary, Limits())
+        where = parse_any_where(subscription.where, registry.vocabulary, UNLIMITED)
         for member in (member for members in cases(where) for member in members):
             for path, end in _ends(member):
                 ends.setdefault(path, []).append(end)

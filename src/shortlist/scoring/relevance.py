@@ -7,17 +7,22 @@ from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from itertools import groupby
 
+from shortlist.matching.marks import has_too_many_marks
+
 ASCII_RUN = re.compile("[a-z0-9]+")
 
 
 def tokens(text: str) -> list[str]:
-    """Maximal runs of letters, marks and numbers, after NFKC and then case folding.
+    """Maximal runs of letters, marks and numbers, after NFKC and then case folding; none of a text
+    with too many marks in a row.
 
     >>> tokens("L'ÉTÉ de Tim-Burton, x2")
     ['l', 'été', 'de', 'tim', 'burton', 'x2']
     """
     if text.isascii():
         return ASCII_RUN.findall(text.lower())
+    if has_too_many_marks(text):
+        return []
     folded = unicodedata.normalize("NFKC", text).casefold()
     return ["".join(run) for is_word, run in groupby(folded, key=_is_word) if is_word]
 

@@ -115,7 +115,17 @@ class Appender:
 Answer = TypeVar("Answer")
 
 LIMITS = Limits(
-    expression_length=8_192, expression_depth=24, predicates=128, payload_bytes=256 * 1024
+    expression_length=8_192,
+    expression_depth=24,
+    predicates=128,
+    audience_length=512,
+    mentions=128,
+    policies=16,
+    held=10_000,
+    diverse_k=64,
+    diverse_attributes=8,
+    elements=4_096,
+    payload_bytes=256 * 1024,
 )
 """What somebody may ask for who is not known: less than an operator may write to the log."""
 

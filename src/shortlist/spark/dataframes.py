@@ -84,9 +84,9 @@ def batch(
     known: Registry | CompiledRegistry | None = None
     if isinstance(registry, CompiledRegistry):
         known = registry
-        if known.limits != settings.limits:
+        if known.limits.degree_bits != settings.limits.degree_bits:
             raise NoInput(
-                "expected a registry that was compiled under the limits of these settings"
+                "expected a registry that was compiled with the degree_bits of these settings"
             )
         if shards not in (None, known.shards):
             raise NoInput(f"expected a registry for {shards} shards, found one for {known.shards}")

@@ -47,12 +47,15 @@ class Rules(NamedTuple):
 
     payload_bytes: int
     attributes: int
+    id_length: int
+    """Of texts in bytes: one that has more bytes may still have few enough characters, and is
+    judged by the rules."""
     needs_time: bool
     only_ascii: bool
 
 
 class Names(NamedTuple):
-    """Texts: text j is content[stops[j - 1]:stops[j]]."""
+    """Different texts in order: text j is content[stops[j - 1]:stops[j]]."""
 
     content: Bytes
     stops: Longs
@@ -131,6 +134,8 @@ def _read(
         else:
             end = _text_end(content, at, stop, rules.only_ascii)
             if end <= at + 1 or not _keep(content, at + 1, end, line, member, found):
+                return False
+            if member <= SOURCE and end - at - 1 > rules.id_length:
                 return False
             at = end + 1
         if at < 0:
@@ -321,8 +326,32 @@ def _attribute(content: Bytes, start: int, end: int, wanted: Names, known: Longs
     length = known[1] - known[0]
     if length != end - start or not _is_same(content, start, content, known[0], length):
         known[0], known[1] = start, end
-        known[2] = _place(content, start, end, wanted.content, wanted.stops)
+        known[2] = _search(content, start, end, wanted)
     return int(known[2])
+
+
+@kernel(forceinline=True)
+def _search(content: Bytes, start: int, end: int, names: Names) -> int:
+    """Which of some names stands here; -1 if none of them. Halving keeps a line of many attributes
+    from being compared with everything that a registry mentions."""
+    low, high = 0, names.stops.size
+    while low < high:
+        middle = (low + high) // 2
+        first = names.stops[middle - 1] if middle else 0
+        length = names.stops[middle] - first
+        at = 0
+        while at < length and at < end - start and content[start + at] == names.content[first + at]:
+            at += 1
+        if at == length and at == end - start:
+            return middle
+        is_behind = at == length or (
+            at < end - start and content[start + at] > names.content[first + at]
+        )
+        if is_behind:
+            low = middle + 1
+        else:
+            high = middle
+    return -1
 
 
 @kernel(nogil=True)
