@@ -53,10 +53,19 @@ def test_a_column_of_nulls_counts_by_its_rows():
         read_stream(content, bound_of(len(content)))
 
 
-def test_a_dictionary_is_refused():
-    column = pa.array(["x" * MEGABYTE]).dictionary_encode().take(pa.array([0] * 1_000))
-    with pytest.raises(Unreadable, match="a table with a dictionary"):
-        read_stream(stream(pa.record_batch({"n": column})), bound_of(2 * MEGABYTE))
+def test_a_text_of_a_dictionary_counts_for_every_row():
+    column = pa.array(["x" * 999, None]).dictionary_encode().take(pa.array([0, 1] * 1_000))
+    content = stream(pa.record_batch({"n": column}))
+    assert read_stream(content, MEGABYTE).column("n").to_pylist()[:2] == ["x" * 999, None]
+    with pytest.raises(Unreadable, match="a table that unpacks to 999,000 bytes"):
+        read_stream(content, MEGABYTE // 2)
+
+
+def test_a_dictionary_is_measured_by_what_it_says():
+    column = pa.array(["x" * MEGABYTE]).dictionary_encode()
+    content = stream(pa.record_batch({"n": column}), "zstd")
+    with pytest.raises(Unreadable, match=r"a table that unpacks to 1,048,\d+ bytes"):
+        read_stream(content, MEGABYTE // 2)
 
 
 def test_offsets_that_lead_elsewhere_are_found_before_they_are_used():

@@ -133,8 +133,8 @@ class Saved:
                 check_unpacked(packed_document, bound_of(len(packed_document)))
             tables = {}
             for name, part in parts.items():
-                content = part.as_buffer()
-                tables[name] = _table(content, bound_of(content.size) if bounded else None)
+                table = part.as_buffer()
+                tables[name] = _table(table, bound_of(table.size) if bounded else None)
             return cls(registry, _unpacked(packed_document), tables)
         except (KeyError, ValueError, RecursionError, MemoryError, zlib.error) as error:
             raise UnusableState(f"expected a whole state, found a damaged one: {error}") from None

@@ -10,6 +10,7 @@ import zlib
 from collections.abc import Iterator
 
 import pyarrow as pa
+import pyarrow.compute as pc
 
 # What a part of a file may take in memory once it is unpacked: so many bytes, and so many for each
 # byte of it. Registries of real deployments take about 50 times their packed size as objects;
@@ -42,6 +43,8 @@ def read_stream(content: bytes | pa.Buffer, most: int | None = None) -> pa.Table
         with pa.ipc.open_stream(content, options=ALONE) as reader:
             table = reader.read_all()
         table.validate(full=True)
+        if most is not None:
+            _check_repeated(table, most)
     except Unreadable:
         raise
     except Exception as error:  # Arrow raises a dozen kinds, SystemError and MemoryError included
@@ -83,24 +86,36 @@ def _check_declared(content: bytes | pa.Buffer, most: int) -> None:
             message = messages.read_next_message()
         except StopIteration:
             return
-        if message.type == "record batch":
-            taken += _declared_bytes(message.metadata.to_pybytes(), message.body)
-        elif message.type != "schema":  # a dictionary is repeated for every row that names it
-            raise Unreadable(f"a table with a {message.type}")
+        if message.type != "schema":
+            metadata = message.metadata.to_pybytes()
+            batch = _referred(metadata, _field(metadata, _root(metadata), HEADER))
+            if message.type == "dictionary":
+                batch = _referred(metadata, _field(metadata, batch, DATA))
+            taken += _declared_bytes(metadata, batch, message.body)
         if taken > most:
             raise Unreadable(f"a table that unpacks to {taken:,} bytes, more than {most:,}")
 
 
-# A message's header, and within a record batch: its rows, its buffers and their compression
-# (numbers of fields in Arrow's Message.fbs).
-HEADER, ROWS, BUFFERS, COMPRESSION = 2, 0, 2, 3
+def _check_repeated(table: pa.Table, most: int) -> None:
+    """A text of a dictionary is repeated for every row that names it."""
+    taken = 0
+    for column in table.columns:
+        if pa.types.is_dictionary(column.type):
+            for chunk in column.chunks:
+                lengths = pc.binary_length(chunk.dictionary).take(chunk.indices)
+                taken += pc.sum(pc.cast(lengths, pa.int64())).as_py() or 0
+    if taken > most:
+        raise Unreadable(f"a table that unpacks to {taken:,} bytes, more than {most:,}")
 
 
-def _declared_bytes(metadata: bytes, body: pa.Buffer) -> int:
+# A message's header, and within a dictionary its data, and within a record batch its rows, its
+# buffers and their compression (numbers of fields in Arrow's Message.fbs).
+HEADER, DATA, ROWS, BUFFERS, COMPRESSION = 2, 1, 0, 2, 3
+
+
+def _declared_bytes(metadata: bytes, batch: int, body: pa.Buffer) -> int:
     """The bytes of a record batch as it says itself, and one more for each row: a column of
     nothing but nulls has rows and no bytes."""
-    (root,) = struct.unpack_from("<I", metadata, 0)
-    batch = _referred(metadata, _field(metadata, root, HEADER))
     rows_at, buffers_at = _field(metadata, batch, ROWS), _field(metadata, batch, BUFFERS)
     (declared,) = struct.unpack_from("<q", metadata, rows_at) if rows_at else (0,)
     if not buffers_at:
@@ -134,6 +149,10 @@ def _field(metadata: bytes, table: int, number: int) -> int:
         return 0
     (offset,) = struct.unpack_from("<H", metadata, table - back + place)
     return table + int(offset) if offset else 0
+
+
+def _root(metadata: bytes) -> int:
+    return int.from_bytes(metadata[:4], "little")
 
 
 def _referred(metadata: bytes, place: int) -> int:
