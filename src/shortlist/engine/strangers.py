@@ -10,7 +10,6 @@ import zlib
 from collections.abc import Iterator
 
 import pyarrow as pa
-import pyarrow.compute as pc
 
 # What a part of a file may take in memory once it is unpacked: so many bytes, and so many for each
 # byte of it. Registries of real deployments take about 50 times their packed size as objects;
@@ -98,6 +97,8 @@ def _check_declared(content: bytes | pa.Buffer, most: int) -> None:
 
 def _check_repeated(table: pa.Table, most: int) -> None:
     """A text of a dictionary is repeated for every row that names it."""
+    import pyarrow.compute as pc  # takes a tenth of a second, and most programs need none of it
+
     taken = 0
     for column in table.columns:
         if pa.types.is_dictionary(column.type):
