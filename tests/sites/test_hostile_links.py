@@ -4,11 +4,14 @@ import json
 import re
 from contextlib import closing
 from random import Random
+from threading import Thread
+from time import time
 
 import pytest
 from typer.testing import CliRunner
 
 from shortlist.cli.app import app
+from shortlist.client.deployment import wait_for
 from shortlist.client.keys import Holder, add_key, own_sources
 from shortlist.intake.lines import ItemReader
 from shortlist.log.base import INPUT, Entry
@@ -18,9 +21,10 @@ from shortlist.model.publication import Publication
 from shortlist.model.subscription import Subscription
 from shortlist.model.vocabulary import Vocabulary
 from shortlist.overlay.site_broker import News, proxy_of
-from shortlist.sites.identity import join
+from shortlist.sites.identity import join, site_status
 from shortlist.sites.link import Exchanged, Sources
 from shortlist.sites.own_registry import OwnRegistry
+from shortlist.sites.running import Running, Wanted
 from shortlist.sites.site import Site
 from shortlist.sites.wire import Hello, Line, Sites, encoded, encoded_news, stream_of
 from tests.sites.test_sites import CHEAP, Place, rounds
@@ -116,6 +120,7 @@ MALFORMED = [
     b'{"news": {"put": 1, "dropped": [], "since": null}}',
     b'{"news": {"put": [1], "dropped": [], "since": null}}',
     b'{"news": {"put": [{"id": 1}], "dropped": [], "since": null}}',
+    b'{"news": {"put": [{"id": "bergen/0123", "where": "a = 1"}], "dropped": [], "since": null}}',
     b'{"news": {"put": [], "dropped": [1], "since": null}}',
     b'{"news": {"put": [], "dropped": [], "since": 1.5}}',
     b'{"news": {"put": [], "dropped": [], "since": 9223372036854775808}}',
@@ -219,6 +224,50 @@ def test_one_that_writes_into_the_other_direction_ends_its_own_link(oslo, bergen
         assert oslo.site.links["bergen"].error is None
         oslo.site.links["evil"].aside = None
     assert "b1" in oslo.ids()
+
+
+class Watching:
+    """Notes what a running site says of its links."""
+
+    def __init__(self):
+        self.links, self.failures = {}, []
+
+    def started(self, site):
+        pass
+
+    def changed(self, links):
+        self.links = links
+
+    def failed(self, error, pause):
+        self.failures.append(error)
+
+
+def test_a_running_site_goes_on_with_its_other_links(oslo, bergen, tmp_path):
+    rounds(oslo, bergen, count=1)
+    links = f"sqlite:{tmp_path / 'links.log'}"
+    neighbours = {"evil": links, "bergen": links}
+    log = f"sqlite:{tmp_path / 'oslo.log'}"
+    watching = Watching()
+    running = Running(Wanted(name="oslo", log=log, neighbours=neighbours, keep=10**9), watching)
+    thread = Thread(target=running.run)
+    thread.start()
+    try:
+        oslo.write(line({"unsubscribe": "cheap"} | AT))
+        assert wait_for(lambda: watching.links.get("evil", {}).get("aside") == 1, 20)
+        bergen.publish("b1", rent=800)
+
+        def is_here():
+            rounds(bergen, count=1)
+            return oslo.ids() == ["b1"]
+
+        assert wait_for(is_here, 20)
+        assert watching.links["bergen"]["error"] is None
+        assert watching.failures == []
+    finally:
+        running.stop()
+        thread.join(20)
+    assert not thread.is_alive()
+    assert site_status(oslo.log, time())["links"]["evil"]["state"] == "set aside"
 
 
 VALUES = [

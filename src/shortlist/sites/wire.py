@@ -8,7 +8,8 @@ from typing import Any, NamedTuple, TypeVar
 from shortlist.intake.json_text import parse_bytes
 from shortlist.intake.lines import LINK_MARK
 from shortlist.model.wording import one_line, shown
-from shortlist.overlay.site_broker import News, NotReadable, SiteBroker, written
+from shortlist.overlay.messages import Proxy
+from shortlist.overlay.site_broker import News, NotReadable, SiteBroker, proxy_of, written
 
 FORMAT = 1
 SITE = re.compile(r"[a-z][a-z0-9]*")
@@ -125,10 +126,22 @@ def _told(document: object, broker: SiteBroker) -> Told:
             gone = _checked("dropped", fields["dropped"], list)
             dropped = tuple(_checked("dropped", one, str) for one in gone)
             since = None if fields["since"] is None else _whole("since", fields["since"])
-            return News(broker.read(put), dropped, since)
+            return News(_proxies(put, broker), dropped, since)
         case {"line": text, "at": offset, **rest} if not rest:
             return Line(_whole("at", offset, least=1), _checked("line", text, str))
     raise NotReadable("expected a hello, sites, news or a line")
+
+
+def _proxies(documents: Iterable[Mapping[str, Any]], broker: SiteBroker) -> tuple[Proxy, ...]:
+    """The subscriptions behind a link, each under the id that follows from what it asks for: under
+    another site's id it would take that one's place where others are told of both."""
+    proxies = broker.read(documents)
+    for proxy in proxies:
+        site = proxy.id.partition("/")[0]
+        if SITE.fullmatch(site) is None or proxy_of(site, proxy.subscription, 0).id != proxy.id:
+            expected = "the id that follows from its condition"
+            raise NotReadable(f"put: expected {expected}, found {shown(proxy.id)}")
+    return proxies
 
 
 def _fields(document: dict[str, Any], names: Collection[str]) -> dict[str, Any]:
