@@ -22,6 +22,7 @@ from shortlist.live.savepoint import UnusableSavepoint, export, restore
 from shortlist.log.base import INPUT, LogUnavailable, Moved
 from shortlist.log.sqlite import SqliteLog
 from shortlist.model.settings import Limits, Settings
+from shortlist.model.times import format_time
 from tests.live.deployments import Deployment, numbered
 from tests.live.mutated_savepoints import DIGITS, rebuilt, signed
 from tests.live.test_driver_faults import at, beat
@@ -303,3 +304,23 @@ def test_a_number_of_shards_that_is_asked_for_meanwhile_is_not_forgotten(monkeyp
     assert shards_asked_for(log) == 3
     assert len(rescale(log, deployment.files, 3, Limits()).shards) == 3
     assert shards_asked_for(log) is None
+
+
+def test_terms_that_were_defined_move_with_what_uses_them():
+    document = {"vocabulary": {"rent": {"type": "number"}, "city": {"type": "string"}}}
+    deployment = Deployment(registry_from_documents(document), Settings(lateness=0), 1)
+    commands = [
+        {"define": {"attribute": "rent", "terms": {"low": {"trapezoid": [None, None, 1, 2]}}}},
+        {"define": {"attribute": "city", "terms": {"north": {"values": {"Oslo": 1}}}}},
+        {"subscribe": {"id": "s", "where": "rent is low and city is north"}},
+        {"update": {"subscription": "s", "where": "rent is low"}},
+        {"define": {"attribute": "city", "terms": {"north": None}}},
+    ]
+    lines = [
+        json.dumps({"time": format_time(number * SECOND)} | command)
+        for number, command in enumerate(commands, start=1)
+    ]
+    deployment.registers.append(INPUT, [line.encode() for line in lines])
+    deployment.run([*enumerate(lines, start=1), (6, beat(10))])
+    deployment.move()
+    assert deployment.driver.subscriptions == 1

@@ -15,16 +15,21 @@ from pathlib import Path
 
 import pyarrow as pa
 
+from shortlist.engine.admitted import ACCEPTED
 from shortlist.engine.saved import UnusableState
 from shortlist.engine.strangers import Unreadable, bound_of, read_stream
+from shortlist.intake.lines import ItemReader
 from shortlist.live.files import Files
 from shortlist.live.manifest import Chain, Manifest, Output, Piece
 from shortlist.live.registers import MANIFEST, committed, has_deployment
 from shortlist.live.states import read_state
-from shortlist.live.tables import ENTRIES, table_of, to_bytes
+from shortlist.live.tables import COMMANDS, ENTRIES, QUARANTINE, WAITING, table_of, to_bytes
 from shortlist.log.base import DELIVERIES, DEPARTURES, INPUT, REJECTS, Log, Moved
 from shortlist.log.durable import open_private, write_whole
 from shortlist.model.problem import ShortlistError
+from shortlist.model.publication import Publication
+from shortlist.model.settings import UNLIMITED
+from shortlist.model.vocabulary import Vocabulary
 from shortlist.model.wording import shown
 
 FORMAT, VERSION = "shortlist savepoint", 1
@@ -196,14 +201,17 @@ def _checked(parts: Mapping[str, bytes]) -> Savepoint:
     manifest = _manifest(parts[DESCRIPTION])
     _check_references(manifest, files)
     states = {*_check_states(manifest, files)}
+    schemas = _schemas(manifest)
     for name in files.keys() - states:
         if not name.startswith("matches-"):  # of several tables, which only a manifest tells apart
-            _table(name, files[name])
+            table = _table(name, files[name])
+            _check_rows(name, table, schemas.get(name))
+            if schemas.get(name) is COMMANDS:
+                _check_commands(name, table)
     for piece in sorted({*_pieces(manifest)}):
         _table(piece.file, files[piece.file][piece.start : piece.start + piece.size])
     entries = _table(UNREAD, parts[UNREAD])
-    if entries.schema != ENTRIES or entries.column("content").null_count:
-        raise _Wrong(f"another table in {UNREAD} than entries")
+    _check_rows(UNREAD, entries, ENTRIES)
     return manifest, files, entries.column("content").to_pylist()
 
 
@@ -263,6 +271,41 @@ def _table(name: str, content: bytes) -> pa.Table:
         return read_stream(content, bound_of(len(content)))
     except Unreadable as error:
         raise _Wrong(f"{shown(name)}: {error}") from None
+
+
+def _schemas(manifest: Manifest) -> dict[str, pa.Schema]:
+    """What the tables of an admission have to be, by file."""
+    kept = (
+        (manifest.accepted, ACCEPTED),
+        (manifest.waiting, WAITING),
+        (manifest.quarantine, QUARANTINE),
+    )
+    schemas = {each.file.name: schema for segments, schema in kept for each in segments}
+    return schemas | {taken.items.name: COMMANDS for taken in manifest.registry.inputs}
+
+
+def _check_rows(name: str, table: pa.Table, schema: pa.Schema | None) -> None:
+    """A table with a schema has a value in every place, but for the shortlist of a command that
+    concerns none in particular."""
+    if schema is None:
+        return
+    if table.schema != schema:
+        raise _Wrong(f"another table in {shown(name)} than one of {', '.join(schema.names)}")
+    for column in schema.names:
+        if column != "shortlist" and table.column(column).null_count:
+            raise _Wrong(f"a table in {shown(name)} that lacks a {column}")
+
+
+def _check_commands(name: str, table: pa.Table) -> None:
+    """Commands were carried out before: only whether they can be read is asked again."""
+    reader = ItemReader(Vocabulary(), UNLIMITED, again=True)
+    for line in table.column("line").to_pylist():
+        try:
+            item = reader.line(line, position=0, time=0)
+        except ValueError as error:  # of a line, or of a noun within it
+            raise _Wrong(f"{shown(name)} with {shown(line)} ({_line(error)})") from None
+        if isinstance(item, Publication):
+            raise _Wrong(f"a publication among the commands of {shown(name)}")
 
 
 def _words(error: Exception) -> str:
