@@ -21,6 +21,7 @@ from shortlist.model.publication import Publication
 from shortlist.model.subscription import Subscription
 from shortlist.model.vocabulary import Vocabulary
 from shortlist.overlay.site_broker import News, proxy_of
+from shortlist.sites import link
 from shortlist.sites.identity import join, site_status
 from shortlist.sites.link import Exchanged, Sources
 from shortlist.sites.own_registry import OwnRegistry
@@ -226,6 +227,20 @@ def test_one_that_writes_into_the_other_direction_ends_its_own_link(oslo, bergen
     assert "b1" in oslo.ids()
 
 
+def test_long_streams_are_read_in_parts(oslo, bergen, monkeypatch):
+    monkeypatch.setattr(link, "MAX_BYTES", 100)
+    rounds(oslo, bergen, count=2)
+    for number in range(9):
+        bergen.publish(f"b{number}", rent=800)
+        oslo.publish(f"o{number}", rent=800)
+    rounds(oslo, bergen, count=12)
+    published = {f"{place}{number}" for place in "bo" for number in range(9)}
+    assert {*oslo.ids()} == {*bergen.ids()} == published
+    oslo.start(["evil", "bergen"])
+    rounds(oslo, bergen, count=30)
+    assert len(oslo.ids()) == len(bergen.ids()) == 18, "each once"
+
+
 class Watching:
     """Notes what a running site says of its links."""
 
@@ -353,12 +368,12 @@ def check_mutated(folder, links, seeds):
         site.links["evil"].read = number
         site.work("evil")
         site.took("evil", Exchanged([], number, [Entry(number + 1, 0, content)], False, 0))
-        link = site.links["evil"]
+        evil = site.links["evil"]
         site.admit()
-        aside += link.aside is not None
-        taken += link.aside is None
-        assert link.read == (number if link.aside else number + 1), (seed, content)
-        link.aside = link.disagreement = None
+        aside += evil.aside is not None
+        taken += evil.aside is None
+        assert evil.read == (number if evil.aside else number + 1), (seed, content)
+        evil.aside = evil.disagreement = None
         for entry in oslo.log.read(INPUT, end):
             end = entry.offset
             item = reader.line(entry.content, end)

@@ -136,6 +136,8 @@ class Exchanged(NamedTuple):
     """Whether there is more to read."""
     too_long: int
     """What the log of the link could never take."""
+    is_whole: bool = True
+    """Whether all of the own stream was found, where it was looked for: it is read in parts."""
 
 
 def exchange(log: Log, out: str, into: str, work: Exchange) -> Exchanged:
@@ -148,7 +150,7 @@ def exchange(log: Log, out: str, into: str, work: Exchange) -> Exchanged:
     if work.recovers:
         _check(log, out, work.written)
         _check(log, into, work.read)
-        found = [*log.read(out, work.written)]
+        found = [*within_bytes(log.read(out, work.written), MAX_BYTES)]
         written = found[-1].offset if found else work.written
     elif outgoing:
         written = log.append(out, outgoing, expected_end=work.written)
@@ -156,7 +158,9 @@ def exchange(log: Log, out: str, into: str, work: Exchange) -> Exchanged:
     until = min(end, work.read + AT_MOST)
     came = [*within_bytes(log.read(into, work.read, until), MAX_BYTES)] if until > work.read else []
     too_long = len(work.outgoing) - len(outgoing)
-    return Exchanged(found, written, came, bool(came) and end > came[-1].offset, too_long)
+    more = bool(came) and end > came[-1].offset
+    is_whole = not work.recovers or log.end(out) == written
+    return Exchanged(found, written, came, more, too_long, is_whole)
 
 
 def _check(log: Log, stream: str, known: int) -> None:

@@ -160,7 +160,7 @@ class Site:
                     self._recall(link, decoded(entry.content, self._broker))
                 except NotReadable as error:
                     return _set_aside(link, stream_of(self.name, name), entry.offset, error)
-            link.is_certain = True
+            link.is_certain = done.is_whole
         else:
             self._note_written(link, composed, done.too_long)
         link.written = done.written
@@ -185,7 +185,7 @@ class Site:
             reason = Disagreement(link.disagreement)
             link.read, link.disagreement = since - 1, None
             return _set_aside(link, into, since, reason)
-        is_behind = link.considered < self._position or link.look is not None
+        is_behind = link.considered < self._position or link.look is not None or not done.is_whole
         return bool(done.more or done.came or composed.contents or is_behind)
 
     def failed(self, name: str, error: str) -> None:
