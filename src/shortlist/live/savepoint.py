@@ -206,8 +206,8 @@ def _checked(parts: Mapping[str, bytes]) -> Savepoint:
         if not name.startswith("matches-"):  # of several tables, which only a manifest tells apart
             table = _table(name, files[name])
             _check_rows(name, table, schemas.get(name))
-            if schemas.get(name) is COMMANDS:
-                _check_commands(name, table)
+            if schemas.get(name) in (COMMANDS, WAITING):
+                _check_lines(name, table)
     for piece in sorted({*_pieces(manifest)}):
         _table(piece.file, files[piece.file][piece.start : piece.start + piece.size])
     entries = _table(UNREAD, parts[UNREAD])
@@ -296,15 +296,17 @@ def _check_rows(name: str, table: pa.Table, schema: pa.Schema | None) -> None:
             raise _Wrong(f"a table in {shown(name)} that lacks a {column}")
 
 
-def _check_commands(name: str, table: pa.Table) -> None:
-    """Commands were carried out before: only whether they can be read is asked again."""
+def _check_lines(name: str, table: pa.Table) -> None:
+    """What waits and what was carried out was read before: only whether it can be is asked
+    again."""
+    is_carried_out = table.schema == COMMANDS
     reader = ItemReader(Vocabulary(), UNLIMITED, again=True)
     for line in table.column("line").to_pylist():
         try:
             item = reader.line(line, position=0, time=0)
         except ValueError as error:  # of a line, or of a noun within it
             raise _Wrong(f"{shown(name)} with {shown(line)} ({_line(error)})") from None
-        if isinstance(item, Publication):
+        if is_carried_out and isinstance(item, Publication):
             raise _Wrong(f"a publication among the commands of {shown(name)}")
 
 
