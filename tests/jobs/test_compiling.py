@@ -26,7 +26,7 @@ from shortlist.live.registry_folder import (
 )
 from shortlist.live.shard import SHARDS
 from shortlist.live.slots import cut_registry
-from shortlist.matching.index.storage import FILE, UnusableIndex
+from shortlist.matching.index.storage import FILE, VERSION, UnusableIndex
 from shortlist.model.problem import InvalidRegistry
 from shortlist.model.settings import Limits, Settings
 from tests.engine.test_compiled import delivered
@@ -257,6 +257,10 @@ def test_what_lies_beside_is_opened_as_long_as_nothing_changes(tmp_path):
         CompiledRegistry.beside(path)
     again = compile_registry(path)
     assert again.subscriptions == made.subscriptions + 1
+    about = folder_beside(path) / "about.json"
+    about.write_text(about.read_text().replace(f'"{VERSION}"', '"5.0"'))
+    with pytest.raises(NotCompiled, match=f"is of version 5.0, not {VERSION}; `shortlist compile`"):
+        CompiledRegistry.beside(path)
     assert not made.folder.exists()
 
 

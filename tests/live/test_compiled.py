@@ -15,6 +15,7 @@ from shortlist.live.audiences import PARTS
 from shortlist.live.compiled import CompiledRegistries
 from shortlist.live.files import COMPILED
 from shortlist.live.shard import SHARDS
+from shortlist.matching.index import storage
 from shortlist.matching.index.storage import FILE
 from shortlist.model.settings import Limits, Settings
 from tests.live.deployments import Deployment, check_seeds
@@ -142,6 +143,16 @@ def test_a_foreign_one_is_compiled_anew(tmp_path, caplog):
     (found / FILE).write_bytes((entry(tmp_path / "other") / FILE).read_bytes())
     assert opened(tmp_path, lambda: FLATS).matching.number("s") == 0
     assert "is of another registry" in caplog.text
+
+
+def test_one_of_another_version_is_compiled_anew(tmp_path, caplog, monkeypatch):
+    with monkeypatch.context() as earlier:
+        earlier.setattr(storage, "VERSION", "5.0")
+        opened(tmp_path, lambda: FLATS)
+    assert opened(tmp_path, lambda: FLATS).matching.number("s") == 0
+    assert f"is of version 5.0, not {storage.VERSION}: another release" in caplog.text
+    assert "it is compiled anew" in caplog.text
+    assert opened(tmp_path).matching.number("s") == 0
 
 
 def test_two_at_once_do_no_harm(tmp_path):

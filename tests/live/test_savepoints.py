@@ -1,14 +1,19 @@
 """Savepoints that somebody has changed: each is refused, and nothing is left behind."""
 
-import io
 import json
 import re
+import subprocess
+import sys
 import zipfile
-from hashlib import sha256
+import zlib
+from collections import Counter
+from itertools import chain
 from random import Random
 
 import pytest
 
+from shortlist.engine import strangers
+from shortlist.engine.saved import Saved
 from shortlist.intake.files import registry_from_documents
 from shortlist.live.files import Files
 from shortlist.live.registers import committed, has_deployment
@@ -17,10 +22,12 @@ from shortlist.live.savepoint import UnusableSavepoint, export, restore
 from shortlist.log.base import INPUT, LogUnavailable, Moved
 from shortlist.log.sqlite import SqliteLog
 from shortlist.model.settings import Limits, Settings
-from tests.live.deployments import Deployment
+from shortlist.model.times import format_time
+from tests.live.deployments import Deployment, numbered
+from tests.live.mutated_savepoints import DIGITS, rebuilt, signed
 from tests.live.test_driver_faults import at, beat
+from tests.strategies import POLICIES, SECOND, registry, seeded, timeline
 
-DIGITS = 64
 UNREAD = at(9, "unread").encode()
 
 
@@ -37,27 +44,6 @@ def savepoint(tmp_path_factory):
     target = tmp_path_factory.mktemp("savepoint") / "savepoint.zip"
     export(deployment.registers, deployment.files, target)
     return target.read_bytes()
-
-
-def signed(content, version=1):
-    """An archive, with the ending that makes a savepoint of it."""
-    buffer = io.BytesIO(content)
-    with zipfile.ZipFile(buffer, "a") as archive:
-        archive.comment = f"shortlist savepoint {version} {'0' * DIGITS}".encode()
-    whole = buffer.getvalue()[:-DIGITS]
-    return whole + sha256(whole).hexdigest().encode()
-
-
-def rebuilt(content, change, compression=zipfile.ZIP_STORED):
-    """The same archive with other members, signed anew, as somebody would who forges one."""
-    with zipfile.ZipFile(io.BytesIO(content)) as archive:
-        members = {name: archive.read(name) for name in archive.namelist()}
-    change(members)
-    buffer = io.BytesIO()
-    with zipfile.ZipFile(buffer, "w", compression) as archive:
-        for name, member in members.items():
-            archive.writestr(name, member)
-    return signed(buffer.getvalue())
 
 
 def flipped(random, content):
@@ -190,6 +176,72 @@ def test_many_that_were_changed(savepoint, tmp_path):
     check_mutated(savepoint, tmp_path, range(1000, 2000))
 
 
+@pytest.fixture(scope="module")
+def large_savepoint(tmp_path_factory):
+    """One whose shortlists hold something of every kind, with items that wait and that are set
+    aside."""
+    pick = seeded(5)
+    document = registry(pick)
+    document["subscriptions"] = [
+        {"id": f"{number}", "policy": policy, "score": "a", "where": "a exists or a > 1"}
+        for number, policy in enumerate(chain(*POLICIES))
+    ]
+    deployment = Deployment(registry_from_documents(document), Settings(lateness=9 * SECOND), 2)
+    deployment.registers.append(INPUT, [b"{}"] * 40 + [UNREAD])
+    deployment.run(numbered(timeline(pick, 40)))
+    target = tmp_path_factory.mktemp("savepoint") / "savepoint.zip"
+    export(deployment.registers, deployment.files, target)
+    return target
+
+
+def check_bytes_changed(savepoint, first, last):
+    """Read mutated savepoints in processes that may die of them; how many did what."""
+    outcomes = Counter()
+    while first < last:
+        words = [sys.executable, "-m", "tests.live.mutated_savepoints", savepoint, first, last]
+        found = subprocess.run([*map(str, words)], capture_output=True, text=True, check=False)
+        said = found.stdout.split("\n")
+        outcomes.update(line for line in said if line in ("accepted", "refused"))
+        first = max(int(line.split()[1]) for line in said if line.startswith("seed ")) + 1
+        if found.returncode:
+            outcomes["killed" if found.returncode < 0 else "traceback"] += 1
+            print(f"seed {first - 1}: status {found.returncode}", found.stderr[-2_000:])
+        else:
+            outcomes["megabytes"] = int(said[-2].split()[1])
+    return outcomes
+
+
+def test_some_bytes_of_a_part_end_no_process(large_savepoint):
+    outcomes = check_bytes_changed(large_savepoint, 0, 200)
+    assert outcomes["refused"] + outcomes["accepted"] == 200, outcomes
+    assert outcomes["refused"] > 100, outcomes
+
+
+def test_what_unpacks_to_far_more_is_refused(savepoint, tmp_path, monkeypatch):
+    monkeypatch.setattr(strangers, "LEAST_BOUND", 2**20)
+
+    def change(members):
+        manifest = members["manifest.json"].decode()
+        name, size = json.loads(manifest)["first_registry"]
+        spaces = Saved(zlib.compress(b"{}" + b" " * 2**22)).to_bytes()
+        members[f"files/{name}"] = spaces
+        manifest = manifest.replace(f'["{name}",{size}]', f'["{name}",{len(spaces)}]')
+        members["manifest.json"] = manifest.encode()
+
+    source = tmp_path / "savepoint.zip"
+    source.write_bytes(rebuilt(savepoint, change))
+    with pytest.raises(UnusableSavepoint, match=r"bytes that unpack to more than [\d,]+\)$"):
+        restore(source, SqliteLog(tmp_path / "city.log"), Files(tmp_path / "files"))
+
+
+@pytest.mark.soak
+def test_bytes_of_a_part_end_no_process(large_savepoint):
+    outcomes = check_bytes_changed(large_savepoint, 1_000, 21_000)
+    print(outcomes)
+    assert outcomes["refused"] + outcomes["accepted"] == 20_000, outcomes
+    assert outcomes["megabytes"] < 1_000, outcomes
+
+
 def test_an_import_that_was_interrupted_goes_on(savepoint, tmp_path):
     log, files = SqliteLog(tmp_path / "city.log"), Files(tmp_path / "files")
     (tmp_path / "savepoint.zip").write_bytes(savepoint)
@@ -252,3 +304,23 @@ def test_a_number_of_shards_that_is_asked_for_meanwhile_is_not_forgotten(monkeyp
     assert shards_asked_for(log) == 3
     assert len(rescale(log, deployment.files, 3, Limits()).shards) == 3
     assert shards_asked_for(log) is None
+
+
+def test_terms_that_were_defined_move_with_what_uses_them():
+    document = {"vocabulary": {"rent": {"type": "number"}, "city": {"type": "string"}}}
+    deployment = Deployment(registry_from_documents(document), Settings(lateness=0), 1)
+    commands = [
+        {"define": {"attribute": "rent", "terms": {"low": {"trapezoid": [None, None, 1, 2]}}}},
+        {"define": {"attribute": "city", "terms": {"north": {"values": {"Oslo": 1}}}}},
+        {"subscribe": {"id": "s", "where": "rent is low and city is north"}},
+        {"update": {"subscription": "s", "where": "rent is low"}},
+        {"define": {"attribute": "city", "terms": {"north": None}}},
+    ]
+    lines = [
+        json.dumps({"time": format_time(number * SECOND)} | command)
+        for number, command in enumerate(commands, start=1)
+    ]
+    deployment.registers.append(INPUT, [line.encode() for line in lines])
+    deployment.run([*enumerate(lines, start=1), (6, beat(10))])
+    deployment.move()
+    assert deployment.driver.subscriptions == 1

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import time
-from collections.abc import Mapping
+from collections.abc import Collection, Iterable, Iterator, Mapping
 from contextlib import ExitStack
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
@@ -26,6 +26,7 @@ from shortlist.cli.app import (
 from shortlist.client.deployment import wait_for
 from shortlist.live.places import SQLITE, announced
 from shortlist.log.opening import kind_of
+from shortlist.model.wording import shown
 
 BEGINNING_SECONDS = 30.0
 """For which a site waits for its deployment."""
@@ -59,6 +60,18 @@ def join_command(
     keep: Annotated[
         str, typer.Option(help="How long publications are kept for whoever asks for them late.")
     ] = "1h",
+    sources: Annotated[
+        list[str] | None,
+        typer.Option(
+            help="NEIGHBOUR=SOURCE, or NEIGHBOUR=BEGINNING*: the only sources that a neighbour may"
+            " bring, one or more. Without it, all but those that this site's keys of publishers"
+            " are for."
+        ),
+    ] = None,
+    skip: Annotated[
+        list[str] | None,
+        typer.Option(help="NEIGHBOUR=NUMBER: pass over the entry for which a link was set aside."),
+    ] = None,
     metrics: Annotated[
         str, typer.Option(help="HOST:PORT where metrics are shown, or off.")
     ] = options.OFF,
@@ -70,8 +83,13 @@ def join_command(
     addresses = dict(_address(each, links) for each in neighbour)
     if len(addresses) < len(neighbour):
         raise typer.BadParameter("--neighbour: expected each neighbour once, found one twice")
+    allowed: dict[str, list[str]] = {}
+    for one, source in _by_neighbour("--sources", sources, addresses):
+        allowed.setdefault(one, []).append(source)
+    skips = {one: _entry(number) for one, number in _by_neighbour("--skip", skip, addresses)}
     begin_on("process")
     from shortlist.cli.app import run_until_stopped
+    from shortlist.client.keys import own_sources
     from shortlist.sites.metrics import LinkMetrics
     from shortlist.sites.running import Running, Wanted
 
@@ -86,7 +104,15 @@ def join_command(
             registry = CollectorRegistry()
             registry.register(shown)
             say([f"metrics: {stack.enter_context(serve_metrics(registry, metrics))}"])
-        wanted = Wanted(name=name, log=log, neighbours=addresses, keep=kept)
+        wanted = Wanted(
+            name=name,
+            log=log,
+            neighbours=addresses,
+            keep=kept,
+            sources=allowed,
+            skips=skips,
+            own_sources=own_sources,
+        )
         run_until_stopped(Running(wanted, _Screen(name, shown)), with_input=with_input)
 
 
@@ -157,6 +183,25 @@ def _wait_for_deployment(url: str) -> None:
     if not wait_for(has_begun, BEGINNING_SECONDS):
         with opened(url, must_exist=True) as log:
             announced_folder(log)
+
+
+def _by_neighbour(
+    option: str, given: Iterable[str] | None, neighbours: Collection[str]
+) -> Iterator[tuple[str, str]]:
+    """What an option says of neighbours, each as NEIGHBOUR=SOMETHING."""
+    for text in given or ():
+        neighbour, _, said = text.partition("=")
+        if neighbour not in neighbours or not said:
+            known = ", ".join(neighbours)
+            message = f"{option}: expected one of {known}, and = with a value, found {shown(text)}"
+            raise typer.BadParameter(message)
+        yield neighbour, said
+
+
+def _entry(text: str) -> int:
+    if not (text.isascii() and text.isdigit() and len(text) < 19):
+        raise typer.BadParameter(f"--skip: expected the number of an entry, found {shown(text)}")
+    return int(text)
 
 
 def _address(text: str, links: str | None) -> tuple[str, str]:

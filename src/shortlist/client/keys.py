@@ -73,6 +73,12 @@ def known_keys(log: Log) -> dict[str, Holder]:
     return {hashed: Holder(**holder) for hashed, holder in read_json(log, REGISTER).items()}
 
 
+def own_sources(log: Log) -> frozenset[str]:
+    """The sources that keys of publishers are bound to."""
+    holders = known_keys(log).values()
+    return frozenset(each.owner for each in holders if each.role == "publisher" and each.owner)
+
+
 def has_keys(log: Log) -> bool:
     """Whether anybody has ever made one: who has removed the last one does not let all in."""
     return log.register(REGISTER) is not None

@@ -9,6 +9,7 @@ from typing import Any
 import orjson
 import pyarrow as pa
 
+from shortlist.engine.strangers import Unreadable, bound_of, check_unpacked, read_stream
 from shortlist.intake.files import registry_read_again
 from shortlist.intake.lines import ItemReader
 from shortlist.intake.roster import Roster
@@ -20,6 +21,10 @@ from shortlist.model.vocabulary import Vocabulary
 VERSION = 6
 MAGIC = b"shortlist state "
 PARTS = pa.schema({"name": pa.string(), "content": pa.large_binary()})
+# Digits of a version, at most: Python refuses to read numbers of thousands of them.
+LONGEST_VERSION = 9
+# The parts that are no tables.
+NAMED = ("registry", "document")
 SMALL = pa.ipc.IpcWriteOptions(compression="lz4", use_threads=False)
 PLAIN = pa.ipc.IpcWriteOptions(use_threads=False)
 
@@ -63,7 +68,7 @@ class Saved:
         """The document of the registry before the changes."""
         try:
             return _unpacked(self.packed_registry)
-        except (ValueError, zlib.error) as error:
+        except (ValueError, RecursionError, zlib.error) as error:
             raise UnusableState(
                 f"expected a whole registry, found a damaged one: {error}"
             ) from None
@@ -78,14 +83,19 @@ class Saved:
             yield command
 
     def check(self) -> None:
-        """Raises `UnusableState` where something in it is not whole: what uses a state trusts
-        it."""
-        for name, table in self.tables.items():
-            try:
-                table.validate(full=True)
-            except (pa.ArrowException, ValueError) as error:
-                raise UnusableState(f"{name}: expected a whole table, found {error}") from None
-        if not isinstance(self.registry, dict) or not isinstance(self.document, dict):
+        """Raise `UnusableState` where its registry or document cannot be read: what uses a state
+        trusts it."""
+        try:
+            check_unpacked(self.packed_registry, bound_of(len(self.packed_registry)))
+            registry = self.registry
+        except UnusableState:
+            raise
+        except Unreadable as error:
+            raise UnusableState(f"expected a whole registry, found {error}") from None
+        except Exception as error:  # of any kind, by what is wrong with a document
+            found = f"{type(error).__name__}: {error}"
+            raise UnusableState(f"expected a whole registry, found {found}") from None
+        if not isinstance(registry, dict) or not isinstance(self.document, dict):
             raise UnusableState("expected a registry and a document, found something else")
 
     def without_registry(self) -> "Saved":
@@ -99,22 +109,34 @@ class Saved:
         return MAGIC + f"{VERSION}\n".encode() + _stream(batch, PLAIN)
 
     @classmethod
-    def of_bytes(cls, content: bytes) -> "Saved":
-        """Raises `UnusableState` where the bytes are something else."""
+    def of_bytes(cls, content: bytes, *, bounded: bool = False) -> "Saved":
+        """Read a state; raise `UnusableState` where the bytes are something else.
+
+        With `bounded`, also where it would take far more memory than its bytes let expect: for a
+        state that comes from elsewhere. What a deployment wrote itself is read whatever its size.
+        """
         first, _, rest = content.partition(b"\n")
         version = first.removeprefix(MAGIC)
-        if not first.startswith(MAGIC) or not version.isdigit():
+        is_version = version.isdigit() and len(version) <= LONGEST_VERSION
+        if not first.startswith(MAGIC) or not is_version:
             raise UnusableState("expected a state that an engine saved, found something else")
         if int(version) != VERSION:
             raise UnusableState(f"expected a state of version {VERSION}, found {int(version)}")
         try:
-            named, contents = _table(rest).columns
-            parts = dict(zip(named.to_pylist(), contents, strict=True))
-            registry = parts.pop("registry").as_py()
-            document = _unpacked(parts.pop("document").as_py())
-            tables = {name: _table(part.as_buffer()) for name, part in parts.items()}
-            return cls(registry, document, tables)
-        except (pa.ArrowException, OSError, KeyError, ValueError, zlib.error) as error:
+            outer = _table(rest, bound_of(len(rest)) if bounded else None)
+            if outer.schema != PARTS or any(column.null_count for column in outer.columns):
+                raise Unreadable(f"expected columns {', '.join(PARTS.names)}, found others")
+            names, contents = outer.column("name").to_pylist(), outer.column("content")
+            parts = dict(zip(names, contents, strict=True))
+            registry, packed_document = (parts.pop(name).as_py() for name in NAMED)
+            if bounded:
+                check_unpacked(packed_document, bound_of(len(packed_document)))
+            tables = {}
+            for name, part in parts.items():
+                table = part.as_buffer()
+                tables[name] = _table(table, bound_of(table.size) if bounded else None)
+            return cls(registry, _unpacked(packed_document), tables)
+        except (KeyError, ValueError, RecursionError, MemoryError, zlib.error) as error:
             raise UnusableState(f"expected a whole state, found a damaged one: {error}") from None
 
 
@@ -158,6 +180,9 @@ def _stream(batch: pa.RecordBatch, options: pa.ipc.IpcWriteOptions) -> bytes:
     return bytes(sink.getvalue())
 
 
-def _table(content: bytes | pa.Buffer) -> pa.RecordBatch:
-    with pa.ipc.open_stream(content) as reader:
-        return reader.read_next_batch()
+def _table(content: bytes | pa.Buffer, most: int | None) -> pa.RecordBatch:
+    table = read_stream(content, most)
+    batches = table.to_batches()
+    if len(batches) > 1:
+        raise Unreadable(f"expected one batch of a table, found {len(batches)}")
+    return batches[0] if batches else pa.RecordBatch.from_pylist([], table.schema)

@@ -44,7 +44,7 @@ from shortlist.live.registry_state import first_state
 from shortlist.live.slots import cut_registry, shard_of
 from shortlist.log.durable import make_private
 from shortlist.matching.arrays import Longs
-from shortlist.matching.index.storage import open_parts, save_parts
+from shortlist.matching.index.storage import VERSION, open_parts, save_parts
 from shortlist.model.collecting import uncollected
 from shortlist.model.registry import Registry
 from shortlist.model.settings import Limits
@@ -130,6 +130,7 @@ def compile_registry(
             joins = _join_works(rest, done, limits, room, shards, lanes)
             joined = dict(zip([work.name for work in joins], run(join, joins), strict=True))
         counts = {
+            "version": VERSION,
             "shards": shards,
             "subscriptions": joined[ADMISSION].subscriptions,
             "shortlists": joined[ADMISSION].shortlists,

@@ -1,8 +1,8 @@
 """Registries that were compiled before: whoever has the same one opens it.
 
 They lie in a folder beside the files of a deployment, each under a key that says what it was
-compiled of and by which program. They say nothing that a state does not say: one that is missing or
-damaged is compiled anew, and whoever comes last when two do so at once replaces the same by the
+compiled of. They say nothing that a state does not say: one that is missing, damaged or of another
+version is compiled anew, and whoever comes last when two do so at once replaces the same by the
 same.
 """
 
@@ -12,8 +12,6 @@ import shutil
 import time
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import suppress
-from dataclasses import asdict
-from functools import cache
 from hashlib import blake2b
 from pathlib import Path
 from typing import Any
@@ -49,8 +47,6 @@ LONGEST_UNUSED = 7 * 24 * 3600.0
 """Seconds for which one stays that nobody opens."""
 ADMISSION = "admission"
 """A kind of what is compiled, beside shards of two kinds."""
-DECIDING = ("fuzzy", "intake", "language", "matching", "model", "scoring", "engine")
-"""The rooms whose code decides what a registry is compiled to."""
 
 
 Unpack = Callable[[], Mapping[str, Any]]
@@ -197,18 +193,12 @@ def _key_of(shard: Shard, content: bytes) -> str:
 
 
 def content_key(kind: str, content: bytes, limits: Limits) -> str:
-    """The same only for the same registry, compiled by the same program."""
-    said: list[Any] = [kind, asdict(limits.for_what_was_read()), code_key()]
+    """Return what a compiled registry is kept under: the same only for the same registry, with
+    degrees as coarse.
+
+    No size is a part of it: what was compiled was accepted, under whichever limits. Which version
+    of the program compiled it stands in the file (`matching/index/storage.py`), so that one of
+    another version is found, and said to be compiled anew.
+    """
+    said: list[Any] = [kind, limits.degree_bits]
     return blake2b(repr(said).encode() + content, digest_size=16).hexdigest()
-
-
-@cache
-def code_key() -> str:
-    """Changes with the code that decides what comes of a registry."""
-    found = blake2b(digest_size=16)
-    here = Path(__file__)
-    found.update(here.read_bytes())
-    for room in DECIDING:
-        for source in sorted((here.parents[1] / room).rglob("*.py")):
-            found.update(source.read_bytes())
-    return found.hexdigest()

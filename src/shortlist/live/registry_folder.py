@@ -1,12 +1,12 @@
 """A registry that was compiled beside its files: whoever begins with it opens it.
 
-The folder says of which files it was made and by which program, and is of no use to others. It has
+The folder says of which files it was made and by which version, and is of no use to others. It has
 a file for an admission and one for each shard.
 """
 
 import json
 from collections.abc import Mapping
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from hashlib import blake2b, file_digest
 from pathlib import Path
 from typing import Any
@@ -15,7 +15,8 @@ from shortlist.engine.admission import Admission
 from shortlist.engine.compiled import opened, opened_admission
 from shortlist.engine.shard import Shard
 from shortlist.intake.columns import RegistryColumns
-from shortlist.live.compiled import ADMISSION, CompiledRegistries, code_key
+from shortlist.live.compiled import ADMISSION, CompiledRegistries
+from shortlist.matching.index import storage
 from shortlist.matching.index.storage import FILE, Parts, UnusableIndex, open_parts
 from shortlist.model.items import Wanted
 from shortlist.model.registry import Registry
@@ -43,12 +44,13 @@ def folder_beside(registry: str | Path) -> Path:
 
 
 def source_key(registry: str | Path, limits: Limits) -> str:
-    """The same only for the same files, compiled by the same program, with degrees as coarse.
+    """Return what a compiled registry is known by: the same only for the same files, with degrees
+    as coarse.
 
     No size is a part of it: what was compiled was accepted, under whichever limits.
     """
     place = Path(registry)
-    found = blake2b(repr([asdict(limits.for_what_was_read()), code_key()]).encode(), digest_size=16)
+    found = blake2b(repr(limits.degree_bits).encode(), digest_size=16)
     for file in sorted(place.rglob("*")) if place.is_dir() else [place]:
         if file.is_file():
             found.update(f"{file.relative_to(place)}\n".encode())
@@ -77,15 +79,19 @@ class CompiledRegistry:
             about = json.loads((folder / ABOUT).read_bytes())
         except (OSError, ValueError):
             raise NotCompiled(f"{folder} holds no compiled registry") from None
+        anew = "`shortlist compile` makes it anew"
+        if about.get("version") != storage.VERSION:
+            found = about.get("version", "an earlier one")
+            raise NotCompiled(f"{folder} is of version {found}, not {storage.VERSION}; {anew}")
         if about["key"] != source_key(registry, limits):
-            message = f"{folder} is of other files, other degrees or another version"
-            raise NotCompiled(f"{message}; `shortlist compile` makes it anew")
+            raise NotCompiled(f"{folder} is of other files or other degrees; {anew}")
         return cls.of(folder, limits, about)
 
     @classmethod
     def of(cls, folder: Path, limits: Limits, about: dict[str, Any]) -> "CompiledRegistry":
         """The one in a folder that says this of itself."""
-        said = {name: value for name, value in about.items() if name not in ("key", "folder")}
+        own = ("key", "version", "folder")
+        said = {name: value for name, value in about.items() if name not in own}
         return cls(folder / about["folder"], limits, **said)
 
     @property

@@ -1,8 +1,8 @@
 """The whole state of a deployment in one file: with a digest, and used only if all of it is right.
 
 A zip archive whose members are stored as they are; its comment says the version, and the SHA-256 of
-all that stands before it. Whoever reads one trusts nothing: neither names, nor sizes, nor what a
-manifest refers to, nor tables.
+all that stands before it. The digest finds damage, and no forger: whoever reads one trusts nothing,
+neither names, nor sizes, nor what a manifest refers to, nor tables, nor how much it unpacks to.
 """
 
 import io
@@ -15,15 +15,21 @@ from pathlib import Path
 
 import pyarrow as pa
 
+from shortlist.engine.admitted import ACCEPTED
 from shortlist.engine.saved import UnusableState
+from shortlist.engine.strangers import Unreadable, bound_of, read_stream
+from shortlist.intake.lines import ItemReader
 from shortlist.live.files import Files
 from shortlist.live.manifest import Chain, Manifest, Output, Piece
 from shortlist.live.registers import MANIFEST, committed, has_deployment
 from shortlist.live.states import read_state
-from shortlist.live.tables import ENTRIES, of_bytes, table_of, to_bytes
+from shortlist.live.tables import COMMANDS, ENTRIES, QUARANTINE, WAITING, table_of, to_bytes
 from shortlist.log.base import DELIVERIES, DEPARTURES, HANDOVERS, INPUT, REJECTS, Log, Moved
 from shortlist.log.durable import open_private, write_whole
 from shortlist.model.problem import ShortlistError
+from shortlist.model.publication import Publication
+from shortlist.model.settings import UNLIMITED
+from shortlist.model.vocabulary import Vocabulary
 from shortlist.model.wording import shown
 
 FORMAT, VERSION = "shortlist savepoint", 1
@@ -137,10 +143,14 @@ Savepoint = tuple[Manifest, dict[str, bytes], list[bytes]]
 
 def read_savepoint(source: Path) -> Savepoint:
     """Raises `UnusableSavepoint` where anything in it is not as it should be."""
+    content = source.read_bytes()
     try:
-        return _checked(_parts(source.read_bytes()))
+        return _checked(_parts(content))
     except _Wrong as error:
-        raise UnusableSavepoint(f"{source}: expected a savepoint, found {error}") from None
+        found = str(error)
+    except Exception as error:  # what a stranger's file does to a reader is of any kind
+        found = f"one that cannot be read ({_words(error)})"
+    raise UnusableSavepoint(f"{source}: expected a savepoint, found {found}")
 
 
 class _Wrong(Exception):
@@ -193,14 +203,17 @@ def _checked(parts: Mapping[str, bytes]) -> Savepoint:
     manifest = _manifest(parts[DESCRIPTION])
     _check_references(manifest, files)
     states = {*_check_states(manifest, files)}
+    schemas = _schemas(manifest)
     for name in files.keys() - states:
         if not name.startswith("matches-"):  # of several tables, which only a manifest tells apart
-            _table(name, files[name])
-    for piece in _pieces(manifest):
+            table = _table(name, files[name])
+            _check_rows(name, table, schemas.get(name))
+            if schemas.get(name) in (COMMANDS, WAITING):
+                _check_lines(name, table)
+    for piece in sorted({*_pieces(manifest)}):
         _table(piece.file, files[piece.file][piece.start : piece.start + piece.size])
     entries = _table(UNREAD, parts[UNREAD])
-    if entries.schema != ENTRIES or entries.column("content").null_count:
-        raise _Wrong(f"another table in {UNREAD} than entries")
+    _check_rows(UNREAD, entries, ENTRIES)
     return manifest, files, entries.column("content").to_pylist()
 
 
@@ -226,9 +239,14 @@ def _check_references(manifest: Manifest, files: Mapping[str, bytes]) -> None:
     for stored in (*manifest.stored, manifest.first_registry):
         if stored.size != len(files[stored.name]):
             raise _Wrong(f"another size of {shown(stored.name)} than its manifest says")
-    for piece in _pieces(manifest):
+    ends: dict[str, int] = {}
+    for piece in sorted({*_pieces(manifest)}):
         if piece.start < 0 or not 0 < piece.size <= len(files[piece.file]) - piece.start:
             raise _Wrong(f"a manifest that names more of {shown(piece.file)} than there is")
+        # parts of a file that overlap would be read over and over
+        if piece.start < ends.get(piece.file, 0):
+            raise _Wrong(f"a manifest that names a part of {shown(piece.file)} twice")
+        ends[piece.file] = piece.start + piece.size
 
 
 def _pieces(manifest: Manifest) -> Iterator[Piece]:
@@ -238,12 +256,13 @@ def _pieces(manifest: Manifest) -> Iterator[Piece]:
 def _check_states(manifest: Manifest, files: Mapping[str, bytes]) -> Iterator[str]:
     """Raises `_Wrong` where one is damaged; the names of their files."""
     first = Chain(token="", snapshot=manifest.first_registry)
-    for chain in (manifest.registry, *manifest.shards, first):
+    chains = {chain.first: chain for chain in (manifest.registry, *manifest.shards, first)}
+    for chain in chains.values():
         try:
-            read_state(chain, files.__getitem__).check()
+            read_state(chain, files.__getitem__, bounded=True).check()
         except UnusableState as error:
             names = " with ".join(shown(stored.name) for stored in chain.first)
-            raise _Wrong(f"a damaged {names} ({_words(error)})") from None
+            raise _Wrong(f"a damaged {names} ({_line(error)})") from None
         yield from (stored.name for stored in chain.first)
 
 
@@ -251,12 +270,51 @@ def _table(name: str, content: bytes) -> pa.Table:
     if not content.endswith(END_OF_TABLE):
         raise _Wrong(f"only a part of {shown(name)}")
     try:
-        table = of_bytes(content)
-        table.validate(full=True)
-    except (pa.ArrowException, OSError, ValueError, TypeError) as error:
-        raise _Wrong(f"a damaged {shown(name)} ({_words(error)})") from None
-    return table
+        return read_stream(content, bound_of(len(content)))
+    except Unreadable as error:
+        raise _Wrong(f"{shown(name)}: {error}") from None
+
+
+def _schemas(manifest: Manifest) -> dict[str, pa.Schema]:
+    """What the tables of an admission have to be, by file."""
+    kept = (
+        (manifest.accepted, ACCEPTED),
+        (manifest.waiting, WAITING),
+        (manifest.quarantine, QUARANTINE),
+    )
+    schemas = {each.file.name: schema for segments, schema in kept for each in segments}
+    return schemas | {taken.items.name: COMMANDS for taken in manifest.registry.inputs}
+
+
+def _check_rows(name: str, table: pa.Table, schema: pa.Schema | None) -> None:
+    """A table with a schema has a value in every place, but for the shortlist of a command that
+    concerns none in particular."""
+    if schema is None:
+        return
+    if table.schema != schema:
+        raise _Wrong(f"another table in {shown(name)} than one of {', '.join(schema.names)}")
+    for column in schema.names:
+        if column != "shortlist" and table.column(column).null_count:
+            raise _Wrong(f"a table in {shown(name)} that lacks a {column}")
+
+
+def _check_lines(name: str, table: pa.Table) -> None:
+    """What waits and what was carried out was read before: only whether it can be is asked
+    again."""
+    is_carried_out = table.schema == COMMANDS
+    reader = ItemReader(Vocabulary(), UNLIMITED, again=True)
+    for line in table.column("line").to_pylist():
+        try:
+            item = reader.line(line, position=0, time=0)
+        except ValueError as error:  # of a line, or of a noun within it
+            raise _Wrong(f"{shown(name)} with {shown(line)} ({_line(error)})") from None
+        if is_carried_out and isinstance(item, Publication):
+            raise _Wrong(f"a publication among the commands of {shown(name)}")
 
 
 def _words(error: Exception) -> str:
-    return f"{type(error).__name__}: {error}".partition("\n")[0][:200]
+    return f"{type(error).__name__}: {_line(error)}"
+
+
+def _line(error: Exception) -> str:
+    return str(error).partition("\n")[0][:200]

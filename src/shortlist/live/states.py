@@ -13,12 +13,13 @@ from shortlist.live.files import Files, Stored
 from shortlist.live.manifest import Chain
 
 
-def read_state(chain: Chain, read: Callable[[str], bytes]) -> Saved:
-    """What a chain begins with; `read` gives the content of a file."""
-    saved = Saved.of_bytes(read(chain.snapshot.name))
+def read_state(chain: Chain, read: Callable[[str], bytes], *, bounded: bool = False) -> Saved:
+    """What a chain begins with; `read` gives the content of a file, and `bounded` is that of
+    `Saved.of_bytes`."""
+    saved = Saved.of_bytes(read(chain.snapshot.name), bounded=bounded)
     if chain.registry is None:
         return saved
-    registry = Saved.of_bytes(read(chain.registry.name))
+    registry = Saved.of_bytes(read(chain.registry.name), bounded=bounded)
     return replace(saved, packed_registry=registry.packed_registry)
 
 

@@ -30,6 +30,8 @@ class Identity(NamedTuple):
     """Marks what came over links, so that no publisher can pretend it."""
     joined: Mapping[str, int]
     """By neighbour, where the own log ended when it was named first."""
+    session: str
+    """Of the process that joined last."""
 
 
 def checked_name(name: str) -> str:
@@ -56,24 +58,31 @@ def join(log: Log, name: str, neighbours: Iterable[str]) -> Identity:
     if len(set(named)) < len(named) or not named:
         found = ", ".join(named) or "none"
         raise NotThisSite(f"expected neighbours, each once, found {found}")
-    end = log.end(INPUT)
+    end, session = log.end(INPUT), secrets.token_hex(8)
 
     def noted(known: Mapping[str, Any]) -> Mapping[str, Any]:
         before = known.get("name", checked_name(name))
         if before != name:
             raise NotThisSite(f"expected site {before!r}, which this log is of, found {name!r}")
-        joined = {**dict.fromkeys(named, end), **known.get("joined", {})}
-        return {"name": name, "token": known.get("token", secrets.token_hex(16)), "joined": joined}
+        return {
+            "name": name,
+            "token": known.get("token", secrets.token_hex(16)),
+            "joined": {**dict.fromkeys(named, end), **known.get("joined", {})},
+            "session": session,
+        }
 
     change_json(log, REGISTER, noted)
     made = read_json(log, REGISTER)
-    return Identity(name, made["token"], {each: made["joined"][each] for each in named})
+    joined = {each: made["joined"][each] for each in named}
+    return Identity(name, made["token"], joined, session)
 
 
 def identity(log: Log) -> Identity | None:
     """Who works on a log, with all neighbours that it has had; None if no site does."""
     known = read_json(log, REGISTER)
-    return Identity(known["name"], known["token"], known["joined"]) if known else None
+    if not known:
+        return None
+    return Identity(known["name"], known["token"], known["joined"], known.get("session", ""))
 
 
 class NoSite(ShortlistError, LookupError):
@@ -103,6 +112,8 @@ def _link(link: dict[str, Any], now: float, *, is_running: bool) -> dict[str, An
     silence = None if heard is None else round(max(now - heard / 1e6, 0.0), 3)
     found = {**link, "seconds since exchange": silence}
     del found["heard"]
-    if is_running and link["error"] is None and silence is not None and silence < SILENT_SECONDS:
+    if is_running and link.get("aside") is not None:
+        found["state"] = "set aside"
+    elif is_running and link["error"] is None and silence is not None and silence < SILENT_SECONDS:
         found["state"] = "up" if link["sites"] else "not heard of"
     return found

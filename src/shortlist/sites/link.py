@@ -1,14 +1,17 @@
 """A link to a neighbour: how far it was written and read, and the exchange itself."""
 
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, NamedTuple
 
 from shortlist.log.base import Entry, Log, LogUnavailable
+from shortlist.log.streams import within_bytes
 
 AT_MOST = 2_000
 """Entries that are read in one exchange."""
+# Bytes that are read in one exchange: a neighbour may fill its stream with entries of any size.
+MAX_BYTES = 16 * 2**20
 
 
 COUNTED = {
@@ -52,6 +55,9 @@ class Link:
     disagreement: str | None = None
     """Why nothing can be exchanged, by what the neighbour says of itself."""
     error: str | None = None
+    aside: int | None = None
+    """The entry for which the link was set aside: nothing is exchanged until the site is started
+    again. It is not kept, since the next process reads that entry again and may judge otherwise."""
     heard: int | None = None
     """When the last exchange ended well, in microseconds."""
 
@@ -81,6 +87,33 @@ class Link:
         )
 
 
+@dataclass(frozen=True, slots=True)
+class Sources:
+    """Which sources a link may speak for.
+
+    >>> sources = Sources({"bergen": ("ads", "wire/*")})
+    >>> [sources.may_bring("bergen", source, {"bank"}) for source in ("ads", "wire/7", "news")]
+    [True, True, False]
+    >>> [sources.may_bring("tromso", source, {"bank"}) for source in ("ads", "bank")]
+    [True, False]
+    """
+
+    listed: Mapping[str, Collection[str]] = field(default_factory=dict)
+    """By neighbour, the only ones that it may bring; one that ends in `*` stands for all that begin
+    like this. A neighbour that is not here may bring all but the site's own ones."""
+    find_own: Callable[[], Collection[str]] = frozenset
+    """Finds the sources that this site's publishers speak for now."""
+
+    def may_bring(self, neighbour: str, source: str, own: Collection[str]) -> bool:
+        listed = self.listed.get(neighbour)
+        if listed is None:
+            return source not in own
+        return any(
+            source.startswith(each[:-1]) if each.endswith("*") else source == each
+            for each in listed
+        )
+
+
 class Exchange(NamedTuple):
     """What is to be exchanged."""
 
@@ -103,6 +136,8 @@ class Exchanged(NamedTuple):
     """Whether there is more to read."""
     too_long: int
     """What the log of the link could never take."""
+    is_whole: bool = True
+    """Whether all of the own stream was found, where it was looked for: it is read in parts."""
 
 
 def exchange(log: Log, out: str, into: str, work: Exchange) -> Exchanged:
@@ -115,15 +150,17 @@ def exchange(log: Log, out: str, into: str, work: Exchange) -> Exchanged:
     if work.recovers:
         _check(log, out, work.written)
         _check(log, into, work.read)
-        found = [*log.read(out, work.written)]
+        found = [*within_bytes(log.read(out, work.written), MAX_BYTES)]
         written = found[-1].offset if found else work.written
     elif outgoing:
         written = log.append(out, outgoing, expected_end=work.written)
     end = log.end(into)
     until = min(end, work.read + AT_MOST)
-    came = [*log.read(into, work.read, until)] if until > work.read else []
+    came = [*within_bytes(log.read(into, work.read, until), MAX_BYTES)] if until > work.read else []
     too_long = len(work.outgoing) - len(outgoing)
-    return Exchanged(found, written, came, end > until, too_long)
+    more = bool(came) and end > came[-1].offset
+    is_whole = not work.recovers or log.end(out) == written
+    return Exchanged(found, written, came, more, too_long, is_whole)
 
 
 def _check(log: Log, stream: str, known: int) -> None:

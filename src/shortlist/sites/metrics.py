@@ -14,6 +14,7 @@ MEASURED = {
     "held": "Subscriptions that these stand for.",
     "behind": "Subscriptions that are known behind a link.",
     "up": "Whether the last exchange ended well.",
+    "set_aside": "Whether a link was set aside, for what its neighbour wrote.",
 }
 
 
@@ -23,7 +24,7 @@ class LinkMetrics(Collector):
     >>> from prometheus_client import CollectorRegistry
     >>> registry, metrics = CollectorRegistry(), LinkMetrics()
     >>> registry.register(metrics)
-    >>> known = dict.fromkeys([*COUNTED, *MEASURED], 0) | {"error": None, "sent": 7}
+    >>> known = dict.fromkeys([*COUNTED, *MEASURED], 0) | {"error": None, "aside": None, "sent": 7}
     >>> metrics.show({"bergen": known})
     >>> registry.get_sample_value("shortlist_link_sent_total", {"neighbour": "bergen"})
     7
@@ -38,7 +39,7 @@ class LinkMetrics(Collector):
 
     def collect(self) -> Iterable[Metric]:
         links = {
-            neighbour: link | {"up": link["error"] is None}
+            neighbour: link | {"up": link["error"] is None, "set_aside": link["aside"] is not None}
             for neighbour, link in self._links.items()
         }
         for family, names in ((CounterMetricFamily, COUNTED), (GaugeMetricFamily, MEASURED)):

@@ -1,13 +1,15 @@
 """A site that runs: its links are served until it is told to stop."""
 
 import json
+import math
 import threading
 import time
 from collections import Counter, defaultdict
-from collections.abc import Mapping
+from collections.abc import Callable, Collection, Mapping
 from concurrent.futures import FIRST_COMPLETED, Future, ThreadPoolExecutor, wait
 from contextlib import ExitStack, closing
 from dataclasses import dataclass, field
+from functools import partial
 from pathlib import Path
 from typing import Any, Protocol
 
@@ -20,7 +22,7 @@ from shortlist.log.json_register import change_json
 from shortlist.log.opening import open_log
 from shortlist.model.times import now
 from shortlist.sites.identity import STATUS, join
-from shortlist.sites.link import Exchanged, exchange
+from shortlist.sites.link import Exchanged, Sources, exchange
 from shortlist.sites.own_registry import OwnRegistry
 from shortlist.sites.site import Site
 from shortlist.sites.wire import stream_of
@@ -48,6 +50,13 @@ class Wanted:
     """By neighbour, the address of the log that both write their link to."""
     keep: int
     """For how long what came is looked at again, in microseconds."""
+    sources: Mapping[str, Collection[str]] = field(default_factory=dict)
+    """By neighbour, the only sources that it may bring."""
+    skips: Mapping[str, int] = field(default_factory=dict)
+    """By neighbour, an entry of its stream that is passed over."""
+    own_sources: Callable[[Log], Collection[str]] = lambda log: frozenset()
+    """The sources that the publishers of a log speak for; other neighbours may bring none of
+    them."""
 
 
 class Observer(Protocol):
@@ -100,7 +109,10 @@ class Running:
             log = stack.enter_context(closing(open_log(wanted.log)))
             known = join(log, wanted.name, wanted.neighbours)
             own, state = OwnRegistry(log, wanted.name), read_state(folder)
-            site = Site(log, own, known, state, keep=wanted.keep)
+            sources = Sources(wanted.sources, partial(wanted.own_sources, log))
+            site = Site(
+                log, own, known, state, keep=wanted.keep, sources=sources, skips=wanted.skips
+            )
             logs = {
                 name: stack.enter_context(closing(open_log(url, LINK_PATIENCE)))
                 for name, url in wanted.neighbours.items()
@@ -169,6 +181,9 @@ class _Loop:
                 continue
             self.failures[name] = 0
             goes_on = self.site.took(name, done)
+            if self.site.links[name].aside is not None:
+                self.due[name] = math.inf
+                continue
             self.site.links[name].heard = now()
             self.due[name] = time.monotonic() + (0.0 if goes_on else POLL_SECONDS)
 

@@ -13,23 +13,26 @@ links; the state that is saved now and then only says from where to read them ag
 """
 
 import json
-import secrets
 from collections import Counter
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from hashlib import sha256
 from typing import Any
 
+from shortlist.intake.lines import BadItem, ItemReader
 from shortlist.intake.written import registry_document
 from shortlist.log.base import INPUT, Log, Moved
 from shortlist.matching.blocks import Bools
+from shortlist.model.command import Retract
 from shortlist.model.problem import ShortlistError
+from shortlist.model.publication import Publication
 from shortlist.model.registry import Registry
 from shortlist.model.settings import UNLIMITED
-from shortlist.overlay.site_broker import NOTHING, News, SiteBroker
+from shortlist.model.wording import shown
+from shortlist.overlay.site_broker import NOTHING, News, NotReadable, SiteBroker
 from shortlist.sites.entries import Chunk, Entries, Span
-from shortlist.sites.identity import Identity
-from shortlist.sites.link import Exchange, Exchanged, Link
+from shortlist.sites.identity import Identity, identity
+from shortlist.sites.link import Exchange, Exchanged, Link, Sources
 from shortlist.sites.own_registry import OwnRegistry
 from shortlist.sites.wire import (
     Hello,
@@ -40,6 +43,7 @@ from shortlist.sites.wire import (
     encoded,
     encoded_news,
     marked,
+    stream_of,
 )
 
 AT_ONCE = 500
@@ -79,9 +83,18 @@ class Site:
         state: Mapping[str, Any] | None,
         *,
         keep: int,
+        sources: Sources | None = None,
+        skips: Mapping[str, int] | None = None,
     ) -> None:
-        """For `keep` microseconds what came is looked at again."""
+        """For `keep` microseconds what came is looked at again.
+
+        `sources` says what neighbours may speak for; `skips` names an entry by neighbour that is
+        passed over.
+        """
         self.name = identity.name
+        self._sources = sources or Sources()
+        self._own_sources = self._sources.find_own()
+        self._skips = skips or {}
         self._log = log
         self._own = own
         self._identity = identity
@@ -97,8 +110,10 @@ class Site:
         """Of neighbours that it has no more, how far their links were."""
         self._offered = -1
         self._composed: dict[str, _Composed] = {}
-        self._received: list[tuple[Mark, str]] = []
-        self._hello = Hello(self.name, secrets.token_hex(8), own.basis, _vocabulary_digest(own))
+        self._received: list[tuple[Mark, bytes]] = []
+        """Lines that came, as they will stand in the own log."""
+        self._reader = ItemReader(own.vocabulary, UNLIMITED)
+        self._hello = Hello(self.name, identity.session, own.basis, _vocabulary_digest(own))
         if state is not None:
             self._restore(state)
 
@@ -116,8 +131,9 @@ class Site:
         return chunk is not None
 
     def refresh(self) -> None:
-        """Looks at what the deployment has carried out."""
+        """Looks at what the deployment has carried out, and at whom it lets publish."""
         self._own.refresh()
+        self._own_sources = self._sources.find_own()
         if self._own.version != self._offered:
             self._offered = self._own.version
             self._broker.offer(self._own.proxies())
@@ -131,22 +147,45 @@ class Site:
         return Exchange(composed.contents, link.written, link.read, not link.is_certain)
 
     def took(self, name: str, done: Exchanged) -> bool:
-        """An exchange came to its end; whether there is more to do at once."""
+        """An exchange came to its end; whether there is more to do at once.
+
+        What the neighbour wrote can set its link aside, and nothing else: the entry and the reason
+        are in `aside` and `error` of the link.
+        """
         link, composed = self.links[name], self._composed.pop(name)
         link.error = None
         if not link.is_certain:
             for entry in done.found:
-                self._recall(link, decoded(entry.content, self._broker))
-            link.is_certain = True
+                try:
+                    self._recall(link, decoded(entry.content, self._broker))
+                except NotReadable as error:
+                    return _set_aside(link, stream_of(self.name, name), entry.offset, error)
+            link.is_certain = done.is_whole
         else:
             self._note_written(link, composed, done.too_long)
         link.written = done.written
+        into, since = stream_of(name, self.name), link.read + 1
         for entry in done.came:
-            self._hear(link, entry.offset, entry.content)
+            agreed = link.disagreement is None
+            try:
+                if entry.offset != self._skips.get(name):
+                    self._hear(link, entry.offset, entry.content)
+            except (NotReadable, Disagreement) as error:
+                return _set_aside(link, into, entry.offset, error)
             link.read = entry.offset
+            if agreed and link.disagreement is not None:
+                since = entry.offset
         if link.disagreement is not None and not done.more:
-            raise Disagreement(link.disagreement)
-        is_behind = link.considered < self._position or link.look is not None
+            # what came under another agreement is read again, in case that a later hello agrees
+            self._received = [
+                (mark, content)
+                for mark, content in self._received
+                if mark.neighbour != name or mark.offset < since
+            ]
+            reason = Disagreement(link.disagreement)
+            link.read, link.disagreement = since - 1, None
+            return _set_aside(link, into, since, reason)
+        is_behind = link.considered < self._position or link.look is not None or not done.is_whole
         return bool(done.more or done.came or composed.contents or is_behind)
 
     def failed(self, name: str, error: str) -> None:
@@ -161,12 +200,12 @@ class Site:
             while self.advance():
                 pass
             self._received = [
-                (mark, text)
-                for mark, text in self._received
+                (mark, content)
+                for mark, content in self._received
                 if mark.offset > self.links[mark.neighbour].taken
             ]
             some = self._received[:AT_ONCE]
-            contents = [marked(text, mark, self._identity.token) for mark, text in some]
+            contents = [content for _, content in some]
             longest = self._log.longest
             fitting = [one for one in contents if longest is None or len(one) <= longest]
             try:
@@ -198,6 +237,7 @@ class Site:
         return {
             name: {
                 "error": link.error,
+                "aside": link.aside,
                 "heard": link.heard,
                 "sites": [*link.sites],
                 "waiting": end - link.considered,
@@ -276,7 +316,10 @@ class Site:
         match told:
             case Hello(session=session):
                 if link.has_greeted and session != self._hello.session:
-                    raise Superseded(f"another process is site {self.name!r}")
+                    joined = identity(self._log)
+                    if joined is not None and joined.session != self._hello.session:
+                        raise Superseded(f"another process is site {self.name!r}")
+                    raise NotReadable("expected what this site wrote, found another's hello")
                 link.has_greeted |= session == self._hello.session
             case Sites(names):
                 link.told_sites = names
@@ -293,14 +336,35 @@ class Site:
             case Hello():
                 link.disagreement = self._disagreement(link, told)
             case Sites(names):
+                self._check_tree(link, names)
                 link.sites = names
-                self._check_tree()
             case News(since=since):
                 self._broker.hear(link.name, told)
                 if since is not None:
                     link.look = since if link.look is None else min(since, link.look)
             case Line(text=text):
-                self._received.append((Mark(link.name, offset), text))
+                mark = Mark(link.name, offset)
+                content = marked(text, mark, self._identity.token)
+                self._check_line(link.name, content)
+                self._received.append((mark, content))
+
+    def _check_line(self, neighbour: str, content: bytes) -> None:
+        """Raise `NotReadable` unless a neighbour may bring this line into the own log.
+
+        The line is read as it will be appended: what was checked is what the deployment reads.
+        """
+        if b"\n" in content or b"\r" in content:  # where logs are written as lines it would be two
+            raise NotReadable("expected one line, found several")
+        try:
+            item = self._reader.line(content, 0, 0 if self._own.basis == "arrival" else None)
+        except BadItem as error:
+            raise NotReadable(f"expected a publication or a retract: {error}") from None
+        if not isinstance(item, Publication | Retract):
+            found = type(item).__name__.lower()
+            raise NotReadable(f"expected a publication or a retract, found the command {found}")
+        if not self._sources.may_bring(neighbour, item.source, self._own_sources):
+            found = shown(item.source)
+            raise NotReadable(f"expected a source that {neighbour} may speak for, found {found}")
 
     def _disagreement(self, link: Link, hello: Hello) -> str | None:
         """Why nothing can be exchanged with a neighbour that says this; None if all is well."""
@@ -314,17 +378,22 @@ class Site:
                 return f"site {link.name!r}: {what}: expected {expected}, found {found}"
         return None
 
-    def _check_tree(self) -> None:
-        """Whatever goes round a ring of links would not come to an end."""
+    def _check_tree(self, link: Link, names: Iterable[str]) -> None:
+        """Raise `Disagreement` where a link says that a site is behind it which is elsewhere.
+
+        What goes round a ring of links would not come to an end. A neighbour is behind its own
+        link, whether it was heard of or not: no other one can take its place.
+        """
         seen = {self.name: "here"}
-        for link in self.links.values():
-            for name in link.sites:
-                if name in seen:
-                    raise Disagreement(
-                        f"expected links that form a tree, found site {name!r} behind"
-                        f" {link.name!r} and {seen[name]}"
-                    )
-                seen[name] = f"behind {link.name!r}"
+        for other in self.links.values():
+            if other is not link:
+                seen |= dict.fromkeys((other.name, *other.sites), f"behind {other.name!r}")
+        for name in names:
+            if name in seen:
+                raise Disagreement(
+                    f"expected links that form a tree, found site {name!r} behind"
+                    f" {link.name!r} and {seen[name]}"
+                )
 
     def _sites_here(self, but: str) -> tuple[str, ...]:
         """The sites on this side of a link."""
@@ -358,6 +427,13 @@ class Site:
             for offset, command in chunk.commands:
                 self._own.note(offset, command)
             after = chunk.last
+
+
+def _set_aside(link: Link, stream: str, offset: int, reason: Exception) -> bool:
+    """Exchange nothing more over a link; there is nothing more to do at once."""
+    link.aside = offset
+    link.error = f"set aside for entry {offset} of {stream}: {reason}"
+    return False
 
 
 def _vocabulary_digest(own: OwnRegistry) -> str:

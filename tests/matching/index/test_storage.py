@@ -194,16 +194,16 @@ def test_without_verifying_the_document_and_the_end_are_looked_at(folder):
 
 
 def test_another_version_is_refused(folder, monkeypatch):
-    saved, known = storage.VERSION, storage.VERSION + 1
+    saved, known = storage.VERSION, f"{storage.FORMAT}.{storage.MEANING + 1}"
     monkeypatch.setattr(storage, "VERSION", known)
-    said = f"is of version {saved}, not {known}: another program"
+    said = f"is of version {saved}, not {known}: another release"
     with pytest.raises(UnusableIndex, match=said):
         Index.open(folder)
 
 
 def test_another_layout_is_refused(folder, monkeypatch):
     monkeypatch.setattr(storage, "layout", lambda: 0)
-    with pytest.raises(UnusableIndex, match="is of another layout: another program"):
+    with pytest.raises(UnusableIndex, match="is of another layout: another release"):
         Index.open(folder)
 
 
