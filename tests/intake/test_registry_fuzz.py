@@ -43,6 +43,7 @@ scalars = (
     | st.text(st.characters(codec=None), max_size=5)
     | st.binary(max_size=3)
     | st.sampled_from(["l", "s", "rent is cheap", "1h", "5", "-1", 10**400])
+    | st.builds(lambda: 10**5000)  # which hypothesis itself cannot print as a constant
 )
 values = st.recursive(
     scalars,

@@ -7,14 +7,14 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from shortlist.intake.documents import UNREADABLE, Documents, Kind, labelled
-from shortlist.intake.json_text import NotJson, parse_bytes, parse_text
+from shortlist.intake.json_text import NotJson, parse_registry
 from shortlist.intake.yaml_text import NotYaml, parse_yaml
 from shortlist.model.collecting import uncollected
 from shortlist.model.problem import InvalidRegistry, Problem
 from shortlist.model.registry import Registry
 from shortlist.model.settings import Limits
 from shortlist.model.vocabulary import Attribute, Vocabulary
-from shortlist.model.wording import shown
+from shortlist.model.wording import key_text, shown
 
 KINDS: dict[str, Kind] = {
     "shortlists": "shortlist",
@@ -79,7 +79,8 @@ id of a shortlist, found 'anna'
             return
         for key in document:
             if key != "vocabulary" and key not in KINDS:
-                self.complain(file, f"{key}: is not a key of a registry; expected one of {KEYS}")
+                name = key_text(key)
+                self.complain(file, f"{name}: is not a key of a registry; expected one of {KEYS}")
         self.declare(document.get("vocabulary"), file)
         for kind in KINDS:
             entries = document.get(kind)
@@ -344,7 +345,7 @@ def documents_of(lines: Iterable[bytes], first: int = 1) -> Iterator[tuple[int, 
     for number, line in enumerate(lines, first):
         if line.strip():
             try:
-                yield number, parse_bytes(line, distinct=True)
+                yield number, parse_registry(line)
             except NotJson as error:
                 yield number, error
 
@@ -363,7 +364,7 @@ def load(file: Path) -> object:
         return None
     if file.suffix == ".json":
         try:
-            return parse_text(text, distinct=True)
+            return parse_registry(text)
         except NotJson as error:
             raise Unreadable(f"not JSON: {error}") from None
     try:

@@ -12,7 +12,7 @@ from shortlist.model.policy import POLICIES
 from shortlist.model.problem import Problem
 from shortlist.model.subscription import AtLeast
 from shortlist.model.vocabulary import Term
-from shortlist.model.wording import shown
+from shortlist.model.wording import key_text, shown
 
 Location = tuple[int | str, ...]
 
@@ -93,7 +93,7 @@ def _field(location: Location) -> str | None:
             location = (f"policy[{number}]", *rest[1:])
         case ("policy", "chain"):
             location = ("policy",)
-    return ".".join(map(str, location)) or None
+    return ".".join(map(key_text, location)) or None
 
 
 def _policy_expected(location: Location) -> str:

@@ -2,7 +2,7 @@
 
 import json
 from base64 import b64encode
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import fields
 from datetime import UTC, datetime
@@ -15,6 +15,7 @@ import numpy as np
 import pyarrow
 import pyarrow.compute as pc
 
+from shortlist.intake.input_files import most_unpacked
 from shortlist.intake.json_text import NotJson, parse_text
 from shortlist.model.policy import POLICIES
 from shortlist.model.problem import ShortlistError
@@ -51,17 +52,8 @@ def read_rows(file: Path) -> list[dict[str, Any]]:
     return [row_document(row) for row in _rows(file)]
 
 
-def publication_lines(file: Path) -> list[bytes]:
-    """The publications of a Parquet file, as the lines that they could have been."""
-    try:
-        rows = _rows(file)
-    except NotATable as error:
-        raise NotATable(f"{file.name}: {error}") from None
-    return [text.encode() for text in _publications(rows)]
-
-
 def first_publication_lines(file: Path, count: int) -> list[bytes]:
-    """The first publications of a Parquet file."""
+    """The first publications of a Parquet file that was checked."""
     import pyarrow.parquet as pq
 
     with pq.ParquetFile(file) as table:
@@ -69,15 +61,18 @@ def first_publication_lines(file: Path, count: int) -> list[bytes]:
     return [] if batch is None else [text.encode() for text in _publications(rows_of(batch))]
 
 
-def check_tables(files: Iterable[Path]) -> None:
-    """Raises `NotATable` for the first of these files that is not Parquet."""
-    import pyarrow.parquet as pq
+def check_tables(files: Sequence[Path]) -> None:
+    """Raise `NotATable` for the first of these files that is not Parquet, or with which they take
+    more memory than their size warrants."""
+    from shortlist.intake.parquet_sizes import table_size
 
+    most = most_unpacked(files)
     for file in files:
         try:
-            pq.read_schema(file)
-        except (OSError, ValueError, pyarrow.ArrowException) as error:
-            raise NotATable(f"{file.name}: {_one_line(error)}") from None
+            with reading_table():
+                most -= table_size(file, most)
+        except NotATable as error:
+            raise NotATable(f"{file.name}: {error}") from None
 
 
 def row_publication(row: object) -> object:
@@ -117,7 +112,8 @@ def row_lines(batch: pyarrow.RecordBatch) -> list[bytes]:
 
 
 def rows_of(table: pyarrow.Table | pyarrow.RecordBatch) -> list[dict[str, Any]]:
-    """Rows as Python has them; instants that RFC 3339 cannot write are texts that say so.
+    """Rows as Python has them; instants that RFC 3339 cannot write are texts that say so, and so
+    are values that Python has none for.
 
     >>> late = pyarrow.array([0, 2**62], pyarrow.timestamp("us"))
     >>> rows_of(pyarrow.table({"time": late}))[1]
@@ -135,10 +131,26 @@ def rows_of(table: pyarrow.Table | pyarrow.RecordBatch) -> list[dict[str, Any]]:
                 number = column[place].value
                 beyond.append((place, name, f"{number} {column.type.unit} since 1970"))
             table = table.set_column(at, name, kept)
-    rows: list[dict[str, Any]] = table.to_pylist()
+    rows: list[dict[str, Any]]
+    try:
+        rows = table.to_pylist()
+    except (ValueError, OverflowError):
+        names, columns = table.schema.names, [*map(_values, table.columns)]
+        rows = [dict(zip(names, row, strict=True)) for row in zip(*columns, strict=True)]
     for place, name, text in beyond:
         rows[place][name] = text
     return rows
+
+
+def _values(column: pyarrow.Array | pyarrow.ChunkedArray) -> list[Any]:
+    """The values of a column, of which some may be beyond what Python has: days, durations."""
+    found = []
+    for value in column:
+        try:
+            found.append(value.as_py())
+        except (ValueError, OverflowError):
+            found.append(f"a {column.type} out of range")
+    return found
 
 
 def known_instants(column: pyarrow.Array | pyarrow.ChunkedArray) -> pyarrow.Array:
@@ -157,7 +169,23 @@ def _rows(file: Path) -> list[dict[str, Any]]:
     import pyarrow.parquet as pq
 
     with reading_table():
-        return rows_of(pq.read_table(file))
+        check_table(file)
+        table = pq.read_table(file)
+        table.validate(full=True)
+        return rows_of(table)
+
+
+def check_table(file: Path) -> None:
+    """The same of one table: a file, or a folder of files as Spark writes it."""
+    import pyarrow.parquet as pq
+
+    from shortlist.intake.parquet_sizes import table_size
+
+    parts = [Path(each.path) for each in pq.ParquetDataset(file).fragments]
+    most = most_unpacked(parts)
+    with reading_table():
+        for part in parts:
+            most -= table_size(part, most)
 
 
 @contextmanager
@@ -165,8 +193,10 @@ def reading_table() -> Iterator[None]:
     """Raises `NotATable` where a table cannot be read."""
     try:
         yield
-    except (OSError, ValueError, pyarrow.ArrowException) as error:
-        raise NotATable(_one_line(error)) from None
+    except NotATable:
+        raise
+    except (OSError, ValueError, ArithmeticError, MemoryError, pyarrow.ArrowException) as error:
+        raise NotATable(_one_line(error) or "it does not fit into memory") from None
 
 
 def _one_line(error: Exception) -> str:

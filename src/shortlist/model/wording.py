@@ -4,6 +4,11 @@ from collections.abc import Iterable, Mapping
 from difflib import get_close_matches
 from itertools import islice
 
+# As many as Python makes a number of, or writes one with, unless a program allows it more.
+MOST_DIGITS = 4300
+# The first whole number that no text can hold. Readers of registries put it in the place of any
+# longer one, so that the field that holds it can be named; every field refuses it.
+TOO_LONG = 10**MOST_DIGITS
 LONGEST = 60
 MOST_PARTS = 6
 FEW_NAMES = 5
@@ -46,9 +51,7 @@ def _shown(value: object, depth: int) -> str:
             return repr(value[:LONGEST])
         case Mapping():
             pairs = islice(value.items(), MOST_PARTS)
-            named = [
-                f"{one_line(str(key)[:LONGEST])}: {_shown(part, depth - 1)}" for key, part in pairs
-            ]
+            named = [f"{one_line(key_text(key))}: {_shown(part, depth - 1)}" for key, part in pairs]
             return _bounded(named, len(value), depth, "{}")
         case list() | tuple():
             parts = [_shown(part, depth - 1) for part in value[:MOST_PARTS]] if depth else []
@@ -56,11 +59,16 @@ def _shown(value: object, depth: int) -> str:
     return f"a value of the type {type(value).__name__}"
 
 
+def key_text(key: object) -> str:
+    """A key of a document as messages have it; YAML has keys that are no text."""
+    return _digits(key) if isinstance(key, int) else str(key)[:LONGEST]
+
+
 def _digits(value: int) -> str:
     try:
         return str(value)
     except ValueError:
-        return "a number of over 4300 digits"
+        return f"a number of over {MOST_DIGITS} digits"
 
 
 def _bounded(parts: list[str], size: int, depth: int, brackets: str) -> str:
