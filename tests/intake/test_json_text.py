@@ -6,7 +6,13 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from shortlist.intake.json_text import MOST_HOLDERS, NotJson, parse_bytes, parse_registry, parse_text
+from shortlist.intake.json_text import (
+    MOST_HOLDERS,
+    NotJson,
+    parse_bytes,
+    parse_registry,
+    parse_text,
+)
 
 values = st.recursive(
     st.none() | st.booleans() | st.integers() | st.floats(allow_nan=False) | st.text(),

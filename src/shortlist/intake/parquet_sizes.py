@@ -231,17 +231,26 @@ def _pages(content: mmap, chunk: pq.ColumnChunkMetaData) -> Iterator[_Page]:
     # The decoder reads pages until it has as many values as the chunk says.
     while 0 <= at < end and values < chunk.num_values:
         header, at = _fields(content, at, end)
-        size, packed = header.get(2, 0), header.get(3, 0)
-        if size < 0 or packed < 0:
-            raise ValueError("a page of a negative size")
-        at += packed
-        about: Fields = header.get(5) or header.get(8) or header.get(7) or {}
-        is_dictionary = header.get(1) == DICTIONARY_PAGE
-        encoding = about.get(4 if 8 in header else 2, PLAIN)
-        page = _Page(is_dictionary, max(0, about.get(1, 0)), encoding, size)
-        if not is_dictionary:
+        at += _count(header, 3)
+        about = next((header[each] for each in (5, 8, 7) if each in header), {})
+        if not isinstance(about, dict):
+            raise ValueError("a page with a header of an unknown form")
+        page = _Page(
+            is_dictionary=_count(header, 1) == DICTIONARY_PAGE,
+            values=_count(about, 1),
+            encoding=_count(about, 4 if 8 in header else 2),
+            size=_count(header, 2),
+        )
+        if not page.is_dictionary:
             values += page.values
         yield page
+
+
+def _count(fields: Fields, number: int) -> int:
+    value = fields.get(number, 0)
+    if type(value) is not int or value < 0:
+        raise ValueError("a page with a header of an unknown form")
+    return value
 
 
 # Types of Thrift's compact protocol.

@@ -140,7 +140,8 @@ def _whole(loader: _Loader, node: yaml.Node) -> Any:
     if not isinstance(node, yaml.ScalarNode) or ":" in node.value:
         return loader.construct_yaml_str(node)
     try:
-        return loader.construct_yaml_int(node)
+        number = loader.construct_yaml_int(node)
+        return number if abs(number) < TOO_LONG else TOO_LONG  # as hexadecimal ones may be
     except ValueError:
         if LONG_NUMBER.fullmatch(node.value):
             return TOO_LONG

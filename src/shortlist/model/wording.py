@@ -6,12 +6,21 @@ from itertools import islice
 
 # As many as Python makes a number of, or writes one with, unless a program allows it more.
 MOST_DIGITS = 4300
-# The first whole number that no text can hold. Readers of registries put it in the place of any
-# longer one, so that the field that holds it can be named; every field refuses it.
-TOO_LONG = 10**MOST_DIGITS
 LONGEST = 60
 MOST_PARTS = 6
 FEW_NAMES = 5
+
+
+class _TooLong(int):
+    """A number that can be printed: libraries print the values that they refuse."""
+
+    def __repr__(self) -> str:
+        return f"a number of over {MOST_DIGITS} digits"
+
+
+# The first whole number that no text can hold. Readers of registries put it in the place of any
+# longer one, so that the field that holds it can be named; every field refuses it.
+TOO_LONG = _TooLong(10**MOST_DIGITS)
 
 
 def shown(value: object) -> str:
@@ -68,7 +77,7 @@ def _digits(value: int) -> str:
     try:
         return str(value)
     except ValueError:
-        return f"a number of over {MOST_DIGITS} digits"
+        return str(TOO_LONG)
 
 
 def _bounded(parts: list[str], size: int, depth: int, brackets: str) -> str:
