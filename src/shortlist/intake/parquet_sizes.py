@@ -29,11 +29,27 @@ DICTIONARY_PAGE = 2
 PLAIN, PLAIN_DICTIONARY, DELTA_LENGTHS, DELTA_TEXTS, DICTIONARY = 0, 2, 6, 7, 8
 WIDTHS = {"BOOLEAN": 1, "INT32": 4, "INT64": 8, "INT96": 12, "FLOAT": 4, "DOUBLE": 8}
 
+MAGIC = b"PAR1"
 Fields = dict[int, Any]
 
 
 class TooLarge(ValueError):
     """Why a table is not read: it would take more memory than its size warrants."""
+
+
+class _Leaf(NamedTuple):
+    """A column of values in the schema."""
+
+    path: str
+    is_flat: bool
+    width: int | None
+    """Bytes of a value; None of texts."""
+
+    @classmethod
+    def of(cls, column: pq.ColumnSchema) -> "_Leaf":
+        fixed = column.length if column.physical_type == "FIXED_LEN_BYTE_ARRAY" else None
+        width = WIDTHS.get(column.physical_type, fixed)
+        return cls(column.path, column.max_repetition_level == 0, width)
 
 
 class _Page(NamedTuple):
@@ -80,15 +96,20 @@ def table_size(file: Path, most: int) -> int:
 def _size(file: Path, most: int) -> int:
     """A simple bound; if that is over `most`, values are counted until they are."""
     with pq.ParquetFile(file, pre_buffer=False) as table:
-        metadata = table.metadata
-        if metadata.num_columns > MOST_COLUMNS:
-            found = metadata.num_columns
-            raise TooLarge(f"expected at most {MOST_COLUMNS:,} columns, found {found:,}")
-        rows = max(metadata.num_rows, sum(_rows_of_groups(metadata)))
-        taken = rows * ROW_BYTES
-        if not metadata.num_columns or taken > most:
+        schema = table.schema
+        leaves = [_Leaf.of(schema.column(number)) for number in range(len(schema.names))]
+    if len(leaves) > MOST_COLUMNS:
+        raise TooLarge(f"expected at most {MOST_COLUMNS:,} columns, found {len(leaves):,}")
+    with file.open("rb") as opened, mmap(opened.fileno(), 0, access=ACCESS_READ) as content:
+        groups = _groups(content)
+        taken = ROW_BYTES * sum(_count(group, 3) for group in groups)
+        if taken > most:
             return taken
-        columns = [*_columns(file, metadata)]
+        columns = [
+            _column(content, chunk, number, leaf)
+            for number, group in enumerate(groups)
+            for chunk, leaf in zip(_structs(group, 1), leaves, strict=True)
+        ]
     bounds = [_bound(file, each) for each in columns]
     if taken + sum(bounds) <= most:
         return taken + sum(bounds)
@@ -103,10 +124,6 @@ def _size(file: Path, most: int) -> int:
                 if taken > most:
                     return taken
     return taken
-
-
-def _rows_of_groups(metadata: pq.FileMetaData) -> Iterator[int]:
-    return (metadata.row_group(number).num_rows for number in range(metadata.num_row_groups))
 
 
 def _bound(file: Path, column: _Column) -> int:
@@ -188,53 +205,50 @@ def _is_text(kind: pa.DataType) -> bool:
     )
 
 
-def _columns(file: Path, metadata: pq.FileMetaData) -> Iterator[_Column]:
-    schema = metadata.schema
-    with file.open("rb") as opened, mmap(opened.fileno(), 0, access=ACCESS_READ) as content:
-        for group in range(metadata.num_row_groups):
-            for number in range(metadata.num_columns):
-                leaf = schema.column(number)
-                chunk = metadata.row_group(group).column(number)
-                is_flat = leaf.max_repetition_level == 0
-                width = leaf.length if chunk.physical_type == "FIXED_LEN_BYTE_ARRAY" else None
-                width = WIDTHS.get(chunk.physical_type, width)
-                yield _column(content, chunk, group, is_flat, width)
+def _groups(content: mmap) -> list[Fields]:
+    """The row groups of a file, by the footer's Thrift struct `FileMetaData`.
+
+    PyArrow has the same, but to ask it for a column whose statistics are damaged ends the process.
+    """
+    end = len(content) - len(MAGIC) - 4
+    size = int.from_bytes(content[end : end + 4], "little")
+    if content[end + 4 :] != MAGIC or size > end:
+        raise ValueError("expected a footer that is not encrypted")
+    footer, _ = _fields(content, end - size, end)
+    return _structs(footer, 4)
 
 
-def _column(
-    content: mmap, chunk: pq.ColumnChunkMetaData, group: int, is_flat: bool, width: int | None
-) -> _Column:
-    """What the headers of a column's pages say; values of no fixed `width` are texts."""
-    sure = chunk.num_values * VALUE_BYTES
+def _column(content: mmap, chunk: Fields, group: int, leaf: _Leaf) -> _Column:
+    """What the headers of a column's pages say."""
+    about = _struct(chunk, 3)
+    sure = _count(about, 5) * VALUE_BYTES
     named = dictionary = shared = longest_page = 0
-    for page in _pages(content, chunk):
+    for page in _pages(content, about):
         sure += page.size + page.values * VALUE_BYTES
         longest_page = max(longest_page, page.size)
         if page.is_dictionary:
             dictionary = max(dictionary, page.size)
-        elif width is not None:
-            sure += page.values * width
+        elif leaf.width is not None:
+            sure += page.values * leaf.width
         elif page.encoding in (DICTIONARY, PLAIN_DICTIONARY):
             named += page.values
         elif page.encoding not in (PLAIN, DELTA_LENGTHS):
             shared += page.values * page.size
-    path = chunk.path_in_schema
-    return _Column(group, path, is_flat, sure, named, dictionary, shared, longest_page)
+    return _Column(group, leaf.path, leaf.is_flat, sure, named, dictionary, shared, longest_page)
 
 
-def _pages(content: mmap, chunk: pq.ColumnChunkMetaData) -> Iterator[_Page]:
-    start = chunk.data_page_offset
-    if chunk.has_dictionary_page and 0 < chunk.dictionary_page_offset < start:
-        start = chunk.dictionary_page_offset
-    end = min(start + chunk.total_compressed_size, len(content))
-    at, values = start, 0
-    # The decoder reads pages until it has as many values as the chunk says.
-    while 0 <= at < end and values < chunk.num_values:
+def _pages(content: mmap, chunk: Fields) -> Iterator[_Page]:
+    """The pages of a column, by its Thrift struct `ColumnMetaData`: the decoder reads them until it
+    has as many values as that says."""
+    wanted, at, dictionary = _count(chunk, 5), _count(chunk, 9), _count(chunk, 11)
+    if 0 < dictionary < at:
+        at = dictionary
+    end = min(at + _count(chunk, 7), len(content))
+    values = 0
+    while at < end and values < wanted:
         header, at = _fields(content, at, end)
         at += _count(header, 3)
-        about = next((header[each] for each in (5, 8, 7) if each in header), {})
-        if not isinstance(about, dict):
-            raise ValueError("a page with a header of an unknown form")
+        about = next((_struct(header, each) for each in (5, 8, 7) if each in header), {})
         page = _Page(
             is_dictionary=_count(header, 1) == DICTIONARY_PAGE,
             values=_count(about, 1),
@@ -246,23 +260,40 @@ def _pages(content: mmap, chunk: pq.ColumnChunkMetaData) -> Iterator[_Page]:
         yield page
 
 
+def _structs(fields: Fields, number: int) -> list[Fields]:
+    found = fields.get(number, [])
+    if not isinstance(found, list) or not all(isinstance(each, dict) for each in found):
+        raise ValueError(UNKNOWN_FORM)
+    return found
+
+
+def _struct(fields: Fields, number: int) -> Fields:
+    found = fields.get(number)
+    if not isinstance(found, dict):
+        raise ValueError(UNKNOWN_FORM)
+    return found
+
+
 def _count(fields: Fields, number: int) -> int:
     value = fields.get(number, 0)
     if type(value) is not int or value < 0:
-        raise ValueError("a page with a header of an unknown form")
+        raise ValueError(UNKNOWN_FORM)
     return value
 
 
 # Types of Thrift's compact protocol.
 STOP, TRUE, FALSE, BYTE, DOUBLE, BINARY, LIST, SET, MAP, STRUCT = 0, 1, 2, 3, 7, 8, 9, 10, 11, 12
-# The header of a page nests less deep than this.
-MOST_LEVELS = 8
+# In the place of a size that does not fit into four bits.
+LONG_LIST = 15
+# What describes a file nests less deep than this.
+MOST_LEVELS = 12
+UNKNOWN_FORM = "expected a description of the file that can be read, found damage"
 
 
 def _fields(data: mmap, at: int, end: int, level: int = 0) -> tuple[Fields, int]:
     """The fields of a Thrift struct by their numbers, and where it ends."""
     if level > MOST_LEVELS:
-        raise ValueError("a page with a header that nests too deep")
+        raise ValueError(UNKNOWN_FORM)
     found: Fields = {}
     number = 0
     while True:
@@ -283,15 +314,34 @@ def _value(data: mmap, at: int, end: int, kind: int, level: int) -> tuple[Any, i
     if kind == BYTE:
         return _byte(data, at, end), at + 1
     if kind == DOUBLE:
+        _byte(data, at + 7, end)
         return None, at + 8
     if kind == BINARY:
         size, at = _unsigned(data, at, end)
         return None, at + size
     if kind == STRUCT:
         return _fields(data, at, end, level + 1)
-    if kind in (LIST, SET, MAP):
-        raise ValueError("a page with a header of an unknown form")
+    if kind in (LIST, SET):
+        return _list(data, at, end, level)
+    if kind == MAP:
+        raise ValueError(UNKNOWN_FORM)
     return _whole(data, at, end)
+
+
+def _list(data: mmap, at: int, end: int, level: int) -> tuple[list[Any], int]:
+    head = _byte(data, at, end)
+    at += 1
+    size, kind = head >> 4, head & 15
+    if size == LONG_LIST:
+        size, at = _unsigned(data, at, end)
+    found = []
+    for _ in range(size):
+        if kind in (TRUE, FALSE):
+            value, at = _byte(data, at, end) == TRUE, at + 1
+        else:
+            value, at = _value(data, at, end, kind, level)
+        found.append(value)
+    return found, at
 
 
 def _whole(data: mmap, at: int, end: int) -> tuple[int, int]:
@@ -309,10 +359,10 @@ def _unsigned(data: mmap, at: int, end: int) -> tuple[int, int]:
             return number, at
         shift += 7
         if shift > 63:
-            raise ValueError("a page with a header that holds too long a number")
+            raise ValueError(UNKNOWN_FORM)
 
 
 def _byte(data: mmap, at: int, end: int) -> int:
     if not 0 <= at < end:
-        raise ValueError("a page with a header that does not end")
+        raise ValueError(UNKNOWN_FORM)
     return data[at]

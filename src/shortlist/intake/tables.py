@@ -20,6 +20,7 @@ from shortlist.intake.json_text import NotJson, parse_text
 from shortlist.model.policy import POLICIES
 from shortlist.model.problem import ShortlistError
 from shortlist.model.times import END_OF_TIME, parse_time
+from shortlist.model.wording import one_line
 
 JSON_CELLS = ("policy", "norm", "at_least", "profile", "prefers")
 """Columns that may hold an object or a list as JSON text."""
@@ -200,7 +201,7 @@ def reading_table() -> Iterator[None]:
 
 
 def _one_line(error: Exception) -> str:
-    return " ".join(str(error).split())
+    return one_line(" ".join(str(error).split()))
 
 
 def _json_value(cell: Any) -> Any:
