@@ -1,6 +1,6 @@
 """How messages speak of a value: short and on one line, whatever the value is."""
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Collection, Iterable, Mapping
 from difflib import get_close_matches
 from itertools import islice
 
@@ -8,6 +8,10 @@ from itertools import islice
 MOST_DIGITS = 4300
 LONGEST = 60
 MOST_PARTS = 6
+# To compare a name with so many others takes up to some hundredths of a second.
+MOST_COMPARED = 1_000
+# Messages of one kind that say which name was perhaps meant.
+MOST_HINTS = 20
 FEW_NAMES = 5
 
 
@@ -88,6 +92,20 @@ def _bounded(parts: list[str], size: int, depth: int, brackets: str) -> str:
     return brackets[0] + ", ".join(parts) + brackets[1]
 
 
+def alike(name: str, known: Collection[str], cutoff: float = 0.75) -> str | None:
+    """The known name that is most like another; None where none is, or where comparing takes long:
+    among very many names, and for long ones.
+
+    >>> alike("flat", ["films", "flats"]), alike("x", ["flats"])
+    ('flats', None)
+    """
+    if len(known) > MOST_COMPARED or len(name) > LONGEST:
+        return None
+    short = sorted(each for each in known if len(each) <= LONGEST)
+    found = get_close_matches(name, short, n=1, cutoff=cutoff)
+    return found[0] if found else None
+
+
 def choice_of(name: str, known: Iterable[str]) -> str:
     """What somebody may have meant, for a message.
 
@@ -97,9 +115,9 @@ def choice_of(name: str, known: Iterable[str]) -> str:
     "there are 'a', 'b', 'c', 'd', 'e' and 2 more"
     """
     names = sorted(known)
-    alike = get_close_matches(name, names, n=1, cutoff=0.75)
-    if alike:
-        return f"did you mean {alike[0]!r}?"
+    meant = alike(name, names)
+    if meant is not None:
+        return f"did you mean {meant!r}?"
     if not names:
         return "there is none"
     few = [repr(one) for one in names[:FEW_NAMES]]
