@@ -197,7 +197,7 @@ def _lengths(values: pa.Array) -> pa.Array:
 
 
 def _is_text(kind: pa.DataType) -> bool:
-    return (
+    return bool(
         pa.types.is_string(kind)
         or pa.types.is_binary(kind)
         or pa.types.is_large_string(kind)

@@ -72,10 +72,10 @@ class _Composer(Composer):
         self._nodes = 0
         self._repeated = 0
         # By anchor: nodes in what it names, with all that aliases in there repeat.
-        self._sizes: dict[str, int] = {}
+        self._sizes: dict[str | None, int] = {}
 
     def compose_node(self, parent: yaml.Node | None, index: Any) -> yaml.Node | None:
-        event = self.peek_event()
+        event: yaml.NodeEvent = self.peek_event()  # type: ignore[attr-defined]
         if isinstance(event, yaml.AliasEvent):
             # An alias within what it names has no size yet; the constructor refuses it.
             self._repeated += self._sizes.get(event.anchor, 0)
@@ -152,8 +152,9 @@ def _refused(_: _Loader, node: yaml.Node) -> Any:
     raise _error(f"{node.tag.replace('tag:yaml.org,2002:', '!!')} has no place in a registry", node)
 
 
-def _error(message: str, node: yaml.Node) -> yaml.MarkedYAMLError:
-    return yaml.MarkedYAMLError(problem=message, problem_mark=node.start_mark)
+def _error(message: str, node: yaml.Node | yaml.NodeEvent) -> yaml.MarkedYAMLError:
+    mark: Any = node.start_mark
+    return yaml.MarkedYAMLError(problem=message, problem_mark=mark)
 
 
 _CONSTRUCTORS = {
