@@ -99,7 +99,7 @@ def alike(name: str, known: Collection[str], cutoff: float = 0.75) -> str | None
     >>> alike("flat", ["films", "flats"]), alike("x", ["flats"])
     ('flats', None)
     """
-    if len(known) > MOST_COMPARED or len(name) > LONGEST:
+    if not known or len(known) > MOST_COMPARED or len(name) > LONGEST:
         return None
     short = sorted(each for each in known if len(each) <= LONGEST)
     found = get_close_matches(name, short, n=1, cutoff=cutoff)
