@@ -7,11 +7,12 @@ import pyarrow.parquet as pq
 import pytest
 
 from shortlist.intake import parquet_sizes
+from shortlist.intake.cutting import parts_of_file
 from shortlist.intake.files import read_registry
 from shortlist.intake.finite_input import FiniteInput
 from shortlist.intake.input_files import MOST_UNPACKED, UNPACKED_PER_BYTE
 from shortlist.intake.parquet_sizes import TooLarge, table_size
-from shortlist.intake.tables import NotATable, check_tables
+from shortlist.intake.tables import NotATable, check_sizes, first_publication_lines
 from shortlist.model.problem import InvalidRegistry
 
 MEGABYTE = 2**20
@@ -49,7 +50,7 @@ def test_long_values_that_are_repeated(tmp_path, form, how):
     pa.set_memory_pool(counted)
     try:
         with pytest.raises(NotATable, match=r"^in.parquet: expected at most 536,870,912 bytes"):
-            FiniteInput.at(file)
+            [*FiniteInput.at(file).batches()]
     finally:
         pa.set_memory_pool(usual)
     assert MEGABYTE < counted.max_memory() < 100 * MEGABYTE
@@ -89,7 +90,7 @@ def test_very_many_columns(tmp_path):
     file = tmp_path / "in.parquet"
     pq.write_table(pa.table({f"c{at}": [1] for at in range(10_001)}), file)
     with pytest.raises(NotATable, match=r"expected at most 10,000 columns, found 10,001"):
-        check_tables([file])
+        check_sizes([file])
 
 
 def test_a_table_of_a_registry(tmp_path):
@@ -102,6 +103,20 @@ def test_a_table_of_a_registry(tmp_path):
         read_registry(tmp_path)
     expected = "expected at most 536,870,912 bytes of values, found more"
     assert str(told.value) == f"subscriptions.parquet: {expected}"
+    with pytest.raises(NotATable, match=f"^{expected}"):
+        parts_of_file(tmp_path / "subscriptions.parquet", lanes=2)
+
+
+def test_a_folder_of_tables_of_a_registry(tmp_path):
+    folder = tmp_path / "subscriptions.parquet"
+    folder.mkdir()
+    good = pa.table({"id": ["a"], "where": ["rent < 1"]})
+    pq.write_table(good, folder / "part-0.parquet")
+    pq.write_table(pa.table({"id": ["b"], "where": ["rent < 2"]}), folder / "part-1.parquet")
+    assert [made.id for made in read_registry(tmp_path).subscriptions] == ["a", "b"]
+    pq.write_table(bomb("texts"), folder / "part-1.parquet", store_schema=False)
+    with pytest.raises(InvalidRegistry, match=r"^subscriptions.parquet: expected at most"):
+        read_registry(tmp_path)
 
 
 def test_long_values_among_short_ones_are_counted_as_they_are(tmp_path):
@@ -153,17 +168,26 @@ def test_a_bound_is_one(tmp_path, monkeypatch, version, encoding):
             table_size(file, texts_size)
 
 
+def test_the_beginning_of_a_table(tmp_path):
+    file = tmp_path / "in.parquet"
+    pq.write_table(bomb("texts"), file, store_schema=False)
+    assert len(first_publication_lines(file, 2_000)) == 64
+    pq.write_table(pa.table({"id": [f"p{at}" for at in range(300)]}), file)
+    assert len(first_publication_lines(file, 200)) == 200
+    assert len(first_publication_lines(file, 2_000)) == 300
+
+
 def test_files_together(tmp_path):
     count = MOST_UNPACKED // MEGABYTE * 6 // 10
     for name in "ab":
         pq.write_table(bomb("texts", count), tmp_path / f"{name}.parquet", store_schema=False)
     assert table_size(tmp_path / "a.parquet", MOST_UNPACKED) > MOST_UNPACKED // 2
     with pytest.raises(NotATable, match=r"^b.parquet: expected at most"):
-        FiniteInput.at(tmp_path)
+        [*FiniteInput.at(tmp_path).batches()]
 
 
 def test_large_files_may_hold_more(tmp_path):
     file = tmp_path / "in.parquet"
     pq.write_table(pa.table({"a": np.random.default_rng(1).random(10**6)}), file)
     assert UNPACKED_PER_BYTE * file.stat().st_size > MOST_UNPACKED
-    check_tables([file])
+    check_sizes([file])

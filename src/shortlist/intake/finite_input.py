@@ -22,7 +22,7 @@ from shortlist.intake.input_files import (
 )
 from shortlist.intake.tables import (
     POSITION,
-    NotATable,
+    check_sizes,
     check_tables,
     publication_texts,
     reading_table,
@@ -202,14 +202,12 @@ class FiniteInput:
     def _tables(self) -> list[pa.Table]:
         import pyarrow.parquet as pq
 
+        check_sizes(self.files)
         found = []
         for file in self.files:
-            try:
-                with reading_table():
-                    table = pq.read_table(file)
-                    table.validate(full=True)
-            except NotATable as error:
-                raise NotATable(f"{file.name}: {error}") from None
+            with reading_table(file.name):
+                table = pq.read_table(file)
+                table.validate(full=True)
             found.append(table)
         return found
 

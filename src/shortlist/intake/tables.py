@@ -44,6 +44,10 @@ FIRST, LAST = parse_time("0001-01-01T00:00:00Z") // 10**6, END_OF_TIME // 10**6
 """The first second that can be written, and the one behind the last."""
 
 
+# Rows and bytes of a table that are made publications at once, to look at its beginning.
+FEW_ROWS, FEW_BYTES = 64, 2**24
+
+
 class NotATable(ShortlistError, ValueError):
     """Why a file cannot be read as a table."""
 
@@ -54,26 +58,39 @@ def read_rows(file: Path) -> list[dict[str, Any]]:
 
 
 def first_publication_lines(file: Path, count: int) -> list[bytes]:
-    """The first publications of a Parquet file that was checked."""
+    """The first publications of a Parquet file; fewer than asked for where they are long."""
     import pyarrow.parquet as pq
 
+    lines: list[bytes] = []
+    size = 0
     with pq.ParquetFile(file) as table:
-        batch = next(table.iter_batches(count), None)
-    return [] if batch is None else [text.encode() for text in _publications(rows_of(batch))]
+        for batch in table.iter_batches(FEW_ROWS):
+            some = [text.encode() for text in _publications(rows_of(batch))]
+            lines += some
+            size += sum(map(len, some))
+            if len(lines) >= count or size > FEW_BYTES:
+                break
+    return lines[:count]
 
 
-def check_tables(files: Sequence[Path]) -> None:
-    """Raise `NotATable` for the first of these files that is not Parquet, or with which they take
-    more memory than their size warrants."""
+def check_tables(files: Iterable[Path]) -> None:
+    """Raise `NotATable` for the first of these files that is not Parquet."""
+    import pyarrow.parquet as pq
+
+    for file in files:
+        with reading_table(file.name):
+            pq.read_schema(file)
+
+
+def check_sizes(files: Sequence[Path]) -> None:
+    """Raise `NotATable` for the first of these files that cannot be read, or with which they take
+    more memory than their size on the disk warrants."""
     from shortlist.intake.parquet_sizes import table_size
 
     most = most_unpacked(files)
     for file in files:
-        try:
-            with reading_table():
-                most -= table_size(file, most)
-        except NotATable as error:
-            raise NotATable(f"{file.name}: {error}") from None
+        with reading_table(file.name):
+            most -= table_size(file, most)
 
 
 def row_publication(row: object) -> object:
@@ -177,27 +194,28 @@ def _rows(file: Path) -> list[dict[str, Any]]:
 
 
 def check_table(file: Path) -> None:
-    """The same of one table: a file, or a folder of files as Spark writes it."""
+    """The same as `check_sizes` of one table: a file, or a folder of files as Spark writes it."""
     import pyarrow.parquet as pq
 
     from shortlist.intake.parquet_sizes import table_size
 
-    parts = [Path(each.path) for each in pq.ParquetDataset(file).fragments]
-    most = most_unpacked(parts)
     with reading_table():
+        parts = [Path(each.path) for each in pq.ParquetDataset(file).fragments]
+        most = most_unpacked(parts)
         for part in parts:
             most -= table_size(part, most)
 
 
 @contextmanager
-def reading_table() -> Iterator[None]:
-    """Raises `NotATable` where a table cannot be read."""
+def reading_table(name: str | None = None) -> Iterator[None]:
+    """Raises `NotATable` where a table cannot be read, with the name of its file."""
     try:
         yield
     except NotATable:
         raise
     except (OSError, ValueError, ArithmeticError, MemoryError, pyarrow.ArrowException) as error:
-        raise NotATable(_one_line(error) or "it does not fit into memory") from None
+        message = _one_line(error) or "it does not fit into memory"
+        raise NotATable(message if name is None else f"{name}: {message}") from None
 
 
 def _one_line(error: Exception) -> str:
