@@ -6,7 +6,9 @@ says of sizes is not trusted. The headers of pages are what the decoder itself g
 a bound; where that is too large, the lengths of values are counted without repeating them.
 """
 
+from collections import Counter
 from collections.abc import Iterator
+from itertools import accumulate
 from mmap import ACCESS_READ, mmap
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -25,12 +27,18 @@ LITTLE = 2**20
 COUNTED_AT_ONCE = 2**26
 
 # Numbers of parquet.thrift: types of pages, encodings.
-DICTIONARY_PAGE = 2
-PLAIN, PLAIN_DICTIONARY, DELTA_LENGTHS, DELTA_TEXTS, DICTIONARY = 0, 2, 6, 7, 8
+DATA_PAGE, DICTIONARY_PAGE, DATA_PAGE_2 = 0, 2, 3
+# By the type of a page of data: the numbers of the struct that tells of it, and of its encoding.
+ENCODING_OF_PAGE = {DATA_PAGE: (5, 2), DATA_PAGE_2: (8, 4)}
+PLAIN, PLAIN_DICTIONARY, DELTA_LENGTHS, DICTIONARY = 0, 2, 6, 8
 WIDTHS = {"BOOLEAN": 1, "INT32": 4, "INT64": 8, "INT96": 12, "FLOAT": 4, "DOUBLE": 8}
 
 MAGIC = b"PAR1"
-Fields = dict[int, Any]
+# By number and type: what has another type than it should is passed over, as the decoder does.
+Fields = dict[tuple[int, int], Any]
+
+
+_NO_VALUES = pa.array([], pa.string()).dictionary_encode()
 
 
 class TooLarge(ValueError):
@@ -40,16 +48,34 @@ class TooLarge(ValueError):
 class _Leaf(NamedTuple):
     """A column of values in the schema."""
 
+    number: int
     path: str
     is_flat: bool
+    is_alone: bool
+    """Whether its path names no other column, so that it can be read by itself."""
     width: int | None
     """Bytes of a value; None of texts."""
 
-    @classmethod
-    def of(cls, column: pq.ColumnSchema) -> "_Leaf":
+
+def _leaves_of(schema: pq.ParquetSchema) -> list[_Leaf]:
+    columns = [schema.column(number) for number in range(len(schema.names))]
+    if len(columns) > MOST_COLUMNS:
+        raise TooLarge(f"expected at most {MOST_COLUMNS:,} columns, found {len(columns):,}")
+    named = Counter(prefix for column in columns for prefix in _prefixes(column.path))
+    leaves = []
+    for number, column in enumerate(columns):
         fixed = column.length if column.physical_type == "FIXED_LEN_BYTE_ARRAY" else None
         width = WIDTHS.get(column.physical_type, fixed)
-        return cls(column.path, column.max_repetition_level == 0, width)
+        is_flat = column.max_repetition_level == 0
+        is_alone = named[column.path] == 1
+        leaves.append(_Leaf(number, column.path, is_flat, is_alone, width))
+    return leaves
+
+
+def _prefixes(path: str) -> Iterator[str]:
+    """The paths that name a column: its own, and those of what it stands in."""
+    parts = path.split(".")
+    return accumulate(parts, "{}.{}".format)
 
 
 class _Page(NamedTuple):
@@ -64,8 +90,7 @@ class _Column(NamedTuple):
     """A column of a row group; a column within others has no place among the rows."""
 
     group: int
-    path: str
-    is_flat: bool
+    leaf: _Leaf
     sure: int
     """Bytes that it takes at most, but for what its dictionary and prefixes repeat."""
     named: int
@@ -77,8 +102,9 @@ class _Column(NamedTuple):
     longest_page: int
 
     @property
-    def most(self) -> int:
-        return self.sure + self.named * self.dictionary + self.shared
+    def can_be_counted(self) -> bool:
+        """Whether its values can be read some at a time: what rows of lists have is not known."""
+        return self.leaf.is_alone and (self.leaf.is_flat or not self.shared)
 
 
 def table_size(file: Path, most: int) -> int:
@@ -96,13 +122,10 @@ def table_size(file: Path, most: int) -> int:
 def _size(file: Path, most: int) -> int:
     """A simple bound; if that is over `most`, values are counted until they are."""
     with pq.ParquetFile(file, pre_buffer=False) as table:
-        schema = table.schema
-        leaves = [_Leaf.of(schema.column(number)) for number in range(len(schema.names))]
-    if len(leaves) > MOST_COLUMNS:
-        raise TooLarge(f"expected at most {MOST_COLUMNS:,} columns, found {len(leaves):,}")
+        leaves = _leaves_of(table.schema)
     with file.open("rb") as opened, mmap(opened.fileno(), 0, access=ACCESS_READ) as content:
         groups = _groups(content)
-        taken = ROW_BYTES * sum(_count(group, 3) for group in groups)
+        taken = ROW_BYTES * sum(_count(group, 3, I64) for group in groups)
         if taken > most:
             return taken
         columns = [
@@ -110,57 +133,86 @@ def _size(file: Path, most: int) -> int:
             for number, group in enumerate(groups)
             for chunk, leaf in zip(_structs(group, 1), leaves, strict=True)
         ]
-    bounds = [_bound(file, each) for each in columns]
+    taken += sum(column.sure for column in columns)
+    if taken > most:
+        return taken
+    bounds = [_bound(file, column) for column in columns]
     if taken + sum(bounds) <= most:
         return taken + sum(bounds)
-    bounds = [each.sure + (each.shared if not each.is_flat else 0) for each in columns]
-    taken += sum(bounds)
-    for column in columns:
-        if taken > most:
-            break
-        if column.named or (column.shared and column.is_flat):
+    for column, bound in zip(columns, bounds, strict=True):
+        if bound <= LITTLE or not column.can_be_counted:
+            taken += bound
+        else:
             for size in _counted(file, column):
                 taken += size
                 if taken > most:
                     return taken
+        if taken > most:
+            return taken
     return taken
 
 
 def _bound(file: Path, column: _Column) -> int:
-    """Bytes that a column takes at most, by the longest value of its dictionary."""
+    """Bytes that a column takes at most beside those that it takes for sure."""
     repeated = column.named * column.dictionary
-    if repeated <= LITTLE:
-        return column.most
-    table = pq.ParquetFile(file, pre_buffer=False, read_dictionary=[column.path])
-    with table:
+    if repeated <= LITTLE or not column.leaf.is_alone:
+        return repeated + column.shared
+    with _reading(file, column, dictionaries=True) as table:
+        if not _keeps_dictionary(table, column):
+            return repeated + column.shared
         first = next(_batches(table, column, 1), None)
-        longest = max((_longest(leaf) for leaf in _leaves(first)), default=0)
-    return column.most - repeated + column.named * longest
+        (leaf,) = [*_leaves(first)] if first is not None else [_NO_VALUES]
+    lengths = _lengths(leaf.dictionary)
+    # Each value of the dictionary stands behind its length. Unless all of them are there, the first
+    # row did not need the dictionary.
+    size = 4 * len(lengths) + (pc.sum(lengths).as_py() or 0)
+    longest = (pc.max(lengths).as_py() or 0) if size == column.dictionary else column.dictionary
+    return column.named * longest + column.shared
 
 
 def _counted(file: Path, column: _Column) -> Iterator[int]:
     """Bytes of a column's values, some at a time."""
-    names_values = column.named and not column.shared
-    table = pq.ParquetFile(
-        file, pre_buffer=False, read_dictionary=[column.path] if names_values else []
-    )
+    keeps_dictionary = bool(column.named) and not column.shared
     at_once = max(1, COUNTED_AT_ONCE // max(VALUE_BYTES, column.longest_page))
-    with table:
-        for batch in _batches(table, column, 1 << 16 if names_values else at_once):
+    with _reading(file, column, keeps_dictionary) as table:
+        if keeps_dictionary and not _keeps_dictionary(table, column):
+            yield column.named * column.dictionary
+            return
+        for batch in _batches(table, column, 1 << 16 if keeps_dictionary else at_once):
             yield sum(_length(leaf) for leaf in _leaves(batch))
+
+
+def _reading(file: Path, column: _Column, dictionaries: bool) -> pq.ParquetFile:
+    """The file, to read one column of it."""
+    kept = [column.leaf.path] if dictionaries else []
+    return pq.ParquetFile(file, pre_buffer=False, read_dictionary=kept)
+
+
+def _keeps_dictionary(table: pq.ParquetFile, column: _Column) -> bool:
+    """Whether the column is read as places in its dictionary, as was asked for."""
+    types = [kind for field in table.schema_arrow for kind in _leaf_types(field.type)]
+    return bool(pa.types.is_dictionary(types[column.leaf.number]))
+
+
+def _leaf_types(kind: pa.DataType) -> Iterator[pa.DataType]:
+    if isinstance(kind, pa.BaseExtensionType):
+        yield from _leaf_types(kind.storage_type)
+    elif pa.types.is_nested(kind):
+        for number in range(kind.num_fields):
+            yield from _leaf_types(kind.field(number).type)
+    else:
+        yield kind
 
 
 def _batches(table: pq.ParquetFile, column: _Column, at_once: int) -> Iterator[pa.RecordBatch]:
     found: Iterator[pa.RecordBatch] = table.iter_batches(
-        at_once, row_groups=[column.group], columns=[column.path], use_threads=False
+        at_once, row_groups=[column.group], columns=[column.leaf.path], use_threads=False
     )
     return found
 
 
 def _leaves(holder: Any) -> Iterator[pa.Array]:
     """The arrays that hold values, in a batch or an array of objects and lists."""
-    if holder is None:
-        return
     if isinstance(holder, pa.RecordBatch):
         for column in holder.columns:
             yield from _leaves(column)
@@ -176,11 +228,6 @@ def _leaves(holder: Any) -> Iterator[pa.Array]:
         yield from _leaves(holder.flatten())
     else:
         yield holder
-
-
-def _longest(leaf: pa.Array) -> int:
-    values = leaf.dictionary if isinstance(leaf, pa.DictionaryArray) else leaf
-    return pc.max(_lengths(values)).as_py() or 0
 
 
 def _length(leaf: pa.Array) -> int:
@@ -221,7 +268,7 @@ def _groups(content: mmap) -> list[Fields]:
 def _column(content: mmap, chunk: Fields, group: int, leaf: _Leaf) -> _Column:
     """What the headers of a column's pages say."""
     about = _struct(chunk, 3)
-    sure = _count(about, 5) * VALUE_BYTES
+    sure = _count(about, 5, I64) * VALUE_BYTES
     named = dictionary = shared = longest_page = 0
     for page in _pages(content, about):
         sure += page.size + page.values * VALUE_BYTES
@@ -234,55 +281,55 @@ def _column(content: mmap, chunk: Fields, group: int, leaf: _Leaf) -> _Column:
             named += page.values
         elif page.encoding not in (PLAIN, DELTA_LENGTHS):
             shared += page.values * page.size
-    return _Column(group, leaf.path, leaf.is_flat, sure, named, dictionary, shared, longest_page)
+    return _Column(group, leaf, sure, named, dictionary, shared, longest_page)
 
 
 def _pages(content: mmap, chunk: Fields) -> Iterator[_Page]:
     """The pages of a column, by its Thrift struct `ColumnMetaData`: the decoder reads them until it
     has as many values as that says."""
-    wanted, at, dictionary = _count(chunk, 5), _count(chunk, 9), _count(chunk, 11)
+    wanted, at, dictionary = (_count(chunk, number, I64) for number in (5, 9, 11))
     if 0 < dictionary < at:
         at = dictionary
-    end = min(at + _count(chunk, 7), len(content))
+    end = min(at + _count(chunk, 7, I64), len(content))
     values = 0
     while at < end and values < wanted:
         header, at = _fields(content, at, end)
-        at += _count(header, 3)
-        about = next((_struct(header, each) for each in (5, 8, 7) if each in header), {})
-        page = _Page(
-            is_dictionary=_count(header, 1) == DICTIONARY_PAGE,
-            values=_count(about, 1),
-            encoding=_count(about, 4 if 8 in header else 2),
-            size=_count(header, 2),
-        )
-        if not page.is_dictionary:
-            values += page.values
-        yield page
+        kind, size = _count(header, 1, I32), _count(header, 2, I32)
+        at += _count(header, 3, I32)
+        if kind == DICTIONARY_PAGE:
+            yield _Page(is_dictionary=True, values=0, encoding=PLAIN, size=size)
+        elif kind in ENCODING_OF_PAGE:
+            struct, encoding = ENCODING_OF_PAGE[kind]
+            about = _struct(header, struct)
+            count = _count(about, 1, I32)
+            yield _Page(False, count, _count(about, encoding, I32), size)
+            values += count
 
 
 def _structs(fields: Fields, number: int) -> list[Fields]:
-    found = fields.get(number, [])
-    if not isinstance(found, list) or not all(isinstance(each, dict) for each in found):
+    found = fields.get((number, LIST), [])
+    if not all(isinstance(each, dict) for each in found):
         raise ValueError(UNKNOWN_FORM)
-    return found
+    return list(found)
 
 
 def _struct(fields: Fields, number: int) -> Fields:
-    found = fields.get(number)
-    if not isinstance(found, dict):
+    found: Fields | None = fields.get((number, STRUCT))
+    if found is None:
         raise ValueError(UNKNOWN_FORM)
     return found
 
 
-def _count(fields: Fields, number: int) -> int:
-    value = fields.get(number, 0)
-    if type(value) is not int or value < 0:
+def _count(fields: Fields, number: int, kind: int) -> int:
+    value = int(fields.get((number, kind), 0))
+    if value < 0:
         raise ValueError(UNKNOWN_FORM)
     return value
 
 
 # Types of Thrift's compact protocol.
-STOP, TRUE, FALSE, BYTE, DOUBLE, BINARY, LIST, SET, MAP, STRUCT = 0, 1, 2, 3, 7, 8, 9, 10, 11, 12
+STOP, TRUE, FALSE, BYTE, I32, I64, DOUBLE, BINARY = 0, 1, 2, 3, 5, 6, 7, 8
+LIST, SET, MAP, STRUCT = 9, 10, 11, 12
 # In the place of a size that does not fit into four bits.
 LONG_LIST = 15
 # What describes a file nests less deep than this.
@@ -305,7 +352,7 @@ def _fields(data: mmap, at: int, end: int, level: int = 0) -> tuple[Fields, int]
             number += head >> 4
         else:
             number, at = _whole(data, at, end)
-        found[number], at = _value(data, at, end, head & 15, level)
+        found[number, head & 15], at = _value(data, at, end, head & 15, level)
 
 
 def _value(data: mmap, at: int, end: int, kind: int, level: int) -> tuple[Any, int]:
