@@ -9,6 +9,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
+from shortlist.cli.batch import numbered_lines
 from shortlist.engine.stages import ReadTable
 from shortlist.intake import finite_input
 from shortlist.intake.finite_input import FiniteInput, pieces_of
@@ -152,3 +153,11 @@ def test_very_wide_rows_become_objects_some_at_a_time(tmp_path, monkeypatch):
     file = tmp_path / "in.parquet"
     pq.write_table(pa.table({f"c{at}": range(20) for at in range(9)}), file)
     assert [batch.num_rows for batch in FiniteInput.at(file).batches()] == [5] * 4
+
+
+def test_questions_are_asked_of_compressed_lines_too(tmp_path):
+    file = tmp_path / "in.jsonl.gz"
+    file.write_bytes(gzip.compress(b'{"id": "a"}\n\nbad\n'))
+    places, lines = numbered_lines(file)
+    assert lines == [b'{"id": "a"}', b"", b"bad"]
+    assert places.name(3) == "in.jsonl.gz:3"
