@@ -241,15 +241,15 @@ def outcomes(seeds: range, folder: Path) -> Counter[str]:
         if not process:
             most = address_space() + MEMORY
             resource.setrlimit(resource.RLIMIT_AS, (most, most))
-            with os.fdopen(writable, "w") as told:
+            with os.fdopen(writable, "w") as results:
                 for seed in waiting:
                     signal.alarm(PATIENCE)
-                    told.write(json.dumps(outcome(seed, folder)) + "\n")
-                    told.flush()
+                    results.write(json.dumps(outcome(seed, folder)) + "\n")
+                    results.flush()
             os._exit(0)
         os.close(writable)
-        with os.fdopen(readable) as told:
-            ended = [json.loads(line) for line in told if line.endswith("\n")]
+        with os.fdopen(readable) as results:
+            ended = [json.loads(line) for line in results if line.endswith("\n")]
         _, status = os.waitpid(process, 0)
         found.update(ended)
         if os.WIFSIGNALED(status) or len(ended) < len(waiting):

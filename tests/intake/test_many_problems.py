@@ -1,4 +1,4 @@
-"""However many mistakes there are, few are told, and few names are compared with others."""
+"""However many mistakes there are, few are shown, and few names are compared with others."""
 
 import difflib
 import json
@@ -8,7 +8,7 @@ import pytest
 from shortlist.engine.mistakes import likely_mistakes
 from shortlist.intake.documents import Documents
 from shortlist.intake.files import MOST_PROBLEMS, registry_from_documents
-from shortlist.intake.shapes import MOST_TOLD
+from shortlist.intake.shapes import MOST_SHOWN
 from shortlist.model.problem import InvalidRegistry
 from shortlist.model.settings import Limits
 from shortlist.model.wording import MOST_COMPARED, MOST_HINTS, alike, choice_of
@@ -31,9 +31,9 @@ def compared(monkeypatch: pytest.MonkeyPatch) -> list[str]:
 
 
 def problems_of(document: dict[str, object]) -> list[str]:
-    with pytest.raises(InvalidRegistry) as told:
+    with pytest.raises(InvalidRegistry) as refused:
         registry_from_documents(document)
-    return str(told.value).split("\n")
+    return str(refused.value).split("\n")
 
 
 def test_a_registry_with_the_same_mistake_everywhere() -> None:
@@ -61,9 +61,9 @@ def test_a_document_with_very_many_unknown_fields(compared: list[str]) -> None:
     documents = Documents()
     fields = {f"wher{at}": 1 for at in range(5_000)}
     assert documents.read("subscription", {"id": "s", **fields}) is None
-    assert len(documents.problems) == MOST_TOLD + 1
-    assert len(compared) == MOST_TOLD
-    assert str(documents.problems[-1]) == f"subscription 's': {5_000 - MOST_TOLD:,} more problems"
+    assert len(documents.problems) == MOST_SHOWN + 1
+    assert len(compared) == MOST_SHOWN
+    assert str(documents.problems[-1]) == f"subscription 's': {5_000 - MOST_SHOWN:,} more problems"
 
 
 @pytest.mark.parametrize("names", [50, MOST_COMPARED + 1])

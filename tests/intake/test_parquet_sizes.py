@@ -115,10 +115,10 @@ def test_a_table_of_a_registry(tmp_path):
     ids = pa.array([f"s{row}" for row in range(count)])
     table = pa.table({"id": ids, "where": where})
     pq.write_table(table, tmp_path / "subscriptions.parquet", store_schema=False)
-    with pytest.raises(InvalidRegistry) as told:
+    with pytest.raises(InvalidRegistry) as refused:
         read_registry(tmp_path)
     expected = "expected at most 536,870,912 bytes of values, found more"
-    assert str(told.value) == f"subscriptions.parquet: {expected}"
+    assert str(refused.value) == f"subscriptions.parquet: {expected}"
     with pytest.raises(NotATable, match=f"^{expected}"):
         parts_of_file(tmp_path / "subscriptions.parquet", lanes=2)
 

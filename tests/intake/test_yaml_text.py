@@ -23,9 +23,9 @@ def test_aliases_that_double_are_told_at_the_line_that_goes_too_far(monkeypatch,
     built = []
     for loader in (yaml_text._Loader, yaml_text._FastLoader):
         monkeypatch.setattr(loader, "construct_document", built.append)
-    with pytest.raises(NotYaml) as told:
+    with pytest.raises(NotYaml) as refused:
         parse_yaml(doubled(form))
-    line, _, problem = str(told.value).partition(", ")
+    line, _, problem = str(refused.value).partition(", ")
     assert line in {"line 17", "line 18", "line 19", "line 20"}
     assert problem.endswith(f"expected aliases that repeat at most {MOST_REPEATED} values")
     assert not built

@@ -107,9 +107,9 @@ def test_files(tmp_path):
 )
 def test_shapes_of_too_many_brokers(shape, most):
     (name,) = shape
-    with pytest.raises(InvalidTopology) as told:
+    with pytest.raises(InvalidTopology) as refused:
         topology_of({"shape": shape})
-    assert str(told.value) == f"shape.{name}: expected at most {most} brokers, found more"
+    assert str(refused.value) == f"shape.{name}: expected at most {most} brokers, found more"
 
 
 def test_shapes_up_to_the_limit():

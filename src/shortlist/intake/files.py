@@ -24,7 +24,7 @@ KINDS: dict[str, Kind] = {
 """The lists of a registry, and what each holds."""
 
 KEYS = ", ".join(("vocabulary", *KINDS))
-# Problems of a registry that are told; a program that writes a million entries may make the same
+# Problems of a registry that are shown; a program that writes a million entries may make the same
 # mistake in each of them.
 MOST_PROBLEMS = 1_000
 

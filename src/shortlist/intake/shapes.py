@@ -23,9 +23,9 @@ EXPECTED = {
     "recursion_loop": "a value that does not hold itself",
     "invalid_key": "a field name",
 }
-# Problems of one noun that are told: each asks which field was meant, and a document of some
+# Problems of a noun that are shown: each asks which field was meant, and a document of some
 # kilobytes may have thousands that do not exist.
-MOST_TOLD = 100
+MOST_SHOWN = 100
 KINDS = ", ".join(POLICIES)
 HARMLESS = {"id": "?", "subscriber": "?", "source": "?", "k": 0}
 """What may stand for a required field that cannot be read."""
@@ -34,9 +34,9 @@ HARMLESS = {"id": "?", "subscriber": "?", "source": "?", "k": 0}
 def shape_problems(error: ValidationError, noun: type) -> list[Problem]:
     """One problem for each field of the noun that cannot be read, but for very many of them."""
     details = error.errors(include_url=False)
-    problems = [_problem(detail, noun) for detail in details[:MOST_TOLD]]
-    if len(details) > MOST_TOLD:
-        problems.append(Problem(message=f"{len(details) - MOST_TOLD:,} more problems"))
+    problems = [_problem(detail, noun) for detail in details[:MOST_SHOWN]]
+    if len(details) > MOST_SHOWN:
+        problems.append(Problem(message=f"{len(details) - MOST_SHOWN:,} more problems"))
     return problems
 
 
