@@ -6,11 +6,10 @@ import sys
 import pytest
 
 from shortlist.engine.engine import Engine
-from shortlist.engine.mistakes import MOST_UNKNOWN, likely_mistakes
 from shortlist.engine.replay import line_reader
 from shortlist.intake.files import registry_from_documents
 from shortlist.model.items import Items
-from shortlist.model.settings import Limits, Settings
+from shortlist.model.settings import Settings
 
 SETTINGS = Settings(time="arrival")
 
@@ -75,10 +74,3 @@ def test_columns_are_not_listed_for_each_attribute(monkeypatch):
     listed.clear()
     assert [delivery.shortlist for delivery in run(1_000, 1)] == ["plain"]
     assert len(listed) < 20
-
-
-def test_unknown_attributes_are_named_up_to_a_number():
-    line = json.dumps({"id": "p", "source": "s", "data": {f"b{at}": 1 for at in range(1_000)}})
-    said = likely_mistakes(wide_registry(MOST_UNKNOWN + 7), [line.encode()], Limits())
-    assert len(said) == MOST_UNKNOWN + 2
-    assert said[MOST_UNKNOWN] == "8 more attributes: none of 1 publications has one of them"

@@ -6,7 +6,13 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from shortlist.intake.json_text import MOST_HOLDERS, NotJson, parse_bytes, parse_text
+from shortlist.intake.json_text import (
+    MOST_HOLDERS,
+    NotJson,
+    parse_bytes,
+    parse_registry,
+    parse_text,
+)
 
 values = st.recursive(
     st.none() | st.booleans() | st.integers() | st.floats(allow_nan=False) | st.text(),
@@ -70,4 +76,4 @@ def test_any_text(value, is_ascii, place, piece):
 
 def test_keys_that_stand_twice_are_told_where_somebody_asks():
     with pytest.raises(NotJson, match="the key 'a' stands twice"):
-        parse_bytes(b'{"a": 1, "a": 2}', distinct=True)
+        parse_registry(b'{"a": 1, "a": 2}')

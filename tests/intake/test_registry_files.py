@@ -323,8 +323,8 @@ def test_files_that_belong_to_others_are_passed_over(tmp_path):
         ("r.json", '{"a": NaN}', "r.json: not JSON: NaN is not a number"),
         (
             "r.json",
-            f'{{"a": {"9" * 5000}}}',
-            "r.json: not JSON: a whole number has over 4300 digits",
+            f'{{"shortlists": {"9" * 5000}}}',
+            "r.json: shortlists: expected a list, found a number of over 4300 digits",
         ),
         ("r.json", r'{"a": "\ud800"}', "r.json: not JSON: half of a surrogate pair"),
         ("r.json", "[]", f"r.json: expected a mapping with the keys {KEYS}, found []"),

@@ -9,6 +9,7 @@ from hypothesis import strategies as st
 from shortlist.intake.files import read_registry, registry_from_documents
 from shortlist.intake.written import registry_document
 from shortlist.model.problem import InvalidRegistry
+from shortlist.model.wording import TOO_LONG
 from tests.strategies import examples
 
 GOOD = {
@@ -42,7 +43,7 @@ scalars = (
     | st.floats()
     | st.text(st.characters(codec=None), max_size=5)
     | st.binary(max_size=3)
-    | st.sampled_from(["l", "s", "rent is cheap", "1h", "5", "-1", 10**400])
+    | st.sampled_from(["l", "s", "rent is cheap", "1h", "5", "-1", 10**400, TOO_LONG])
 )
 values = st.recursive(
     scalars,

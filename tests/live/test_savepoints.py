@@ -186,7 +186,7 @@ def large_savepoint(tmp_path_factory):
         {"id": f"{number}", "policy": policy, "score": "a", "where": "a exists or a > 1"}
         for number, policy in enumerate(chain(*POLICIES))
     ]
-    deployment = Deployment(registry_from_documents(document), Settings(lateness=9 * SECOND), 2)
+    deployment = Deployment(registry_from_documents(document), Settings(lateness="9s"), 2)
     deployment.registers.append(INPUT, [b"{}"] * 40 + [UNREAD])
     deployment.run(numbered(timeline(pick, 40)))
     target = tmp_path_factory.mktemp("savepoint") / "savepoint.zip"

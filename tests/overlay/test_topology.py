@@ -3,9 +3,13 @@
 import json
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from shortlist.overlay.topology import chain, hierarchy, random_graph, random_tree, star
 from shortlist.overlay.topology_files import InvalidTopology, read_topology, topology_of
+from tests.intake.test_registry_fuzz import places, scalars, values
+from tests.strategies import examples
 
 
 def test_the_network_of_the_paper():
@@ -86,3 +90,51 @@ def test_files(tmp_path):
     (tmp_path / "bad.yaml").write_text("links: [")
     with pytest.raises(InvalidTopology, match=r"bad\.yaml: line 1"):
         read_topology(tmp_path / "bad.yaml")
+
+
+@pytest.mark.parametrize(
+    ("shape", "most"),
+    [
+        ({"chain": {"cores": 10**9}}, "10,000"),
+        ({"chain": {"cores": 2, "edges": 10**400}}, "10,000"),
+        ({"hierarchy": {"levels": 10**9}}, "10,000"),
+        ({"hierarchy": {"levels": 10**9, "children": 1}}, "10,000"),
+        ({"hierarchy": {"levels": 5, "children": 10**400}}, "10,000"),
+        ({"star": {"edges": 10_000}}, "10,000"),
+        ({"tree": {"brokers": 10**9}}, "10,000"),
+        ({"graph": {"brokers": 2_001}}, "2,000"),
+    ],
+)
+def test_shapes_of_too_many_brokers(shape, most):
+    (name,) = shape
+    with pytest.raises(InvalidTopology) as refused:
+        topology_of({"shape": shape})
+    assert str(refused.value) == f"shape.{name}: expected at most {most} brokers, found more"
+
+
+def test_shapes_up_to_the_limit():
+    assert len(topology_of({"shape": {"star": {"edges": 9_999}}}).brokers) == 10_000
+    assert len(topology_of({"shape": {"hierarchy": {"levels": 13}}}).brokers) == 2**13 - 1
+    assert len(topology_of({"shape": "chain"}).brokers) == 60
+
+
+GOOD = {
+    "shape": {"shape": {"hierarchy": {"levels": 2}}, "publishers": {"cinema": "b1"}},
+    "links": {"links": [["a", "b"]], "brokers": ["a", "b"], "subscribers": {"ann": "b"}},
+}
+
+
+@examples(150)
+@given(st.data(), st.sampled_from([*GOOD]), values, st.booleans())
+def test_any_value_in_any_place(data, which, value, renamed):
+    document = json.loads(json.dumps(GOOD[which]))
+    holder, key = data.draw(st.sampled_from(places(document, [])))
+    if renamed and isinstance(holder, dict):
+        holder[data.draw(scalars)] = holder.pop(key)
+    else:
+        holder[key] = value
+    try:
+        topology_of(document)
+    except InvalidTopology as error:
+        lines = str(error).split("\n")
+        assert all(line.isprintable() and len(line) < 500 for line in lines)

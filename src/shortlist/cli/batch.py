@@ -26,7 +26,7 @@ from shortlist.cli.app import (
 )
 from shortlist.cli.compiling import registry_at_hand
 from shortlist.client.deployment import Deployment
-from shortlist.intake.input_files import input_files, is_table
+from shortlist.intake.input_files import Places, input_files, is_table, most_unpacked
 from shortlist.log.durable import local_path
 from shortlist.model.settings import PlanSetting, Settings
 from shortlist.model.wording import choice_of
@@ -164,7 +164,7 @@ def check(
             engine = Engine(known, settings)
             rejects = [*unread, *engine.process(items, last=True).rejects]
             warnings = [
-                *(f"{places[each.position - 1]}: {each.reason}" for each in rejects[:FEW]),
+                *(f"{places.name(each.position)}: {each.reason}" for each in rejects[:FEW]),
                 *([f"{len(rejects):,} rejects in all"] if len(rejects) > FEW else []),
                 *engine.status()["warnings"],
                 *likely_mistakes(known, lines, settings.limits, commands=timeline is not None),
@@ -232,7 +232,7 @@ def explain(
         found = [*result.explanations]
         if not found:
             unread = [
-                f"{places[reject.position - 1]}: {reject.reason}"
+                f"{places.name(reject.position)}: {reject.reason}"
                 for reject in result.rejects
                 if publication in lines[reject.position - 1].decode(errors="replace")
             ]
@@ -253,17 +253,13 @@ def _source(publications: Path | None, timeline: Path | None) -> Path:
     return source
 
 
-def numbered_lines(source: Path) -> tuple[list[str], list[bytes]]:
+def numbered_lines(source: Path) -> tuple[Places, list[bytes]]:
     """Every line of a file or folder, and where each stands."""
-    from shortlist.intake.tables import publication_lines
+    from shortlist.intake.finite_input import FiniteInput
 
-    places: list[str] = []
-    lines: list[bytes] = []
-    for file in input_files(source):
-        found = publication_lines(file) if is_table(file) else file.read_bytes().split(b"\n")
-        places += [f"{file.name}:{number}" for number in range(1, len(found) + 1)]
-        lines += found
-    return places, lines
+    found = FiniteInput.at(source)
+    lines = found.every_line()
+    return found.places, lines
 
 
 def _warnings(
@@ -272,6 +268,7 @@ def _warnings(
     """What looks like a mistake in the first lines of an input; of what is compiled nobody goes
     through all subscriptions."""
     from shortlist.engine.mistakes import likely_mistakes
+    from shortlist.intake.finite_input import LEFT_TO_SPARK, pieces_of
     from shortlist.intake.tables import first_publication_lines
     from shortlist.model.registry import Registry
 
@@ -284,9 +281,9 @@ def _warnings(
         rest = LOOKED_AT - len(lines)
         if is_table(file):
             lines += first_publication_lines(file, rest)
-        else:
-            with file.open("rb") as content:
-                lines += islice(content, rest)
+        elif file.suffix not in LEFT_TO_SPARK:
+            pieces = pieces_of(file, most_unpacked([file]))
+            lines += islice((line for piece in pieces for line in piece.split(b"\n")), rest)
         if len(lines) >= LOOKED_AT:
             break
     of = "the first " if len(lines) >= LOOKED_AT else ""

@@ -3,7 +3,6 @@
 import json
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
-from difflib import get_close_matches
 from functools import reduce
 from typing import Any, NamedTuple
 
@@ -24,7 +23,7 @@ from shortlist.model.registry import Registry
 from shortlist.model.settings import Limits
 from shortlist.model.subscription import Subscription
 from shortlist.model.vocabulary import Vocabulary
-from shortlist.model.wording import one_line
+from shortlist.model.wording import MOST_HINTS, alike, one_line
 
 OF_CLOUD_EVENTS = {
     *("id", "source", "time", "type", "specversion", "expirytime", "audience", "replaces", "data"),
@@ -34,11 +33,6 @@ OF_CLOUD_EVENTS = {
 MOST_SUBSCRIPTIONS = 20_000
 FEW = 5
 """Names that a warning lists."""
-# Attributes that get a warning of their own: more fill a screen, and each takes a search.
-MOST_UNKNOWN = 100
-# Names among which a similar one is looked for, the first in order. Comparing one name with so many
-# takes 20 ms; a generator of names can publish any number of them.
-MOST_COMPARED = 2_000
 
 
 def likely_mistakes(
@@ -119,20 +113,22 @@ def _unknown_attributes(
 ) -> Iterator[str]:
     """Attributes that are asked for, and that no publication has."""
     attributes = items.batch.column(ATTRIBUTES)
-    unknown = [
-        name
-        for name in items.paths
-        if all(value.null_count == len(items) for value in attributes.field(name).flatten())
-        and parse_path(name) not in CONTEXT
-    ]
-    if not unknown:
-        return
-    known = sorted({path for document in documents for path in _paths(document.get("data"))})
-    for name in unknown[:MOST_UNKNOWN]:
-        alike = get_close_matches(name, known[:MOST_COMPARED], n=1, cutoff=0.75)
-        yield f"{name}: {count} has it" + (f"; did you mean {alike[0]}?" if alike else "")
-    if len(unknown) > MOST_UNKNOWN:
-        yield f"{len(unknown) - MOST_UNKNOWN:,} more attributes: {count} has one of them"
+    known: set[str] | None = None
+    found = 0
+    for name in items.paths:
+        values = attributes.field(name).flatten()
+        is_there = any(value.null_count < len(items) for value in values)
+        if is_there or parse_path(name) in CONTEXT:
+            continue
+        found += 1
+        if found > MOST_HINTS:
+            continue
+        if known is None:
+            known = {path for document in documents for path in _paths(document.get("data"))}
+        meant = alike(name, known)
+        yield f"{name}: {count} has it" + (f"; did you mean {meant}?" if meant else "")
+    if found > MOST_HINTS:
+        yield f"{found - MOST_HINTS:,} more attributes are asked for that {count} has"
 
 
 def _paths(data: Any, before: tuple[str, ...] = ()) -> Iterator[str]:

@@ -13,7 +13,7 @@ import pyarrow as pa
 from shortlist.intake.files import documents_of, files_of_lines, not_json
 from shortlist.intake.given import Given
 from shortlist.intake.json_text import NotJson
-from shortlist.intake.tables import reading_table
+from shortlist.intake.tables import check_table, reading_table
 from shortlist.matching.arrays import Longs
 from shortlist.model.problem import Problem
 
@@ -133,6 +133,7 @@ def parts_of_file(file: Path, lanes: int) -> list[Part]:
     `NotATable` where it is none."""
     if file.suffix == ".parquet":
         with reading_table():
+            check_table(file)
             return [*_table_parts(file, lanes)]
     return [
         part for each, label in files_of_lines(file) for part in _line_parts(each, label, lanes)

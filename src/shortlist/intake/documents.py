@@ -346,7 +346,10 @@ class Documents:
                 document[field] = sys.intern(document[field])
         policy = document.get("policy")
         if type(policy) in (dict, list):
-            text = repr(policy)  # tells 1 from true, which are equal
+            try:
+                text = repr(policy)  # tells 1 from true, which are equal
+            except ValueError:  # a whole number of too many digits
+                return
             if text not in self._policies:
                 if len(self._policies) >= MOST_POLICIES:
                     self._policies.clear()

@@ -10,13 +10,14 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from shortlist.intake.cutting import Numbered, Part, parts_of_file, parts_of_list
-from shortlist.intake.files import MOST_COMPARED, Entry, RegistryBuilder, repeated
+from shortlist.intake.files import Entry, RegistryBuilder, repeated
 from shortlist.intake.tables import NotATable
 from shortlist.matching.arrays import Bools, Longs
 from shortlist.matching.index.texts import Texts, stable_hash
 from shortlist.model.problem import Problem
 from shortlist.model.registry import Registry
 from shortlist.model.settings import Limits
+from shortlist.model.wording import MOST_COMPARED
 
 
 class Named(NamedTuple):

@@ -1,20 +1,20 @@
 """Registries in files (one YAML or JSON file, or a folder) and as documents in memory."""
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Collection, Iterable, Iterator, Mapping
 from dataclasses import fields
-from difflib import get_close_matches
+from itertools import chain, islice
 from pathlib import Path
 from typing import Any, NamedTuple
 
 from shortlist.intake.documents import UNREADABLE, Documents, Kind, labelled
-from shortlist.intake.json_text import NotJson, parse_bytes, parse_text
+from shortlist.intake.json_text import NotJson, parse_registry
 from shortlist.intake.yaml_text import NotYaml, parse_yaml
 from shortlist.model.collecting import uncollected
 from shortlist.model.problem import InvalidRegistry, Problem
 from shortlist.model.registry import Registry
 from shortlist.model.settings import Limits
 from shortlist.model.vocabulary import Attribute, Vocabulary
-from shortlist.model.wording import shown
+from shortlist.model.wording import MOST_HINTS, alike, key_text, shown
 
 KINDS: dict[str, Kind] = {
     "shortlists": "shortlist",
@@ -24,8 +24,9 @@ KINDS: dict[str, Kind] = {
 """The lists of a registry, and what each holds."""
 
 KEYS = ", ".join(("vocabulary", *KINDS))
-MOST_COMPARED = 1_000
-"""Among more names than this none is looked for that was perhaps meant."""
+# Problems of a registry that are shown; a program that writes a million entries may make the same
+# mistake in each of them.
+MOST_PROBLEMS = 1_000
 
 
 class Entry(NamedTuple):
@@ -79,7 +80,8 @@ id of a shortlist, found 'anna'
             return
         for key in document:
             if key != "vocabulary" and key not in KINDS:
-                self.complain(file, f"{key}: is not a key of a registry; expected one of {KEYS}")
+                name = key_text(key)
+                self.complain(file, f"{name}: is not a key of a registry; expected one of {KEYS}")
         self.declare(document.get("vocabulary"), file)
         for kind in KINDS:
             entries = document.get(kind)
@@ -122,8 +124,12 @@ id of a shortlist, found 'anna'
 
     def registry(self) -> Registry:
         """What was gathered, if all of it is good."""
-        problems = [*self._problems, *self._conflicts()]
+        every = chain(self._problems, self._conflicts())
+        problems = [*islice(every, MOST_PROBLEMS)]
         if problems:
+            rest = sum(1 for _ in every)
+            if rest:
+                problems.append(Problem(message=f"{rest:,} more problems"))
             raise InvalidRegistry(problems)
         nouns = {
             kind: tuple(entry.noun for entry in entries) for kind, entries in self._entries.items()
@@ -148,12 +154,15 @@ id of a shortlist, found 'anna'
         """What is wrong with the shortlists of subscriptions, given who has one of its own."""
         shortlists = {entry.id for entry in self._entries["shortlists"]}
         known = {name for name in shortlists | owners if name is not None}
+        hints = MOST_HINTS
         for entry in subscriptions:
             if entry.shortlist is None:
                 if entry.id is not None and entry.id in shortlists:
                     yield entry.problem("id", _clash(entry.id))
             elif entry.shortlist not in known and "shortlists" not in self._unread:
-                yield entry.problem("shortlist", _unknown(entry.shortlist, known))
+                comparable = known if hints > 0 else ()
+                yield entry.problem("shortlist", _unknown(entry.shortlist, comparable))
+                hints -= 1
 
     def is_read_elsewhere(self, kind: str, file: Path) -> bool:
         """Whether somebody else sees to a list."""
@@ -185,9 +194,9 @@ def _clash(name: str) -> str:
     )
 
 
-def _unknown(name: str, known: set[str]) -> str:
-    alike = get_close_matches(name, sorted(known), n=1) if len(known) <= MOST_COMPARED else []
-    hint = f"; did you mean {shown(alike[0])}?" if alike else ""
+def _unknown(name: str, known: Collection[str]) -> str:
+    meant = alike(name, known, cutoff=0.6)
+    hint = f"; did you mean {shown(meant)}?" if meant else ""
     return f"expected the id of a shortlist, found {shown(name)}{hint}"
 
 
@@ -344,7 +353,7 @@ def documents_of(lines: Iterable[bytes], first: int = 1) -> Iterator[tuple[int, 
     for number, line in enumerate(lines, first):
         if line.strip():
             try:
-                yield number, parse_bytes(line, distinct=True)
+                yield number, parse_registry(line)
             except NotJson as error:
                 yield number, error
 
@@ -363,7 +372,7 @@ def load(file: Path) -> object:
         return None
     if file.suffix == ".json":
         try:
-            return parse_text(text, distinct=True)
+            return parse_registry(text)
         except NotJson as error:
             raise Unreadable(f"not JSON: {error}") from None
     try:

@@ -13,7 +13,7 @@ import numpy as np
 import pyarrow.parquet as pq
 
 from shortlist.intake.input_files import NoInput, Places, is_table
-from shortlist.intake.tables import check_tables
+from shortlist.intake.tables import check_sizes
 from shortlist.model.problem import ShortlistError
 
 PIECE_BYTES = 1 << 20
@@ -211,6 +211,6 @@ def _table_cuts(at: int, until: int) -> Iterator[tuple[int, int, int]]:
 def _rows(written: tuple[Path, int, int]) -> int:
     """The rows of a Parquet file of some size and time: its end is read once."""
     file, _, _ = written
-    check_tables([file])
+    check_sizes([file])
     metadata: Any = pq.read_metadata(file)
     return int(metadata.num_rows)

@@ -1,14 +1,24 @@
 """Which files an input is, and where the positions of its lines and rows come from."""
 
 from bisect import bisect_left
+from collections.abc import Iterable
 from dataclasses import dataclass
 from pathlib import Path
 
 from shortlist.model.problem import ShortlistError
 
+# Bytes that compressed files and tables may take once they are unpacked, whatever their size, and
+# times their size. What is made for use takes up to 40 times its size; bombs take a thousand times.
+MOST_UNPACKED, UNPACKED_PER_BYTE = 2**29, 100
+
 
 class NoInput(ShortlistError):
     """Input that is not there, or of no form that can be read."""
+
+
+def most_unpacked(files: Iterable[Path]) -> int:
+    """Bytes that the contents of these files may take together once they are unpacked."""
+    return max(MOST_UNPACKED, UNPACKED_PER_BYTE * sum(file.stat().st_size for file in files))
 
 
 @dataclass(frozen=True, slots=True)

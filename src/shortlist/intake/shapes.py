@@ -2,7 +2,6 @@
 
 from collections.abc import Mapping
 from dataclasses import MISSING, fields
-from difflib import get_close_matches
 from typing import Any
 
 from pydantic import ValidationError
@@ -12,7 +11,7 @@ from shortlist.model.policy import POLICIES
 from shortlist.model.problem import Problem
 from shortlist.model.subscription import AtLeast
 from shortlist.model.vocabulary import Term
-from shortlist.model.wording import shown
+from shortlist.model.wording import alike, key_text, shown
 
 Location = tuple[int | str, ...]
 
@@ -24,14 +23,21 @@ EXPECTED = {
     "recursion_loop": "a value that does not hold itself",
     "invalid_key": "a field name",
 }
+# Problems of a noun that are shown: each asks which field was meant, and a document of some
+# kilobytes may have thousands that do not exist.
+MOST_SHOWN = 100
 KINDS = ", ".join(POLICIES)
 HARMLESS = {"id": "?", "subscriber": "?", "source": "?", "k": 0}
 """What may stand for a required field that cannot be read."""
 
 
 def shape_problems(error: ValidationError, noun: type) -> list[Problem]:
-    """One problem for each field of the noun that cannot be read."""
-    return [_problem(detail, noun) for detail in error.errors(include_url=False)]
+    """One problem for each field of the noun that cannot be read, but for very many of them."""
+    details = error.errors(include_url=False)
+    problems = [_problem(detail, noun) for detail in details[:MOST_SHOWN]]
+    if len(details) > MOST_SHOWN:
+        problems.append(Problem(message=f"{len(details) - MOST_SHOWN:,} more problems"))
+    return problems
 
 
 def readable_part(document: object, error: ValidationError, noun: type) -> object:
@@ -93,7 +99,7 @@ def _field(location: Location) -> str | None:
             location = (f"policy[{number}]", *rest[1:])
         case ("policy", "chain"):
             location = ("policy",)
-    return ".".join(map(str, location)) or None
+    return ".".join(map(key_text, location)) or None
 
 
 def _policy_expected(location: Location) -> str:
@@ -113,8 +119,8 @@ def _found(expected: str, value: object) -> str:
 
 def _unknown(location: Location, noun: type) -> str:
     known = [field.name.rstrip("_") for field in fields(_owner(location[:-1], noun))]
-    alike = get_close_matches(str(location[-1]), known, n=1, cutoff=0.75)
-    hint = f"did you mean {alike[0]}?" if alike else f"expected only {', '.join(known)}"
+    meant = alike(str(location[-1]), known)
+    hint = f"did you mean {meant}?" if meant else f"expected only {', '.join(known)}"
     return f"is not a field that is known here; {hint}"
 
 

@@ -2,7 +2,7 @@
 
 import json
 from base64 import b64encode
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import fields
 from datetime import UTC, datetime
@@ -15,10 +15,12 @@ import numpy as np
 import pyarrow
 import pyarrow.compute as pc
 
+from shortlist.intake.input_files import most_unpacked
 from shortlist.intake.json_text import NotJson, parse_text
 from shortlist.model.policy import POLICIES
 from shortlist.model.problem import ShortlistError
 from shortlist.model.times import END_OF_TIME, parse_time
+from shortlist.model.wording import one_line
 
 JSON_CELLS = ("policy", "norm", "at_least", "profile", "prefers")
 """Columns that may hold an object or a list as JSON text."""
@@ -42,6 +44,10 @@ FIRST, LAST = parse_time("0001-01-01T00:00:00Z") // 10**6, END_OF_TIME // 10**6
 """The first second that can be written, and the one behind the last."""
 
 
+# Rows and bytes of a table that are made publications at once, to look at its beginning.
+FEW_ROWS, FEW_BYTES = 64, 2**24
+
+
 class NotATable(ShortlistError, ValueError):
     """Why a file cannot be read as a table."""
 
@@ -51,33 +57,40 @@ def read_rows(file: Path) -> list[dict[str, Any]]:
     return [row_document(row) for row in _rows(file)]
 
 
-def publication_lines(file: Path) -> list[bytes]:
-    """The publications of a Parquet file, as the lines that they could have been."""
-    try:
-        rows = _rows(file)
-    except NotATable as error:
-        raise NotATable(f"{file.name}: {error}") from None
-    return [text.encode() for text in _publications(rows)]
-
-
 def first_publication_lines(file: Path, count: int) -> list[bytes]:
-    """The first publications of a Parquet file."""
+    """The first publications of a Parquet file; fewer than asked for where they are long."""
     import pyarrow.parquet as pq
 
+    lines: list[bytes] = []
+    size = 0
     with pq.ParquetFile(file) as table:
-        batch = next(table.iter_batches(count), None)
-    return [] if batch is None else [text.encode() for text in _publications(rows_of(batch))]
+        for batch in table.iter_batches(FEW_ROWS):
+            some = [text.encode() for text in _publications(rows_of(batch))]
+            lines += some
+            size += sum(map(len, some))
+            if len(lines) >= count or size > FEW_BYTES:
+                break
+    return lines[:count]
 
 
 def check_tables(files: Iterable[Path]) -> None:
-    """Raises `NotATable` for the first of these files that is not Parquet."""
+    """Raise `NotATable` for the first of these files that is not Parquet."""
     import pyarrow.parquet as pq
 
     for file in files:
-        try:
+        with reading_table(file.name):
             pq.read_schema(file)
-        except (OSError, ValueError, pyarrow.ArrowException) as error:
-            raise NotATable(f"{file.name}: {_one_line(error)}") from None
+
+
+def check_sizes(files: Sequence[Path]) -> None:
+    """Raise `NotATable` for the first of these files that cannot be read, or with which they take
+    more memory than their size on the disk warrants."""
+    from shortlist.intake.parquet_sizes import table_size
+
+    most = most_unpacked(files)
+    for file in files:
+        with reading_table(file.name):
+            most -= table_size(file, most)
 
 
 def row_publication(row: object) -> object:
@@ -117,7 +130,8 @@ def row_lines(batch: pyarrow.RecordBatch) -> list[bytes]:
 
 
 def rows_of(table: pyarrow.Table | pyarrow.RecordBatch) -> list[dict[str, Any]]:
-    """Rows as Python has them; instants that RFC 3339 cannot write are texts that say so.
+    """Rows as Python has them; instants that RFC 3339 cannot write are texts that say so, and so
+    are values that Python has none for.
 
     >>> late = pyarrow.array([0, 2**62], pyarrow.timestamp("us"))
     >>> rows_of(pyarrow.table({"time": late}))[1]
@@ -135,10 +149,26 @@ def rows_of(table: pyarrow.Table | pyarrow.RecordBatch) -> list[dict[str, Any]]:
                 number = column[place].value
                 beyond.append((place, name, f"{number} {column.type.unit} since 1970"))
             table = table.set_column(at, name, kept)
-    rows: list[dict[str, Any]] = table.to_pylist()
+    rows: list[dict[str, Any]]
+    try:
+        rows = table.to_pylist()
+    except (ValueError, OverflowError):
+        names, columns = table.schema.names, [*map(_values, table.columns)]
+        rows = [dict(zip(names, row, strict=True)) for row in zip(*columns, strict=True)]
     for place, name, text in beyond:
         rows[place][name] = text
     return rows
+
+
+def _values(column: pyarrow.Array | pyarrow.ChunkedArray) -> list[Any]:
+    """The values of a column, of which some may be beyond what Python has: days, durations."""
+    found = []
+    for value in column:
+        try:
+            found.append(value.as_py())
+        except (ValueError, OverflowError):
+            found.append(f"a {column.type} out of range")
+    return found
 
 
 def known_instants(column: pyarrow.Array | pyarrow.ChunkedArray) -> pyarrow.Array:
@@ -157,20 +187,39 @@ def _rows(file: Path) -> list[dict[str, Any]]:
     import pyarrow.parquet as pq
 
     with reading_table():
-        return rows_of(pq.read_table(file))
+        check_table(file)
+        table = pq.read_table(file)
+        table.validate(full=True)
+        return rows_of(table)
+
+
+def check_table(file: Path) -> None:
+    """The same as `check_sizes` of one table: a file, or a folder of files as Spark writes it."""
+    import pyarrow.parquet as pq
+
+    from shortlist.intake.parquet_sizes import table_size
+
+    with reading_table():
+        parts = [Path(each.path) for each in pq.ParquetDataset(file).fragments]
+        most = most_unpacked(parts)
+        for part in parts:
+            most -= table_size(part, most)
 
 
 @contextmanager
-def reading_table() -> Iterator[None]:
-    """Raises `NotATable` where a table cannot be read."""
+def reading_table(name: str | None = None) -> Iterator[None]:
+    """Raises `NotATable` where a table cannot be read, with the name of its file."""
     try:
         yield
-    except (OSError, ValueError, pyarrow.ArrowException) as error:
-        raise NotATable(_one_line(error)) from None
+    except NotATable:
+        raise
+    except (OSError, ValueError, ArithmeticError, MemoryError, pyarrow.ArrowException) as error:
+        message = _one_line(error) or "it does not fit into memory"
+        raise NotATable(message if name is None else f"{name}: {message}") from None
 
 
 def _one_line(error: Exception) -> str:
-    return " ".join(str(error).split())
+    return one_line(" ".join(str(error).split()))
 
 
 def _json_value(cell: Any) -> Any:

@@ -10,7 +10,7 @@ from shortlist.language.errors import LanguageError
 from shortlist.model.paths import Path, parse_path
 from shortlist.model.settings import Limits
 from shortlist.model.times import Instant, parse_time_or_date
-from shortlist.model.wording import one_line
+from shortlist.model.wording import MOST_COMPARED, one_line
 
 Token = re.Match[str]
 NO_LEVELS: tuple[int, ...] = ()
@@ -225,7 +225,9 @@ def listed(wanted: str, names: Iterable[str]) -> str:
     'cheap, dear'
     """
     known = sorted(names)
-    if len(known) > MOST_NAMES:
+    if len(known) > MOST_COMPARED or len(wanted) > LONGEST_SHOWN:
+        known = [*known[:MOST_NAMES], "…"]
+    elif len(known) > MOST_NAMES:
         known = [*get_close_matches(wanted, known, MOST_NAMES, cutoff=0.0), "…"]
     return ", ".join([shown(name) for name in known])
 

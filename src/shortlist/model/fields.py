@@ -17,6 +17,7 @@ from pydantic import (
 from pydantic_core import PydanticCustomError
 
 from shortlist.model.durations import format_duration, parse_duration
+from shortlist.model.wording import TOO_LONG
 
 
 class Noun:
@@ -87,14 +88,16 @@ Id = Annotated[
     expecting("text that is not empty"),
 ]
 Flag = Annotated[bool, Field(strict=True), expecting("true or false")]
-Whole = Annotated[int, Field(strict=True), expecting("a whole number")]
+Whole = Annotated[int, Field(strict=True, gt=-TOO_LONG, lt=TOO_LONG), expecting("a whole number")]
 LARGEST_COUNT = 2**31 - 1
 Count = Annotated[
     int,
     Field(strict=True, ge=0, le=LARGEST_COUNT),
     expecting(f"a whole number from 0 to {LARGEST_COUNT}"),
 ]
-Positive = Annotated[int, Field(strict=True, ge=1), expecting("a whole number of at least 1")]
+Positive = Annotated[
+    int, Field(strict=True, ge=1, lt=TOO_LONG), expecting("a whole number of at least 1")
+]
 Number = Annotated[float, Field(strict=True, allow_inf_nan=False), expecting("a number")]
 Share = Annotated[float, Field(strict=True, ge=0, le=1), expecting("a number from 0 to 1")]
 Duration = Annotated[

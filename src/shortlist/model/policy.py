@@ -30,6 +30,7 @@ from shortlist.model.wall_clock import (
     To,
     Zone,
 )
+from shortlist.model.wording import TOO_LONG
 
 
 def _window(value: object) -> Span | int | None:
@@ -37,7 +38,7 @@ def _window(value: object) -> Span | int | None:
         return Span(parse_duration(value))
     if value is None or isinstance(value, Span):
         return value
-    if isinstance(value, int) and not isinstance(value, bool) and value >= 1:
+    if isinstance(value, int) and not isinstance(value, bool) and 1 <= value < TOO_LONG:
         return value
     raise ValueError("neither a duration nor a count")
 

@@ -1,12 +1,30 @@
 """How messages speak of a value: short and on one line, whatever the value is."""
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Collection, Iterable, Mapping
 from difflib import get_close_matches
 from itertools import islice
 
+# As many as Python makes a number of, or writes one with, unless a program allows it more.
+MOST_DIGITS = 4300
 LONGEST = 60
 MOST_PARTS = 6
+# To compare a name with so many others takes up to some hundredths of a second.
+MOST_COMPARED = 1_000
+# Messages of one kind that say which name was perhaps meant.
+MOST_HINTS = 20
 FEW_NAMES = 5
+
+
+class _TooLong(int):
+    """A number that can be printed: libraries print the values that they refuse."""
+
+    def __repr__(self) -> str:
+        return f"a number of over {MOST_DIGITS} digits"
+
+
+# The first whole number that no text can hold. Readers of registries put it in the place of any
+# longer one, so that the field that holds it can be named; every field refuses it.
+TOO_LONG = _TooLong(10**MOST_DIGITS)
 
 
 def shown(value: object) -> str:
@@ -46,9 +64,7 @@ def _shown(value: object, depth: int) -> str:
             return repr(value[:LONGEST])
         case Mapping():
             pairs = islice(value.items(), MOST_PARTS)
-            named = [
-                f"{one_line(str(key)[:LONGEST])}: {_shown(part, depth - 1)}" for key, part in pairs
-            ]
+            named = [f"{one_line(key_text(key))}: {_shown(part, depth - 1)}" for key, part in pairs]
             return _bounded(named, len(value), depth, "{}")
         case list() | tuple():
             parts = [_shown(part, depth - 1) for part in value[:MOST_PARTS]] if depth else []
@@ -56,11 +72,16 @@ def _shown(value: object, depth: int) -> str:
     return f"a value of the type {type(value).__name__}"
 
 
+def key_text(key: object) -> str:
+    """A key of a document as messages have it; YAML has keys that are no text."""
+    return _digits(key) if isinstance(key, int) else str(key)[:LONGEST]
+
+
 def _digits(value: int) -> str:
     try:
         return str(value)
     except ValueError:
-        return "a number of over 4300 digits"
+        return str(TOO_LONG)
 
 
 def _bounded(parts: list[str], size: int, depth: int, brackets: str) -> str:
@@ -69,6 +90,20 @@ def _bounded(parts: list[str], size: int, depth: int, brackets: str) -> str:
     elif size > MOST_PARTS:
         parts.append("…")
     return brackets[0] + ", ".join(parts) + brackets[1]
+
+
+def alike(name: str, known: Collection[str], cutoff: float = 0.75) -> str | None:
+    """The known name that is most like another; None where none is, or where comparing takes long:
+    among very many names, and for long ones.
+
+    >>> alike("flat", ["films", "flats"]), alike("x", ["flats"])
+    ('flats', None)
+    """
+    if not known or len(known) > MOST_COMPARED or len(name) > LONGEST:
+        return None
+    short = sorted(each for each in known if len(each) <= LONGEST)
+    found = get_close_matches(name, short, n=1, cutoff=cutoff)
+    return found[0] if found else None
 
 
 def choice_of(name: str, known: Iterable[str]) -> str:
@@ -80,9 +115,9 @@ def choice_of(name: str, known: Iterable[str]) -> str:
     "there are 'a', 'b', 'c', 'd', 'e' and 2 more"
     """
     names = sorted(known)
-    alike = get_close_matches(name, names, n=1, cutoff=0.75)
-    if alike:
-        return f"did you mean {alike[0]!r}?"
+    meant = alike(name, names)
+    if meant is not None:
+        return f"did you mean {meant!r}?"
     if not names:
         return "there is none"
     few = [repr(one) for one in names[:FEW_NAMES]]

@@ -7,7 +7,7 @@ from typing import Any
 from shortlist.intake.json_text import NotJson, parse_text
 from shortlist.intake.yaml_text import NotYaml, parse_yaml
 from shortlist.model.problem import ShortlistError
-from shortlist.model.wording import shown
+from shortlist.model.wording import key_text, one_line, shown
 from shortlist.overlay.topology import Topology, chain, hierarchy, random_graph, random_tree, star
 
 SHAPES: dict[str, Callable[..., Topology]] = {
@@ -17,6 +17,9 @@ SHAPES: dict[str, Callable[..., Topology]] = {
     "tree": random_tree,
     "graph": random_graph,
 }
+# Brokers of a network in a file. Each knows the way to every other; a graph's links are drawn among
+# all pairs.
+MOST_BROKERS = dict.fromkeys(SHAPES, 10_000) | {"graph": 2_000}
 KEYS = ("shape", "brokers", "links", "publishers", "subscribers", "subscriptions")
 
 
@@ -83,12 +86,30 @@ def _shaped(document: Any) -> Topology:
     least = {"edges": 0 if name == "chain" else 1, "more": 0, "seed": 0}
     for key, value in settings.items() if isinstance(settings, Mapping) else [("", settings)]:
         if key not in known:
-            found = shown(key or value)
+            found = shown(value if key == "" else key)
             raise InvalidTopology(f"shape.{name}: expected {', '.join(known)}, found {found}")
         if not isinstance(value, int) or isinstance(value, bool) or value < least.get(key, 1):
             expected = f"a whole number of at least {least.get(key, 1)}"
             raise InvalidTopology(f"shape.{name}.{key}: expected {expected}, found {shown(value)}")
+    given = {**dict(zip(known, make.__defaults__ or (), strict=True)), **settings}
+    most, count = MOST_BROKERS[name], _size(name, given)
+    if count > most:
+        raise InvalidTopology(f"shape.{name}: expected at most {most:,} brokers, found more")
     return make(**settings)
+
+
+def _size(shape: str, settings: Mapping[str, int]) -> int:
+    """How many brokers a shape has; of very many only that they are."""
+    match shape:
+        case "chain":
+            return settings["cores"] * (1 + settings["edges"])
+        case "hierarchy":
+            levels, children = settings["levels"], settings["children"]
+            # With two children each, 64 levels would be more than there is room for anywhere.
+            return levels if children == 1 else min(children, 2**64) ** min(levels, 64)
+        case "star":
+            return 1 + settings["edges"]
+    return settings["brokers"]
 
 
 def _linked(document: Mapping[str, Any], problems: list[str]) -> Topology:
@@ -101,10 +122,11 @@ def _linked(document: Mapping[str, Any], problems: list[str]) -> Topology:
                 expected = "a pair of two names of brokers"
                 problems.append(f"links: {place}: expected {expected}, found {shown(link)}")
     named = _list(document.get("brokers") or [], "brokers")
-    brokers = tuple(dict.fromkeys([*named, *(name for link in links for name in link)]))
-    if not all(isinstance(name, str) and name for name in brokers) or not brokers:
-        problems.append(f"brokers: expected a list of names, found {shown([*brokers])}")
+    every = [*named, *(name for link in links for name in link)]
+    if not all(isinstance(name, str) and name for name in every) or not every:
+        problems.append(f"brokers: expected a list of names, found {shown(every)}")
         return Topology(("?",), ())
+    brokers = tuple(dict.fromkeys(every))
     plain = Topology(brokers, tuple({frozenset(link): link for link in links}.values()))
     reached = {brokers[0], *plain.next_hops(brokers[0])}
     apart = [name for name in brokers if name not in reached]
@@ -132,5 +154,6 @@ def _homes(
     homes = dict(document or {})
     for name, broker in homes.items():
         if broker not in brokers:
-            problems.append(f"{kind}: {name}: expected a broker, found {shown(broker)}")
+            expected = f"{kind}: {one_line(key_text(name))}: expected a broker"
+            problems.append(f"{expected}, found {shown(broker)}")
     return homes
