@@ -8,9 +8,11 @@ import time
 from collections.abc import Callable, Sequence
 from contextlib import AbstractContextManager, ExitStack, closing
 from dataclasses import dataclass, field, replace
+from functools import partial
 from pathlib import Path
 from typing import Protocol
 
+from shortlist.live.admission_files import AdmissionFiles
 from shortlist.live.driver import Driver, Finished, Report, WrongBasis, begin
 from shortlist.live.files import Files
 from shortlist.live.heartbeats import Heartbeats
@@ -31,6 +33,14 @@ from shortlist.live.rescaling import (
 from shortlist.live.shard import Work
 from shortlist.live.shard import run as run_shard
 from shortlist.live.tasks import Run, W, idle_works
+from shortlist.live.warming import (
+    MOST_AT_ONCE,
+    NICE,
+    PARTS,
+    KernelCompiler,
+    missing,
+    parts_of,
+)
 from shortlist.log.base import Log, Moved
 from shortlist.log.opening import open_log
 from shortlist.model.problem import InvalidRegistry, ShortlistError
@@ -41,6 +51,8 @@ FIRST_PAUSE, LONGEST_PAUSE = 0.2, 10.0
 """Seconds between two attempts to go on: twice as long after each, up to the longest."""
 CAREFUL_SECONDS = 60.0
 """For which batches are smaller after a failure."""
+# Pause between two looks for a request to stop while kernels are compiled.
+STOP_POLL_SECONDS = 0.05
 LOOK_SECONDS = 2.0
 """Between two looks for a driver that has taken over: without input nobody commits."""
 
@@ -88,6 +100,10 @@ class WrongPlace(ShortlistError):
 
 class Observer(Protocol):
     """Hears what happens."""
+
+    def compiling(self, left: Sequence[str]) -> None:
+        """Kernels are compiled before it is ready; these parts of `warming.PARTS` are left."""
+        ...
 
     def started(self, driver: Driver, log: Log) -> None: ...
 
@@ -145,6 +161,8 @@ class Running:
         self._stopping = threading.Event()
         self._shards = wanted.shards
         self._files = files_in(wanted.folder)
+        self._has_warmed = False
+        self._later = KernelCompiler(nice=NICE)
 
     def stop(self) -> None:
         """Lets the batch that is under way come to its end; `run` returns then."""
@@ -159,6 +177,7 @@ class Running:
         with only_driver(self._wanted.folder), ExitStack() as stack:
             stack.callback(self._observer.stopped)
             stack.callback(self._ground.close)
+            stack.callback(self._later.close)
             failures = 0
             while not self._stopping.is_set():
                 began = time.monotonic()
@@ -191,6 +210,12 @@ class Running:
             files = self._files
             at_hand = wanted.registry if self._begin(log, files) else None
             begun_with = at_hand if isinstance(at_hand, Registry) else None
+            warms = not self._has_warmed
+            if warms:
+                self._has_warmed = True
+                self._compile_needed(log, begun_with)
+            if self._stopping.is_set():
+                return
             lanes = stack.enter_context(self._ground.lanes())
             lanes.ahead(run_shard, self._idle_works(committed(log)[1]))
             driver = Driver(
@@ -209,6 +234,8 @@ class Running:
             self._observer.started(driver, log)
             if begun_with is not None:
                 driver.keep_registry()
+            if warms:
+                self._compile_rest()
             beats = None
             if wanted.heartbeat is not None:
                 beats = Heartbeats(log, wanted.heartbeat, lambda: time.time_ns() // 1000)
@@ -243,6 +270,27 @@ class Running:
             stream.stop()
             if moves and shards is not None:
                 rescale(log, files, shards, wanted.settings.limits, preparing.prepared)
+
+    def _compile_needed(self, log: Log, begun_with: Registry | None) -> None:
+        """Compile the kernels that the present registry needs: else the first publication that
+        comes to a policy would hold everything for as long as that takes."""
+        if not missing(PARTS):
+            return
+        wanted = self._wanted
+        known = AdmissionFiles(self._files, wanted.settings, wanted.with_data, begun_with)
+        needed = parts_of(known.recall(committed(log)[1]).roster)
+        with closing(KernelCompiler(at_once=MOST_AT_ONCE)) as compiler:
+            task = partial(compiler.compile, missing(needed), self._observer.compiling)
+            compiling = threading.Thread(target=task, daemon=True)
+            compiling.start()
+            while compiling.is_alive() and not self._stopping.is_set():
+                compiling.join(STOP_POLL_SECONDS)
+
+    def _compile_rest(self) -> None:
+        """Compile all others in the background, for policies that commands bring later."""
+        parts = missing(PARTS)
+        if parts:
+            threading.Thread(target=self._later.compile, args=(parts,), daemon=True).start()
 
     def _begin(self, log: Log, files: Files) -> bool:
         """Makes a deployment, if there is none: then it is new."""

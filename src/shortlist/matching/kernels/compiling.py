@@ -206,6 +206,11 @@ class Kernel(CPUDispatcher):
             self._kept = KernelCache(self.py_func, self._stamp)
         return self._kept
 
+    @property
+    def kept_in(self) -> Path:
+        """Return the folder in which its code is kept, with that of the kernels beside it."""
+        return Path(self._cache.cache_path)
+
     @_cache.setter
     def _cache(self, _: object) -> None:
         """numba begins without one."""
