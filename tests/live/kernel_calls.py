@@ -1,7 +1,7 @@
 """Which kernels a process calls, and with which types.
 
-    python -m tests.live.kernel_calls rehearse matching top-k
-    python -m tests.live.kernel_calls deploy top-k 3
+python -m tests.live.kernel_calls rehearse matching top-k
+python -m tests.live.kernel_calls deploy top-k 3
 """
 
 import gc

@@ -162,6 +162,7 @@ class Running:
         self._shards = wanted.shards
         self._files = files_in(wanted.folder)
         self._has_warmed = False
+        self._rest: list[str] = []
         self._later = KernelCompiler(nice=NICE)
 
     def stop(self) -> None:
@@ -210,10 +211,7 @@ class Running:
             files = self._files
             at_hand = wanted.registry if self._begin(log, files) else None
             begun_with = at_hand if isinstance(at_hand, Registry) else None
-            warms = not self._has_warmed
-            if warms:
-                self._has_warmed = True
-                self._compile_needed(log, begun_with)
+            self._compile_needed(log, begun_with)
             if self._stopping.is_set():
                 return
             lanes = stack.enter_context(self._ground.lanes())
@@ -234,8 +232,7 @@ class Running:
             self._observer.started(driver, log)
             if begun_with is not None:
                 driver.keep_registry()
-            if warms:
-                self._compile_rest()
+            self._compile_rest()
             beats = None
             if wanted.heartbeat is not None:
                 beats = Heartbeats(log, wanted.heartbeat, lambda: time.time_ns() // 1000)
@@ -273,24 +270,32 @@ class Running:
 
     def _compile_needed(self, log: Log, begun_with: Registry | None) -> None:
         """Compile the kernels that the present registry needs: else the first publication that
-        comes to a policy would hold everything for as long as that takes."""
-        if not missing(PARTS):
+        comes to a policy would hold everything for as long as that takes.
+
+        A later attempt does not: what could not be compiled is compiled where it is called.
+        """
+        left = [] if self._has_warmed else missing(PARTS)
+        self._has_warmed = True
+        if not left:
             return
         wanted = self._wanted
         known = AdmissionFiles(self._files, wanted.settings, wanted.with_data, begun_with)
         needed = parts_of(known.recall(committed(log)[1]).roster)
+        now = [part for part in left if part in needed]
         with closing(KernelCompiler(at_once=MOST_AT_ONCE)) as compiler:
-            task = partial(compiler.compile, missing(needed), self._observer.compiling)
+            task = partial(compiler.compile, now, self._observer.compiling)
             compiling = threading.Thread(target=task, daemon=True)
             compiling.start()
             while compiling.is_alive() and not self._stopping.is_set():
                 compiling.join(STOP_POLL_SECONDS)
+        self._rest = [part for part in left if part not in now]
 
     def _compile_rest(self) -> None:
-        """Compile all others in the background, for policies that commands bring later."""
-        parts = missing(PARTS)
-        if parts:
-            threading.Thread(target=self._later.compile, args=(parts,), daemon=True).start()
+        """Begin to compile all others in the background, for what commands bring later."""
+        rest, self._rest = self._rest, []
+        if rest:
+            task = partial(self._later.compile, rest)
+            threading.Thread(target=task, daemon=True).start()
 
     def _begin(self, log: Log, files: Files) -> bool:
         """Makes a deployment, if there is none: then it is new."""

@@ -44,7 +44,7 @@ BEGIN = "import os, sys; os.nice(int(sys.argv[2])); from shortlist.live.warming 
 COMPILING = "compiling"
 
 
-def parts_of(roster: Roster) -> set[str]:
+def parts_of(roster: Roster) -> list[str]:
     """Return the parts that a registry needs from its first publication on."""
     parts = {MATCHING}
     for shortlist in roster.shortlists.values():
@@ -54,7 +54,7 @@ def parts_of(roster: Roster) -> set[str]:
     # conditions are kept as they are printed, where only a fuzzy predicate has this word
     if any(" is " in made.get("where", "") for made in live_documents(roster.subscriptions)):
         parts.add(FUZZY)
-    return parts & {*PARTS}
+    return [part for part in PARTS if part in parts]
 
 
 def missing(parts: Iterable[str]) -> list[str]:
