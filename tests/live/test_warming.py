@@ -26,7 +26,6 @@ from shortlist.live.warming import (
     parts_of,
     rehearse_once,
 )
-from shortlist.matching.kernels.compiling import Kernel
 from shortlist.model.settings import Settings
 
 TOP_K = {"kind": "top-k", "k": 1}
@@ -62,7 +61,7 @@ def test_every_part_has_a_registry_with_its_policies():
 @pytest.fixture
 def kept(tmp_path, monkeypatch):
     """An empty folder for what was compiled; what is rehearsed in this process is written down."""
-    monkeypatch.setattr(Kernel, "kept_in", tmp_path)
+    monkeypatch.setattr(warming, "kept_in", lambda kernel: tmp_path)
     rehearsed = []
     monkeypatch.setattr(rehearsal, "rehearse", rehearsed.append)
     yield rehearsed

@@ -105,7 +105,7 @@ FUZZY_CONDITIONS = (
     "size is not trapezoid(0, 1, 2, 4) and (price is cheap or mood is not bright)",
     "scores is around(2, 2) or not (price is dear and size is around(3, 1))",
 )
-SCORES = (
+SCORES: tuple[str | int, ...] = (
     "price",
     "2 * price - size / 4",
     "-distance(price: 3, size: 2 weight 2)",
@@ -116,7 +116,7 @@ SCORES = (
     "min(price, size, 2) + sqrt(abs(price)) + log(size) ^ 2",
     1,
 )
-NORMS = ("min", "product", "lukasiewicz", "average", "max")
+NORMS: tuple[str | None, ...] = ("min", "product", "lukasiewicz", "average", "max")
 COMBINES = ("max", "min", "mean", "sum", "most_specific")
 START = parse_time("2026-03-01T00:00:00Z")
 PRICES = (0, 1, 2.5, 3, 4, 6, "dear", -1)
@@ -127,7 +127,7 @@ FUZZY_DATA: Document = {
     "size": ({"trapezoid": [0, 1, 2, 4]}, 1, [2, 3]),
     "mood": ({"term": "bright"}, {"values": {"sad": 1, "calm": 0.5}}, "happy"),
 }
-GENRES = ("drama", ["war", "drama"], [], "war")
+GENRES: tuple[Any, ...] = ("drama", ["war", "drama"], [], "war")
 TITLES = ("red car", "blue bus", "Red RED bus", "")
 
 
@@ -204,9 +204,9 @@ def registry_of(part: str) -> Document:
     shortlists, subscriptions = [], []
     for number, policy in enumerate(policies_of(part)):
         name = f"list{number}"
-        combine, norm, scores = "max", None, SCORES[:1]
+        combine, norm, scores = "max", None, [SCORES[0]]
         if varies:
-            combine, norm, scores = COMBINES[number], NORMS[number], SCORES
+            combine, norm, scores = COMBINES[number], NORMS[number], [*SCORES]
         prefers = [[f"{name}.0", f"{name}.1"]] if number % 2 else None
         shortlists.append(
             _given(id=name, subscriber="u", policy=policy, combine=combine, prefers=prefers)

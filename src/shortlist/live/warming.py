@@ -24,7 +24,7 @@ from numba.core import event
 
 from shortlist.intake.columns import live_documents
 from shortlist.intake.roster import Roster
-from shortlist.matching.kernels.compiling import VERSIONS
+from shortlist.matching.kernels.compiling import VERSIONS, compiled_for, kept_in
 from shortlist.matching.kernels.numbering import enter_all
 from shortlist.matching.kernels.sources import PACKAGE, ROOT, source_stamp
 from shortlist.model.policy import POLICIES, Chain, policies_of
@@ -180,11 +180,11 @@ def _end_with_parent() -> None:
 def _noticed(on_compiling: Callable[[], object]) -> Iterator[None]:
     """Call back when a kernel is compiled for the first time."""
     listener = _FirstCompilation(on_compiling)
-    event.register("numba:compile", listener)
+    event.register("numba:compile", listener)  # type: ignore[no-untyped-call]
     try:
         yield
     finally:
-        event.unregister("numba:compile", listener)
+        event.unregister("numba:compile", listener)  # type: ignore[no-untyped-call]
 
 
 class _FirstCompilation(event.Listener):
@@ -210,7 +210,7 @@ def _locked(part: str) -> Iterator[None]:
 
 def _mark(part: str) -> Path:
     """Return the file that is there once a part was rehearsed: beside the code of kernels."""
-    return enter_all.kept_in / f"rehearsed-{part.replace(' ', '-')}-{_stamp()}.mark"
+    return kept_in(enter_all) / f"rehearsed-{part.replace(' ', '-')}-{_stamp()}.mark"
 
 
 @cache
@@ -226,7 +226,7 @@ def _stamp() -> str:
         VERSIONS,
         sys.version_info[:2],
         version(PACKAGE.rstrip(".")),
-        enter_all.targetctx.codegen().magic_tuple(),
+        compiled_for(),
         [source_stamp(str(file)) for file in kernels],
         hashlib.sha256(rehearsal).hexdigest(),
     )

@@ -5,9 +5,9 @@ import sys
 from importlib import import_module
 from pathlib import Path
 
-import numba
 import pytest
 from numba import config
+from numba.core.registry import cpu_target
 
 import shortlist
 from shortlist.matching.kernels import compiling, sources
@@ -120,7 +120,7 @@ def test_code_of_other_versions_is_compiled_anew(place, program, monkeypatch):
 
 def test_each_cpu_has_its_own_code_in_the_same_folder(program, monkeypatch):
     assert program() == (1006, 2)
-    codegen = type(numba.core.registry.cpu_target.target_context.codegen())
+    codegen = type(cpu_target.target_context.codegen())
     with monkeypatch.context() as patch:
         patch.setattr(codegen, "magic_tuple", lambda self: ("x86_64", "another", "+avx9"))
         assert program() == (1006, 2)

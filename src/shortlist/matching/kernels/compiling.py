@@ -26,7 +26,7 @@ from numba.core.caching import CompileResultCacheImpl, FunctionCache, IndexDataC
 from numba.core.codegen import JITCodeLibrary
 from numba.core.dispatcher import Dispatcher
 from numba.core.environment import Environment
-from numba.core.registry import CPUDispatcher
+from numba.core.registry import CPUDispatcher, cpu_target
 from numba.core.runtime._nrt_python import c_helpers
 
 from shortlist.matching.kernels.sources import source_stamp
@@ -80,7 +80,8 @@ class KeptCode(IndexDataCacheFile):
 
     def _load_index(self) -> dict[Any, str]:
         try:
-            return super()._load_index()
+            overloads: dict[Any, str] = super()._load_index()
+            return overloads
         except OSError:
             raise
         except Exception:  # as above: then everything is compiled anew
@@ -206,11 +207,6 @@ class Kernel(CPUDispatcher):
             self._kept = KernelCache(self.py_func, self._stamp)
         return self._kept
 
-    @property
-    def kept_in(self) -> Path:
-        """Return the folder in which its code is kept, with that of the kernels beside it."""
-        return Path(self._cache.cache_path)
-
     @_cache.setter
     def _cache(self, _: object) -> None:
         """numba begins without one."""
@@ -221,6 +217,16 @@ class Kernel(CPUDispatcher):
             tuple(widened(each) for each in args),
             {name: widened(each) for name, each in kws.items()},
         )
+
+
+def kept_in(function: Any) -> Path:
+    """Return the folder in which a kernel's code is kept, with that of the kernels beside it."""
+    return Path(function._cache.cache_path)
+
+
+def compiled_for() -> tuple[str, ...]:
+    """Return the platform, the CPU and its features, as numba knows kept code by them."""
+    return tuple(cpu_target.target_context.codegen().magic_tuple())
 
 
 def widened(argument: Any) -> Any:
