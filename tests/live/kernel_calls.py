@@ -7,9 +7,15 @@ python -m tests.live.kernel_calls deploy top-k 3
 import gc
 import json
 import sys
+from pathlib import Path
+
+from numba.core import event
 
 from shortlist.intake.files import registry_from_documents
+from shortlist.live.lanes import ProcessGround
 from shortlist.live.rehearsal import rehearse
+from shortlist.live.running import Running, Wanted
+from shortlist.log.base import INPUT
 from shortlist.matching.kernels.compiling import Kernel
 from shortlist.model.settings import Settings
 from tests import strategies
@@ -44,6 +50,71 @@ def deploy(policies, count):
         deployment.run_all(pick, cuts(pick, numbered(timeline(pick, 40))))
 
 
+class Recorder(event.Listener):
+    """Writes each kernel that this process, or one that is forked from it, compiles to a file."""
+
+    def __init__(self, file):
+        self.file = file
+
+    def on_start(self, event):
+        name = event.data["dispatcher"].py_func.__qualname__
+        with self.file.open("a") as file:
+            print(name, file=file)
+
+    def on_end(self, event): ...
+
+
+class Publisher:
+    """Once a deployment has started it publishes a few lines, and stops it when all came out."""
+
+    def __init__(self, recorder):
+        self.file, self.before, self.compiled = recorder.file, [], []
+        self.running = None
+
+    def compiling(self, left): ...
+
+    def started(self, driver, log):
+        self.before = self.file.read_text().splitlines()
+        lines = [
+            {"id": f"p{n}", "source": "s", "data": {"price": n, "size": 7, "title": "red"}}
+            for n in range(9)
+        ]
+        log.append(INPUT, [json.dumps(line).encode() for line in lines])
+
+    def ran(self, report, driver, log, appended):
+        if driver.manifest.counts.get("published") == 9:
+            self.running.stop()
+
+    def failed(self, error, pause): ...
+
+    def stopped(self):
+        self.compiled = self.file.read_text().splitlines()[len(self.before) :]
+
+
+def run(kind, folder):
+    """Run a deployment in processes; return what was compiled after it was ready."""
+    recorder = Recorder(folder / "compiled")
+    recorder.file.touch()
+    event.register("numba:compile", recorder)
+    ground = ProcessGround(2)
+    ground.start()
+    policies = KINDS[kind]
+    subscriptions = [
+        {"id": f"s{n}", "where": "price > 0", "score": "price", "policy": policies[n]}
+        for n in range(3)
+    ]
+    wanted = Wanted(
+        log=f"sqlite:{folder / 'log'}",
+        folder=folder / "state",
+        registry=registry_from_documents({"subscriptions": subscriptions}),
+        settings=Settings(time="arrival", lateness=0),
+    )
+    publisher = Publisher(recorder)
+    publisher.running = Running(wanted, ground, publisher)
+    publisher.running.run()
+    return publisher.compiled
+
+
 def called():
     """Return each kernel of this process that was called, with the types of each call."""
     found = set()
@@ -71,6 +142,9 @@ def main(job, *arguments):
         case "deploy-all":
             chains = [each for kind in strategies.POLICIES for each in kind]
             deploy(chains, int(arguments[0]))
+        case "run":
+            print(json.dumps(run(arguments[0], Path(arguments[1]))))
+            return
     print(json.dumps(sorted(called())))
 
 

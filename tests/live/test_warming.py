@@ -4,6 +4,7 @@ import json
 import os
 import subprocess
 import sys
+import tempfile
 import threading
 from contextlib import closing
 from pathlib import Path
@@ -32,7 +33,7 @@ TOP_K = {"kind": "top-k", "k": 1}
 NEEDED = [
     ({}, [MATCHING]),
     ({"subscriptions": [{"id": "a", "where": "rent < 900", "policy": TOP_K}]}, [MATCHING, "top-k"]),
-    ({"subscriptions": [{"id": "a", "where": "rent is around(900, 50)"}]}, [MATCHING, FUZZY]),
+    ({"subscriptions": [{"id": "a", "where": "rent\nis around(900, 50)"}]}, [MATCHING, FUZZY]),
     (
         {
             "shortlists": [
@@ -132,8 +133,9 @@ def test_progress_is_told_once_a_kernel_is_compiled(monkeypatch):
 WAITS = "import sys; print('{}', flush=True); {}sys.stdin.read()"
 
 
-def test_processes_end_when_the_compiler_is_closed(monkeypatch):
+def test_processes_end_when_the_compiler_is_closed(tmp_path, monkeypatch):
     monkeypatch.setattr(warming, "BEGIN", WAITS.format(warming.COMPILING, ""))
+    monkeypatch.setattr(tempfile, "tempdir", str(tmp_path))
     begun = threading.Event()
     compiler = KernelCompiler()
     task = threading.Thread(
@@ -144,19 +146,18 @@ def test_processes_end_when_the_compiler_is_closed(monkeypatch):
     compiler.close()
     task.join(60)
     assert not task.is_alive()
-    assert not Path(compiler._room.name).exists()
+    assert [*tmp_path.iterdir()] == []
 
 
 PARENT = """
-import os, threading, time
+import os
 from shortlist.live import warming
 warming.BEGIN = (
     "import os, sys; sys.stderr = open(os.devnull); print('compiling', flush=True);"
     "open({file!r}, 'w').write(str(os.getpid()));"
     "from shortlist.live.warming import _end_with_parent; _end_with_parent()"
 )
-compiler = warming.KernelCompiler()
-threading.Thread(target=compiler.compile, args=(["cap"], lambda left: os._exit(9))).start()
+warming.KernelCompiler().compile(["cap"], lambda left: os._exit(9))
 """
 
 
@@ -261,7 +262,7 @@ def test_a_deployment_that_is_stopped_while_it_compiles_never_starts(deployed):
 
 
 def kernel_calls(*arguments, **environment):
-    """What a process of its own calls."""
+    """What a process of its own calls, or compiles."""
     command = [sys.executable, "-m", "tests.live.kernel_calls", *map(str, arguments)]
     done = subprocess.run(
         command, capture_output=True, text=True, check=True, env=os.environ | environment
@@ -279,3 +280,10 @@ def test_drawn_deployments_call_nothing_that_was_not_rehearsed(kind):
 def test_drawn_deployments_of_every_kind_call_nothing_that_was_not_rehearsed():
     rehearsed = kernel_calls("rehearse", *PARTS)
     assert kernel_calls("deploy-all", 40) - rehearsed == set()
+
+
+@pytest.mark.soak
+def test_after_a_deployment_is_ready_its_first_publications_compile_nothing(tmp_path):
+    cold = str(tmp_path / "kept")
+    (tmp_path / "first").mkdir()
+    assert kernel_calls("run", "top-k", tmp_path / "first", NUMBA_CACHE_DIR=cold) == set()

@@ -9,6 +9,7 @@ import fcntl
 import hashlib
 import logging
 import os
+import re
 import subprocess
 import sys
 import threading
@@ -35,6 +36,8 @@ MATCHING, FUZZY, CHAIN = "matching", "fuzzy conditions", "chains"
 # needs; fuzzy conditions; each kind of policy, but for `everything`, which is in the first; and
 # policies one behind the other.
 PARTS = (MATCHING, FUZZY, *(kind for kind in POLICIES if kind != "everything"), CHAIN)
+# A word that all fuzzy predicates have, and otherwise only texts.
+FUZZY_WORD = re.compile(r"\bis\b")
 # How far processes that compile for later give way to all others.
 NICE = 19
 # Processes that compile at the same time before a start: each takes up to 0.7 GB.
@@ -51,8 +54,8 @@ def parts_of(roster: Roster) -> list[str]:
         parts |= {each.kind for each in policies_of(shortlist.policy)}
         if isinstance(shortlist.policy, Chain):
             parts.add(CHAIN)
-    # conditions are kept as they are printed, where only a fuzzy predicate has this word
-    if any(" is " in made.get("where", "") for made in live_documents(roster.subscriptions)):
+    documents = live_documents(roster.subscriptions)
+    if any(FUZZY_WORD.search(each.get("where", "")) for each in documents):
         parts.add(FUZZY)
     return [part for part in PARTS if part in parts]
 
@@ -72,9 +75,8 @@ class KernelCompiler:
         self._nice, self._at_once = nice, at_once
         self._is_closed = False
         self._lock = threading.Lock()
+        self._is_compiling = threading.Lock()
         self._processes: set[subprocess.Popen[str]] = set()
-        # a process that is killed leaves its temporary files to this one
-        self._room = TemporaryDirectory(prefix="shortlist-", ignore_cleanup_errors=True)
 
     def compile(
         self,
@@ -95,7 +97,7 @@ class KernelCompiler:
                 on_progress([*left])
 
         def compile_part(part: str) -> None:
-            why = self._run(part, begin)
+            why = self._run(part, room, begin)
             left.remove(part)
             if self._is_closed:
                 return
@@ -104,7 +106,12 @@ class KernelCompiler:
             if begun.is_set():
                 on_progress([*left])
 
-        with ThreadPoolExecutor(self._at_once) as threads:
+        with (
+            self._is_compiling,
+            # a process that is killed leaves its temporary files behind
+            TemporaryDirectory(prefix="shortlist-", ignore_cleanup_errors=True) as room,
+            ThreadPoolExecutor(self._at_once) as threads,
+        ):
             # what matching needs, all others need, and would compile beside it
             for some in ({MATCHING} & {*left}, [part for part in left if part != MATCHING]):
                 [*threads.map(compile_part, some)]
@@ -115,13 +122,12 @@ class KernelCompiler:
             self._is_closed = True
             for process in self._processes:
                 process.kill()
-        for process in self._processes:
-            process.wait()
-        self._room.cleanup()
+        with self._is_compiling:
+            pass  # `compile` has returned
 
-    def _run(self, part: str, on_compiling: Callable[[], object]) -> str | None:
+    def _run(self, part: str, room: str, on_compiling: Callable[[], object]) -> str | None:
         """Rehearse a part in a process of its own; return what went wrong, if it did."""
-        errors = Path(self._room.name, f"{part}.errors")
+        errors = Path(room, f"{part}.errors")
         with self._lock:
             if self._is_closed:
                 return None
@@ -134,7 +140,7 @@ class KernelCompiler:
                     env={
                         **os.environ,
                         "PYTHONPATH": os.pathsep.join(filter(None, sys.path)),
-                        "TMPDIR": self._room.name,
+                        "TMPDIR": room,
                     },
                     text=True,
                 )
@@ -145,7 +151,7 @@ class KernelCompiler:
                 on_compiling()
         if not process.wait():
             return None
-        told = errors.read_text().splitlines() if errors.exists() else []
+        told = errors.read_text().splitlines()
         return (told or [f"status {process.returncode}"])[-1]
 
 
@@ -172,7 +178,9 @@ def rehearse_once(part: str, on_compiling: Callable[[], object] = lambda: None) 
 
 def _end_with_parent() -> None:
     """Wait until nobody holds the other end of standard input, and end this process."""
-    sys.stdin.buffer.read()
+    # not by `sys.stdin`, whose lock this thread would still have when the process ends
+    while os.read(0, 1024):
+        pass
     os._exit(1)
 
 
