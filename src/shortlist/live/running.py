@@ -275,13 +275,13 @@ class Running:
         A later attempt does not: what could not be compiled is compiled where it is called.
         """
         left = [] if self._has_warmed else missing(PARTS)
-        self._has_warmed = True
         if not left:
             return
         wanted = self._wanted
         known = AdmissionFiles(self._files, wanted.settings, wanted.with_data, begun_with)
         needed = parts_of(known.recall(committed(log)[1]).roster)
         now = [part for part in left if part in needed]
+        self._has_warmed = True
         with closing(KernelCompiler(at_once=MOST_AT_ONCE)) as compiler:
             task = partial(compiler.compile, now, self._observer.compiling)
             compiling = threading.Thread(target=task, daemon=True)

@@ -143,13 +143,16 @@ class KernelCompiler:
                         "TMPDIR": room,
                     },
                     text=True,
+                    # an interrupt at the terminal is for this process, which ends the others
+                    start_new_session=True,
                 )
             self._processes.add(process)
-        assert process.stdout is not None
-        for line in process.stdout:
-            if line.strip() == COMPILING:
-                on_compiling()
-        if not process.wait():
+        with process:
+            assert process.stdout is not None
+            for line in process.stdout:
+                if line.strip() == COMPILING:
+                    on_compiling()
+        if not process.returncode:
             return None
         told = errors.read_text().splitlines()
         return (told or [f"status {process.returncode}"])[-1]
