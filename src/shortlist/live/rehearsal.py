@@ -222,6 +222,15 @@ def registry_of(part: str) -> Document:
                     refresh="3s" if place == 1 else None,
                 )
             )
+    # what has no condition is found by its score; and of distances only what can be among the best
+    subscriptions += [
+        {"id": f"near{number}", "score": "-distance(price: 3, size: 2)", "policy": policy}
+        for number, policy in enumerate(policies_of(part))
+    ]
+    if varies:
+        subscriptions += [
+            {"id": f"any{number}", "score": score} for number, score in enumerate(SCORES)
+        ]
     return {
         "vocabulary": VOCABULARY,
         "shortlists": shortlists,
