@@ -220,6 +220,7 @@ def registry_of(part: str) -> Document:
                     score=scores[(number + place) % len(scores)],
                     norm=norm if condition else None,
                     refresh="3s" if place == 1 else None,
+                    profile={"age": place},
                 )
             )
     # what has no condition is found by its score; and of distances only what can be among the best
@@ -235,7 +236,15 @@ def registry_of(part: str) -> Document:
         "vocabulary": VOCABULARY,
         "shortlists": shortlists,
         "subscriptions": [*subscriptions, {"id": "own", "where": "price > 0"}],
-        "advertisements": [{"id": "ad", "source": "b", "k": 2, "score": "subscription.score"}],
+        "advertisements": [
+            {"id": "ad", "source": "b", "k": 2, "score": "subscription.score"},
+            {
+                "id": "by profile",
+                "source": "c",
+                "k": 2,
+                "score": "subscription.profile.age * price",
+            },
+        ],
     }
 
 
@@ -275,7 +284,7 @@ def _publication(part: str, number: int) -> Document:
     return _given(
         id=f"p{number}",
         time=_time(number),
-        source="ab"[number % 2],
+        source="c" if number % 7 == 6 else "ab"[number % 2],
         data=data,
         audience=2 if number % 11 == 5 else None,
         replaces=f"p{number - 2}" if number % 13 == 7 else None,
