@@ -11,6 +11,7 @@ import time
 from collections.abc import Iterable, Iterator
 from contextlib import closing
 from itertools import product
+from math import sqrt
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any
@@ -116,6 +117,9 @@ SCORES: tuple[str | int, ...] = (
     "min(price, size, 2) + sqrt(abs(price)) + log(size) ^ 2",
     1,
 )
+# Subscriptions whose registry is compiled to a file: packed they are more than
+# `compiled.LEAST_BYTES`.
+SEVERAL = 1_000
 NORMS: tuple[str | None, ...] = ("min", "product", "lukasiewicz", "average", "max")
 COMBINES = ("max", "min", "mean", "sum", "most_specific")
 START = parse_time("2026-03-01T00:00:00Z")
@@ -232,6 +236,12 @@ def registry_of(part: str) -> Document:
         subscriptions += [
             {"id": f"any{number}", "score": score} for number, score in enumerate(SCORES)
         ]
+    if part == MATCHING:
+        # a larger registry is read otherwise, and opened from a file
+        subscriptions += [
+            {"id": f"never{number}", "where": f"price > {10 + sqrt(number)}"}
+            for number in range(SEVERAL)
+        ]
     return {
         "vocabulary": VOCABULARY,
         "shortlists": shortlists,
@@ -257,8 +267,8 @@ def batches_of(part: str, attempt: int) -> Iterator[list[Document]]:
     base = 10_000 * attempt
     sizes = [5, 5, 40]
     if part in (MATCHING, FUZZY):
-        # a batch for each width of a mask
-        sizes = [5, *(64 * width + 1 for width in WIDTHS[:-1])]
+        # a batch for each width of a mask, whether it is matched whole or by two lanes
+        sizes = [5, *(130 * width for width in WIDTHS[:-1])]
     for size in sizes:
         yield [_publication(part, base + number) for number in range(size)]
         base += size
