@@ -30,6 +30,7 @@ test: $(READY) ## Check, then run every test and example but the soak tests
 	SHORTLIST_DRIVER_MEMORY=$(TEST_MEMORY) $(BIN)/python -m pytest -n $(WORKERS)
 
 kernels: $(READY) ## Compile the kernels that most tests use
+	$(BIN)/shortlist compile-kernels
 	$(BIN)/python -m tests.compile_kernels
 
 check: $(READY) ## Lint, formatting, types and import rules

@@ -6,7 +6,7 @@ import json
 import os
 import tempfile
 import time
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import closing, contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from shortlist.cli import options
-from shortlist.cli.app import FINITE, app, begin_on, errors, notes, warn
+from shortlist.cli.app import FINITE, LIVE, app, begin_on, errors, fail, notes, warn
 from shortlist.model.settings import Limits
 from shortlist.progress import Steps
 
@@ -60,6 +60,22 @@ def compile_command(
             f"{made.subscriptions:,} subscriptions, {made.shortlists:,} shortlists,"
             f" {made.shards} shards in {seconds:.1f} s: {made.folder.parent.name}"
         )
+
+
+@app.command("compile-kernels", rich_help_panel=LIVE)
+def compile_kernels(*, quiet: options.Quiet = False) -> None:
+    """Compile all kernels here, as deployments do when they start: for images, and before tests."""
+    from shortlist.live.warming import MOST_AT_ONCE, PARTS, KernelCompiler, missing
+
+    def tell(left: Sequence[str]) -> None:
+        if left and not quiet:
+            notes.print(f"compiling kernels: left {', '.join(left)}", soft_wrap=True)
+
+    with closing(KernelCompiler(at_once=min(cores(), MOST_AT_ONCE))) as compiler:
+        compiler.compile(missing(PARTS), tell)
+    failed = missing(PARTS)
+    if failed:
+        fail([f"expected to compile the kernels of {each}, could not" for each in failed])
 
 
 def cores() -> int:

@@ -178,8 +178,10 @@ def begin_ground(
     processes, works = ProcessGround(workers), []
     if restored is not None:
         from shortlist.live.tasks import idle_works
+        from shortlist.live.warming import PARTS, missing
 
-        works = idle_works(restored, files_in(folder), limits)
+        # workers would compile beside each other what is compiled for all of them first
+        works = [] if missing(PARTS) else idle_works(restored, files_in(folder), limits)
     processes.start(works)
     if on == "process":
         return lambda: processes

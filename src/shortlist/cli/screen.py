@@ -3,6 +3,7 @@
 import json
 import time
 from collections import Counter
+from collections.abc import Sequence
 from contextlib import ExitStack
 from typing import TYPE_CHECKING
 
@@ -70,6 +71,21 @@ class Screen:
         self._metrics = metrics
         self._status = notes.status("")
         self._rejects = RejectLine()
+        self._is_compiling = False
+
+    def compiling(self, left: Sequence[str]) -> None:
+        tell("compiling", left=left)
+        if not left:
+            notes.print("kernels are compiled")
+        elif not self._is_compiling:
+            notes.print(
+                f"compiling kernels ({', '.join(left)}): up to a minute for each, once after an"
+                " installation, an upgrade or a move to another CPU",
+                soft_wrap=True,
+            )
+        else:
+            notes.print(f"compiling kernels: left {', '.join(left)}", soft_wrap=True)
+        self._is_compiling = True
 
     def started(self, driver: Driver, log: Log) -> None:
         manifest = driver.manifest

@@ -31,3 +31,7 @@ class Cache(Generic[T]):
 
     def put(self, key: str, token: str, kept: T) -> None:
         self._kept[key] = token, kept
+
+    def clear(self) -> None:
+        """Forget everything, as a new process."""
+        self._kept.clear()

@@ -16,7 +16,7 @@ from shortlist.log.durable import open_private
 from shortlist.model.times import format_time
 from shortlist.model.trace import trace_id
 
-Event = Literal["started", "batch", "rejected", "stopped", "superseded", "failed"]
+Event = Literal["compiling", "started", "batch", "rejected", "stopped", "superseded", "failed"]
 OFF = logging.CRITICAL + 1
 LOGGER = logging.getLogger("shortlist.live")
 LOGGER.setLevel(OFF)

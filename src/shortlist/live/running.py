@@ -13,6 +13,7 @@ from pathlib import Path
 from types import TracebackType
 from typing import Protocol
 
+from shortlist.live.admission_files import AdmissionFiles
 from shortlist.live.conditions import SIGN_SECONDS, tell_condition
 from shortlist.live.driver import Driver, Finished, Report, WrongBasis, begin
 from shortlist.live.files import Files
@@ -34,6 +35,14 @@ from shortlist.live.rescaling import (
 from shortlist.live.shard import Work
 from shortlist.live.shard import run as run_shard
 from shortlist.live.tasks import Run, W, idle_works
+from shortlist.live.warming import (
+    MOST_AT_ONCE,
+    NICE,
+    PARTS,
+    KernelCompiler,
+    missing,
+    parts_of,
+)
 from shortlist.log.base import INPUT, Log, LogUnavailable, Moved
 from shortlist.log.opening import open_log
 from shortlist.model.problem import InvalidRegistry, ShortlistError
@@ -44,6 +53,8 @@ FIRST_PAUSE, LONGEST_PAUSE = 0.2, 10.0
 """Seconds between two attempts to go on: twice as long after each, up to the longest."""
 CAREFUL_SECONDS = 60.0
 """For which batches are smaller after a failure."""
+# Pause between two looks for a request to stop while kernels are compiled.
+STOP_POLL_SECONDS = 0.05
 LOOK_SECONDS = 2.0
 """Between two looks for a driver that has taken over: without input nobody commits."""
 # What ends an attempt and is no failing of this deployment: another driver has it, or the log
@@ -94,6 +105,10 @@ class WrongPlace(ShortlistError):
 
 class Observer(Protocol):
     """Hears what happens."""
+
+    def compiling(self, left: Sequence[str]) -> None:
+        """Kernels are compiled before it is ready; these parts of `warming.PARTS` are left."""
+        ...
 
     def started(self, driver: Driver, log: Log) -> None: ...
 
@@ -153,6 +168,9 @@ class Running:
         self._has_failed = False
         self._shards = wanted.shards
         self._files = files_in(wanted.folder)
+        self._has_warmed = False
+        self._rest: list[str] = []
+        self._later = KernelCompiler(nice=NICE)
 
     def stop(self) -> None:
         """Lets the batch that is under way come to its end; `run` returns then."""
@@ -167,6 +185,7 @@ class Running:
         with only_driver(self._wanted.folder), ExitStack() as stack:
             stack.callback(self._observer.stopped)
             stack.callback(self._ground.close)
+            stack.callback(self._later.close)
             failures = 0
             while not self._stopping.is_set():
                 began = time.monotonic()
@@ -203,6 +222,9 @@ class Running:
                 tell_condition(log, "starting")
             stack.push(partial(self._tell_end, log))
             begun_with = at_hand if isinstance(at_hand, Registry) else None
+            self._compile_needed(log, begun_with)
+            if self._stopping.is_set():
+                return
             lanes = stack.enter_context(self._ground.lanes())
             lanes.ahead(run_shard, self._idle_works(committed(log)[1]))
             driver = Driver(
@@ -222,6 +244,7 @@ class Running:
             self._has_started = True
             if begun_with is not None:
                 driver.keep_registry()
+            self._compile_rest()
             beats = None
             if wanted.heartbeat is not None:
                 beats = Heartbeats(log, wanted.heartbeat, lambda: time.time_ns() // 1000)
@@ -288,6 +311,35 @@ class Running:
                 tell_condition(log, "failing", lines[0] if lines else type(error).__name__)
             elif error is None and self._stopping.is_set():
                 tell_condition(log, "stopped")
+
+    def _compile_needed(self, log: Log, begun_with: Registry | None) -> None:
+        """Compile the kernels that the present registry needs: else the first publication that
+        comes to a policy would hold everything for as long as that takes.
+
+        A later attempt does not: what could not be compiled is compiled where it is called.
+        """
+        left = [] if self._has_warmed else missing(PARTS)
+        if not left:
+            return
+        wanted = self._wanted
+        known = AdmissionFiles(self._files, wanted.settings, wanted.with_data, begun_with)
+        needed = parts_of(known.recall(committed(log)[1]).roster)
+        now = [part for part in left if part in needed]
+        self._has_warmed = True
+        with closing(KernelCompiler(at_once=MOST_AT_ONCE)) as compiler:
+            task = partial(compiler.compile, now, self._observer.compiling)
+            compiling = threading.Thread(target=task, daemon=True)
+            compiling.start()
+            while compiling.is_alive() and not self._stopping.is_set():
+                compiling.join(STOP_POLL_SECONDS)
+        self._rest = [part for part in left if part not in now]
+
+    def _compile_rest(self) -> None:
+        """Begin to compile all others in the background, for what commands bring later."""
+        rest, self._rest = self._rest, []
+        if rest:
+            task = partial(self._later.compile, rest)
+            threading.Thread(target=task, daemon=True).start()
 
     def _begin(self, log: Log, files: Files) -> bool:
         """Makes a deployment, if there is none: then it is new."""

@@ -4,7 +4,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from shortlist.matching.blocks import Floats, Ints, Longs
+from shortlist.matching.arrays import Floats, Ints, Longs
 
 ALONE = -1
 """The set of matches that holds only the one that is named."""

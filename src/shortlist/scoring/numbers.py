@@ -8,7 +8,7 @@ import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
 
-from shortlist.matching.blocks import Longs
+from shortlist.matching.arrays import Longs
 from shortlist.matching.index.numbering import NOBODY
 from shortlist.matching.index.numbering import Numbering as IdNumbering
 from shortlist.matching.index.storage import Parts

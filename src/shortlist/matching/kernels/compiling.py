@@ -16,6 +16,9 @@ from itertools import count
 from pathlib import Path
 from typing import Any, TypeVar, overload
 
+import llvmlite
+import numba
+import numpy as np
 from llvmlite.binding import add_symbol, parse_bitcode
 from numba.core import types
 from numba.core.bytecode import FunctionIdentity
@@ -23,12 +26,17 @@ from numba.core.caching import CompileResultCacheImpl, FunctionCache, IndexDataC
 from numba.core.codegen import JITCodeLibrary
 from numba.core.dispatcher import Dispatcher
 from numba.core.environment import Environment
-from numba.core.registry import CPUDispatcher
+from numba.core.registry import CPUDispatcher, cpu_target
 from numba.core.runtime._nrt_python import c_helpers
 
+from shortlist.matching.kernels.sources import source_stamp
+
 Function = TypeVar("Function", bound=Callable[..., Any])
-FORMAT = 3
-"""Of what is kept on disk: what was compiled before may go by somebody else's name."""
+# Version of the files in which code is kept: code that was kept under an earlier one is not read.
+FORMAT = 4
+# What makes machine code of a kernel besides its sources. The name and the features of the CPU are
+# in numba's own key: hosts that differ can share a folder, and each finds its own code there.
+VERSIONS = (FORMAT, numba.__version__, llvmlite.__version__, np.__version__)
 NARROW = (types.int8, types.int16, types.int32)
 
 
@@ -47,13 +55,6 @@ number_functions()
 os.register_at_fork(after_in_child=number_functions)
 
 
-@cache
-def source_stamp(file: str) -> str:
-    """What the source of kernels is known by when they are imported: when one of them is called,
-    the file may have another."""
-    return hashlib.sha256(Path(file).read_bytes()).hexdigest()
-
-
 class KeptCode(IndexDataCacheFile):
     """What was compiled of a function, by the types it is called with, in a file for each.
 
@@ -62,6 +63,29 @@ class KeptCode(IndexDataCacheFile):
     laid out otherwise. Here a file is named after what it is for, and is there before the index
     says so; the worst that processes do to each other is that one has to compile again.
     """
+
+    def __init__(self, cache_path: str, filename_base: str, stamp: Any) -> None:
+        super().__init__(cache_path, filename_base, stamp)
+        # numba compares this before it reads the rest of an index, and the stamp only afterwards.
+        # Reading an index that is out of date is in vain, and fails where a class has moved.
+        self._version = stamp
+
+    def load(self, key: Any) -> Any:
+        try:
+            return super().load(key)
+        except OSError:
+            raise
+        except Exception:  # unpickling what is damaged, or names what is gone, may raise anything
+            return None
+
+    def _load_index(self) -> dict[Any, str]:
+        try:
+            overloads: dict[Any, str] = super()._load_index()
+            return overloads
+        except OSError:
+            raise
+        except Exception:  # as above: then everything is compiled anew
+            return {}
 
     def save(self, key: Any, data: Any) -> None:
         name = self._data_name(hashlib.sha256(self._dump((self._source_stamp, key))).hexdigest())
@@ -153,7 +177,7 @@ class KernelCache(FunctionCache):
     def __init__(self, function: Any, stamp: str) -> None:
         super().__init__(function)
         base = self._impl.filename_base
-        self._cache_file = KeptCode(self.cache_path, base, (FORMAT, stamp))
+        self._cache_file = KeptCode(self.cache_path, base, (*VERSIONS, stamp))
 
     def load_overload(self, sig: Any, target_context: Any) -> Any:
         """Without what numba knows of Python's and numpy's functions, or compiles for its runtime:
@@ -193,6 +217,16 @@ class Kernel(CPUDispatcher):
             tuple(widened(each) for each in args),
             {name: widened(each) for name, each in kws.items()},
         )
+
+
+def kept_in(function: Any) -> Path:
+    """Return the folder in which a kernel's code is kept, with that of the kernels beside it."""
+    return Path(function._cache.cache_path)
+
+
+def compiled_for() -> tuple[str, ...]:
+    """Return the platform, the CPU and its features, as numba knows kept code by them."""
+    return tuple(cpu_target.target_context.codegen().magic_tuple())
 
 
 def widened(argument: Any) -> Any:

@@ -5,7 +5,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from shortlist.matching.blocks import Bools, Floats, Ints, Longs
+from shortlist.matching.arrays import Bools, Floats, Ints, Longs
 
 NEVER = 2**62
 """An instant that does not come."""
