@@ -285,6 +285,72 @@ def test_a_running_site_goes_on_with_its_other_links(oslo, bergen, tmp_path):
     assert site_status(oslo.log, time())["links"]["evil"]["state"] == "set aside"
 
 
+def nested(levels):
+    """A condition that cannot be written flat."""
+    text = "a = 1"
+    for level in range(levels):
+        text = f"({text}) and b = {level}" if level % 2 else f"({text}) or a = {level}"
+    return text
+
+
+@pytest.mark.parametrize("levels", [129, 300, 3_000])
+def test_a_condition_that_is_nested_deeply_sets_aside_its_link(oslo, bergen, levels):
+    """Covering is decided recursively: 300 levels ended the process, at every start."""
+    deep = proxy_of("evil", Subscription(id="x", where=nested(levels)), 0)
+    oslo.write(*oslo.greeting(), *encoded_news(News((deep,), (), None)))
+    rounds(oslo, bergen)
+    assert "nested" in oslo.site.status()["evil"]["error"]
+    bergen.publish("b1", rent=800)
+    rounds(oslo, bergen)
+    assert oslo.ids() == ["b1"]
+
+
+def test_conditions_as_deep_as_sites_accept_are_told_on(oslo, bergen):
+    deep = proxy_of("evil", Subscription(id="x", where=nested(64)), 0)
+    oslo.write(*oslo.greeting(), *encoded_news(News((deep,), (), None)))
+    rounds(oslo, bergen)
+    assert oslo.site.status()["evil"]["error"] is None
+    bergen.publish("b1", a=62, b=63)
+    rounds(oslo, bergen)
+    assert oslo.ids() == ["b1"]
+
+
+def test_a_link_that_cannot_be_worked_on_ends_no_other(oslo, bergen, tmp_path, monkeypatch):
+    work = Site.work
+
+    def failing(site, name):
+        exchange = work(site, name)
+        if name == "evil":
+            raise RecursionError("maximum recursion depth exceeded")
+        return exchange
+
+    monkeypatch.setattr(Site, "work", failing)
+    links = f"sqlite:{tmp_path / 'links.log'}"
+    wanted = Wanted(
+        name="oslo",
+        log=f"sqlite:{tmp_path / 'oslo.log'}",
+        neighbours={"evil": links, "bergen": links},
+        keep=10**9,
+    )
+    watching = Watching()
+    running = Running(wanted, watching)
+    thread = Thread(target=running.run)
+    thread.start()
+    try:
+        bergen.publish("b1", rent=800)
+
+        def is_here():
+            rounds(bergen, count=1)
+            return oslo.ids() == ["b1"] and watching.links.get("evil", {}).get("error")
+
+        assert wait_for(is_here, 20)
+        assert "RecursionError" in watching.links["evil"]["error"]
+        assert watching.failures == []
+    finally:
+        running.stop()
+        thread.join(20)
+
+
 VALUES = [
     None,
     True,

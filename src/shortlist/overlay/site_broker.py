@@ -206,9 +206,16 @@ class SiteBroker:
         for name in self._behind.keys() - {*state["neighbours"]}:
             self._fresh[name] = {proxy.id: BEFORE_ALL_TIME for proxy in self._held(but=name)}
 
-    def read(self, documents: Iterable[Mapping[str, Any]]) -> tuple[Proxy, ...]:
-        """Proxies as other sites, or this one, have written them."""
-        reading = Documents(self._vocabulary, self._limits)
+    def read(
+        self, documents: Iterable[Mapping[str, Any]], depth: int | None = None
+    ) -> tuple[Proxy, ...]:
+        """Read proxies as other sites, or this one, have written them.
+
+        Conditions and scores of strangers may be nested `depth` levels deep: covering is decided
+        recursively, and 300 levels end a process.
+        """
+        limits = self._limits if depth is None else replace(self._limits, expression_depth=depth)
+        reading = Documents(self._vocabulary, limits)
         found = [reading.read("subscription", document) for document in documents]
         if reading.problems:
             raise NotReadable("; ".join(map(str, reading.problems)))

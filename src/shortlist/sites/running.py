@@ -1,6 +1,7 @@
 """A site that runs: its links are served until it is told to stop."""
 
 import json
+import logging
 import math
 import threading
 import time
@@ -20,6 +21,7 @@ from shortlist.log.base import Log, LogUnavailable, Moved
 from shortlist.log.durable import make_durable, open_private, write_whole
 from shortlist.log.json_register import change_json
 from shortlist.log.opening import open_log
+from shortlist.model.problem import ShortlistError
 from shortlist.model.times import now
 from shortlist.sites.identity import STATUS, join
 from shortlist.sites.link import Exchanged, Sources, exchange
@@ -27,6 +29,7 @@ from shortlist.sites.own_registry import OwnRegistry
 from shortlist.sites.site import Site
 from shortlist.sites.wire import stream_of
 
+LOGGER = logging.getLogger("shortlist.sites")
 POLL_SECONDS = 0.05
 """Between two looks at whatever had nothing new."""
 LINK_PATIENCE = 5.0
@@ -161,7 +164,17 @@ class _Loop:
     def _start_exchanges(self) -> None:
         for name, log in self.logs.items():
             if name not in self.under_way and time.monotonic() >= self.due[name]:
-                work = self.site.work(name)
+                try:
+                    work = self.site.work(name)
+                except (ShortlistError, OSError):
+                    raise
+                except Exception as error:
+                    # What one neighbour has asked for is compared with what others are told: where
+                    # that fails, this link waits and the others go on.
+                    LOGGER.exception("the link to %s", name)
+                    self.site.failed(name, f"{type(error).__name__}: {error}")
+                    self.due[name] = time.monotonic() + LONGEST_PAUSE
+                    continue
                 mine = self.site.name
                 out, into = stream_of(mine, name), stream_of(name, mine)
                 self.under_way[name] = self.pool.submit(exchange, log, out, into, work)

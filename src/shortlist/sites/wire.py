@@ -7,6 +7,7 @@ from typing import Any, NamedTuple, TypeVar
 
 from shortlist.intake.json_text import parse_bytes
 from shortlist.intake.lines import LINK_MARK
+from shortlist.model.settings import Limits
 from shortlist.model.wording import one_line, shown
 from shortlist.overlay.messages import Proxy
 from shortlist.overlay.site_broker import News, NotReadable, SiteBroker, proxy_of, written
@@ -22,6 +23,8 @@ MARKED = re.compile(
 
 # Characters of a reason, at most: one entry can have thousands of problems.
 LONGEST_REASON = 300
+# Levels of a condition or score, at most: twice what a site accepts by default.
+MAX_DEPTH = 2 * Limits().expression_depth
 # What a value of an entry is called in messages, by its type.
 KINDS: dict[type, str] = {str: "text", list: "a list", dict: "an object"}
 
@@ -135,7 +138,7 @@ def _told(document: object, broker: SiteBroker) -> Told:
 def _proxies(documents: Iterable[Mapping[str, Any]], broker: SiteBroker) -> tuple[Proxy, ...]:
     """The subscriptions behind a link, each under the id that follows from what it asks for: under
     another site's id it would take that one's place where others are told of both."""
-    proxies = broker.read(documents)
+    proxies = broker.read(documents, MAX_DEPTH)
     for proxy in proxies:
         site = proxy.id.partition("/")[0]
         if SITE.fullmatch(site) is None or proxy_of(site, proxy.subscription, 0).id != proxy.id:
