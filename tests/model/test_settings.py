@@ -90,3 +90,16 @@ def test_choices_are_spelled_as_they_are(value):
 
 def test_limits_of_ones_own_are_kept():
     assert Settings(limits=Limits(predicates=7)).limits.predicates == 7
+
+
+@pytest.mark.parametrize("value", ["x", None, -5, 1.5, True])
+def test_limits_are_whole_numbers(value):
+    with pytest.raises(InvalidSettings) as wrong:
+        Limits(predicates=value, id_length=value)
+    expected = f"expected a whole number of at least 0, found {value!r}"
+    assert str(wrong.value) == f"predicates: {expected}\nid_length: {expected}"
+
+
+def test_degrees_have_few_bits():
+    with pytest.raises(InvalidSettings, match="degree_bits: expected 8, 4, 3 or 2, found 5"):
+        Limits(degree_bits=5)

@@ -36,8 +36,8 @@ MATCHING, FUZZY, CHAIN = "matching", "fuzzy conditions", "chains"
 # needs; fuzzy conditions; each kind of policy, but for `everything`, which is in the first; and
 # policies one behind the other.
 PARTS = (MATCHING, FUZZY, *(kind for kind in POLICIES if kind != "everything"), CHAIN)
-# A word that all fuzzy predicates have, and otherwise only texts.
-FUZZY_WORD = re.compile(r"\bis\b")
+# A word that all fuzzy predicates have, and otherwise only texts. Keywords have no case.
+FUZZY_WORD = re.compile(r"\bis\b", re.IGNORECASE)
 # How far processes that compile for later give way to all others.
 NICE = 19
 # Processes that compile at the same time before a start: each takes up to 0.7 GB.
@@ -55,7 +55,9 @@ def parts_of(roster: Roster) -> list[str]:
         if isinstance(shortlist.policy, Chain):
             parts.add(CHAIN)
     documents = live_documents(roster.subscriptions)
-    if any(FUZZY_WORD.search(each.get("where", "")) for each in documents):
+    # where there are terms, publications may have fuzzy values though no condition asks for one
+    has_terms = any(each.terms for each in roster.vocabulary.now().attributes.values())
+    if has_terms or any(FUZZY_WORD.search(each.get("where", "")) for each in documents):
         parts.add(FUZZY)
     return [part for part in PARTS if part in parts]
 

@@ -60,8 +60,16 @@ class Limits:
     degree_bits: Bits | None = None
 
     def __post_init__(self) -> None:
+        problems = [
+            f"{each.name}: expected a whole number of at least 0, found {value!r}"
+            for each in fields(self)
+            if each.name != "degree_bits"
+            and (type(value := getattr(self, each.name)) is not int or value < 0)
+        ]
         if self.degree_bits is not None and self.degree_bits not in get_args(Bits):
-            raise ValueError(f"degree_bits: expected 8, 4, 3 or 2, found {self.degree_bits!r}")
+            problems.append(f"degree_bits: expected 8, 4, 3 or 2, found {self.degree_bits!r}")
+        if problems:
+            raise InvalidSettings("\n".join(problems))
 
     def length_problem(self, name: str) -> str | None:
         """What is wrong with an id that is too long; None if it is not.
