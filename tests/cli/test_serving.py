@@ -139,3 +139,24 @@ def test_one_that_does_not_stop_is_waited_for_so_long_and_not_killed(tmp_path, c
     while not (tmp_path / "done").exists():
         assert time.monotonic() < deadline
         time.sleep(0.05)
+
+
+def test_the_end_of_a_deployment_is_noticed_though_nothing_can_be_printed(tmp_path, monkeypatch):
+    """A closed standard output once ended the thread that watches, and the service went on."""
+
+    class Closed:
+        def write(self, text):
+            raise BrokenPipeError
+
+        flush = write
+
+    server, metrics = SimpleNamespace(should_exit=False), {}
+    lines = ("a word", '{"metrics": cut off', '{"metrics": "http://here"}')
+    command = [sys.executable, "-c", f"print(*{lines!r}, sep=chr(10))"]
+    monkeypatch.setattr(sys, "stdout", Closed())
+    deadline = time.monotonic() + 60
+    with pytest.raises(typer.Exit), deployed({None: command}, server, metrics):  # noqa: PT012
+        while not server.should_exit:
+            assert time.monotonic() < deadline
+            time.sleep(0.01)
+    assert metrics == {None: "http://here"}

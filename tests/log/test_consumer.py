@@ -78,3 +78,13 @@ def test_a_name_reads_one_stream(log):
     Consumer(log, "deliveries", "ann").seen(1)
     with pytest.raises(ValueError, match="expected a reader of rejects, found that consumer/ann"):
         Consumer(log, "rejects", "ann").entries()
+
+
+def test_it_begins_behind_a_place(log):
+    log.append("deliveries", [b"1", b"2", b"3"])
+    consumer = Consumer(log, "deliveries", "ann", after=2)
+    assert (consumer.position, contents(consumer)) == (2, [b"3"])
+    consumer.seen(1)
+    assert consumer.position == 2
+    consumer.seen(3)
+    assert Consumer(log, "deliveries", "ann", after=1).position == 3

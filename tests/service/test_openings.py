@@ -2,13 +2,15 @@
 
 import asyncio
 import json
+from collections import Counter
 
 import pytest
 
 from shortlist.client.keys import Holder, add_key, remove_key
 from shortlist.client.openings import Openings
 from shortlist.client.webhooks import CLOSED, FORBIDDEN, known_webhooks
-from shortlist.log.base import DELIVERIES, INPUT
+from shortlist.log.base import DELIVERIES, HANDOVERS, INPUT
+from shortlist.log.sqlite import SqliteLog
 from shortlist.service.notifying import Notifier
 from shortlist.service.state import Options
 from tests.cli.programs import shortlist
@@ -322,3 +324,65 @@ def test_webhooks_without_keys_go_on_when_keys_are_asked_for(deployment):
         publish_as(url, ads, event("f1", 1000))
         eventually(lambda: receiver.publications, lambda found: found == ["f1"])
         assert known_webhooks(deployment.log)["h"].disabled is None
+
+
+class CountingLog(SqliteLog):
+    """A log that counts how it is read, and whether the openings' lock is held meanwhile."""
+
+    openings = None
+
+    def __init__(self, path):
+        super().__init__(path)
+        self.reads, self.locked = Counter(), 0
+
+    def read(self, stream, after, until=None, *, key=None):
+        self.reads["whole" if key is None else "keyed"] += 1
+        self.locked += self.openings is not None and self.openings._lock.locked()
+        return super().read(stream, after, until, key=key)
+
+
+def handed_over(log, *names):
+    """Give shortlists to subscribers; the position is the offset of the entry."""
+    end = log.end(HANDOVERS)
+    entries = [
+        {"shortlist": name, "subscriber": "ann", "position": at, "deliveries": 0, "departures": 0}
+        for at, name in enumerate(names, end + 1)
+    ]
+    log.append(HANDOVERS, [json.dumps(each).encode() for each in entries], keys=names)
+
+
+def test_many_unknown_names_are_looked_up_in_one_reading_without_the_lock(tmp_path):
+    """10,000 webhooks were once 10,000 keyed reads under a lock that every request needs."""
+    log = CountingLog(f"{tmp_path}/city.log")
+    handed_over(log, *(f"s{n % 60}" for n in range(150)))
+    openings = log.openings = Openings(log)
+    wanted = {f"s{n}": n + 121 if n < 30 else n + 61 for n in range(60)} | {"never": 0}
+    found = openings.last_of(wanted)
+    assert {name: opening.position for name, opening in found.items()} == wanted
+    assert (log.reads, log.locked) == ({"whole": 1}, 0)
+    assert openings.last_of(wanted) == found
+    assert log.reads == {"whole": 1}
+    assert Openings(log).last("s3").position == 124
+    assert log.reads == {"whole": 1, "keyed": 1}
+    handed_over(log, "never")
+    assert openings.last("never").position == 151
+    log.close()
+
+
+def test_what_comes_while_a_name_is_looked_up_is_not_missed(tmp_path):
+    log = SqliteLog(f"{tmp_path}/city.log")
+    handed_over(log, "flats", "others")
+    openings = Openings(log)
+    looked_up = openings._looked_up
+
+    def slowly(names, end):
+        found = looked_up(names, end)
+        if names == {"flats"}:
+            handed_over(log, "flats")
+            openings.last("others")  # another thread reads on meanwhile
+        return found
+
+    openings._looked_up = slowly
+    assert openings.last("flats").position == 3
+    assert openings.last("flats").position == 3
+    log.close()

@@ -1,6 +1,8 @@
 """What operators are told of a deployment."""
 
 import json
+import threading
+from concurrent.futures import ThreadPoolExecutor
 
 import pytest
 
@@ -9,6 +11,7 @@ from shortlist.client.fates import trace_deliveries
 from shortlist.client.keys import Holder, add_key
 from shortlist.engine.shard import Shard
 from shortlist.log.base import DELIVERIES
+from shortlist.service import operating
 from shortlist.service.state import Options, now
 from tests.service.servers import (
     caller,
@@ -127,3 +130,34 @@ def test_the_network_is_told_where_there_is_one(deployment, client):
     states = {name: link["state"] for name, link in found["links"].items()}
     assert states == {"bergen": "up", "hamar": "out"}
     assert found["links"]["hamar"]["waiting"] == 40
+
+
+def test_traces_have_one_thread_of_their_own(deployment, monkeypatch):
+    """In the threads that appending and streams use, a few traces once stopped both."""
+    ran, goes_on = [], threading.Event()
+
+    def slow(*_):
+        ran.append(threading.current_thread().name)
+        assert goes_on.wait(60)
+        return {"entries": [1], "deliveries": [], "next": None}
+
+    monkeypatch.setattr(operating, "traced", slow)
+    asked = {"source": "ads", "id": "f1"}
+    count = 40  # more than the default executor has threads
+    with served(deployment.log) as url, ThreadPoolExecutor(count) as threads:
+
+        def trace():
+            with caller(url) as client:
+                return client.get("/events/trace", params=asked).status_code
+
+        traces = [threads.submit(trace) for _ in range(count)]
+        try:
+            eventually(lambda: ran, bool)
+            threading.Event().wait(0.5)  # until the others have come, too
+            with caller(url) as client:
+                publish(client, event("f1", 900))
+            assert len(ran) == 1
+        finally:
+            goes_on.set()
+        assert {each.result() for each in traces} == {200}
+        assert len({*ran}) == 1

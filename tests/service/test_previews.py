@@ -4,6 +4,7 @@ import asyncio
 import json
 import threading
 from concurrent.futures import ThreadPoolExecutor
+from functools import partial
 
 import pytest
 
@@ -11,9 +12,11 @@ from shortlist.client import recent
 from shortlist.client.deployment import Deployment as Known
 from shortlist.client.keys import Holder, add_key
 from shortlist.client.recent import read_backwards, recent_publications
+from shortlist.engine.replay import CHECKED_AT_ONCE, replay
+from shortlist.intake.files import registry_from_documents
 from shortlist.log.base import INPUT, REJECTS
 from shortlist.log.sqlite import SqliteLog
-from shortlist.model.times import now
+from shortlist.model.times import format_time, now
 from shortlist.service.problems import Refused
 from shortlist.service.state import Options
 from shortlist.service.turns import MAX_WAITING, Turns
@@ -113,6 +116,8 @@ def test_entries_are_read_backwards_within_bounds(log):
     assert [each.offset for each in read_backwards(log, INPUT)] == [*range(3000, 0, -1)]
     assert [each.offset for each in read_backwards(log, INPUT, entries=2)] == [3000, 2999]
     assert len([*read_backwards(log, INPUT, size=55)]) == 5
+    log.append("keyed", [b"x"] * 6, keys=["a", "b"] * 3)
+    assert [each.offset for each in read_backwards(log, "keyed", 4, key="b")] == [6, 4]
 
 
 class Pausing:
@@ -192,6 +197,7 @@ def test_work_that_takes_too_long_is_given_up_between_its_steps(deployment):
         problem(client.post("/explain", json=body), 503)
         detail = problem(client.get("/shortlists/flats/held-back"), 503)["detail"]
         assert "expected an answer within 0 s" in detail
+        problem(client.post("/try", json={"where": "rent exists"}), 503)
 
 
 def test_a_publishers_choice_among_all_shards_is_told(tmp_path):
@@ -265,3 +271,51 @@ def test_eight_previews_of_one_key_hold_up_no_other(deployment, monkeypatch):
         goes_on.set()
         assert other.result() <= 3
         assert [each.result() for each in asked]
+
+
+def test_requests_that_gave_up_waiting_do_not_count():
+    """Eight aborted requests once kept the ninth out with 429."""
+
+    async def story():
+        turns, pausing = Turns(), Pausing()
+        first = asyncio.ensure_future(turns.run("ann", 30, pausing("first")))
+        await asyncio.sleep(0)
+        for _ in range(MAX_WAITING):
+            waiting = asyncio.ensure_future(turns.run("ann", 30, pausing("aborted")))
+            await asyncio.sleep(0)
+            waiting.cancel()
+            await asyncio.gather(waiting, return_exceptions=True)
+            with pytest.raises(Refused, match="no turn"):
+                await turns.run("bob", 0.001, pausing("too late"))
+        last = asyncio.ensure_future(turns.run("ann", 30, pausing("last")))
+        pausing.goes_on.set()
+        assert await asyncio.gather(first, last) == ["first", "last"]
+        assert pausing.ran == ["first", "last"]
+
+    asyncio.run(story())
+
+
+@pytest.mark.parametrize("where", [None, "rent > 3"])
+def test_a_replay_in_checked_steps_has_the_same_results(where, monkeypatch):
+    """On the basis event everything waits for the end of time: it is checked behind that, too."""
+    lines = lines_of(*(event(f"f{n}", n % 7, time=format_time(n)) for n in range(100)))
+    subscription = {"id": "s", "where": where, "policy": {"kind": "top-k", "k": 5}}
+    registry = registry_from_documents({"subscriptions": [subscription]})
+    calls = []
+    checked = replay(registry, lines, check=lambda: calls.append(1))
+    assert checked == replay(registry, lines)
+    assert checked.deliveries
+    assert len(calls) >= 100 / CHECKED_AT_ONCE
+
+
+def test_rejects_need_not_be_in_order(log, monkeypatch):
+    """An item that waited is rejected behind items that came after it."""
+    log.append(INPUT, lines_of({}) * 20)
+    positions = [20, None, 3, 18]
+    rejects = [json.dumps({"position": each}).encode() for each in positions]
+    log.append(REJECTS, rejects)
+    assert recent._rejected_offsets(log, 0, 10) == ({20, 18}, 10)
+    monkeypatch.setattr(recent, "read_backwards", partial(read_backwards, entries=3))
+    assert recent._rejected_offsets(log, 0, 10) == ({18}, 10)
+    monkeypatch.setattr(recent, "read_backwards", partial(read_backwards, entries=1))
+    assert recent._rejected_offsets(log, 0, 10) == ({18}, 18)

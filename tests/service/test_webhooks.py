@@ -9,9 +9,11 @@ from dataclasses import replace
 import pytest
 
 from shortlist.client.keys import Holder, add_key
-from shortlist.client.openings import FIRST
+from shortlist.client.openings import FIRST, Opening, Openings
 from shortlist.client.webhooks import (
+    CLOSED,
     FORBIDDEN,
+    REGISTER,
     TakenWebhook,
     Webhook,
     forbid_key,
@@ -19,12 +21,16 @@ from shortlist.client.webhooks import (
     put_webhook,
     signature,
 )
+from shortlist.log.base import DELIVERIES
+from shortlist.log.consumer import Consumer
+from shortlist.log.sqlite import SqliteLog
 from shortlist.service import notifying
 from shortlist.service.notifying import (
     MAX_ANSWER_BYTES,
     CheckedNetwork,
     ForbiddenTarget,
-    Turns,
+    Notifier,
+    SendingTurns,
     check_target,
     is_public,
     post,
@@ -310,7 +316,7 @@ def test_turns_are_bounded_by_origin_and_prompt_receivers_have_their_own(monkeyp
     monkeypatch.setattr(notifying, "MAX_TO_ORIGIN", 2)
 
     async def most_at_once():
-        turns, present, most = Turns(), 0, {}
+        turns, present, most = SendingTurns(), 0, {}
         goes_on = asyncio.Event()
 
         async def take(group, number, origin):
@@ -372,3 +378,88 @@ def test_an_address_is_public_with_all_that_it_embeds(address, expected):
 def test_nothing_is_sent_by_way_of_a_translator(host):
     with pytest.raises(ForbiddenTarget, match="public addresses"):
         asyncio.run(check_target(f"https://{host}/"))
+
+
+@pytest.mark.parametrize("target", ["https://host/\u00e9", "https://[::1", "https://ho\nst/"])
+def test_a_url_that_cannot_be_sent_to_is_a_failed_attempt(target):
+    with pytest.raises(ForbiddenTarget, match="url: expected https://"):
+        asyncio.run(check_target(target))
+    # as a register may have it from before
+    assert not asyncio.run(attempt(target)).is_taken
+
+
+@pytest.fixture
+def log(tmp_path):
+    log = SqliteLog(f"{tmp_path}/city.log")
+    yield log
+    log.close()
+
+
+def test_a_webhook_begins_at_its_place_without_a_register(log):
+    """One that did not get its name once left a register behind."""
+    log.append(DELIVERIES, [b"{}"] * 3, keys=["flats"] * 3)
+    made = put_webhook(log, "hook", "flats", "https://a.example/", FIRST, None)
+    assert (made.after, made.consumer(log).position) == (3, 3)
+    assert log.register(f"consumer/webhook/{made.serial}") is None
+    log.append(DELIVERIES, [b"{}"] * 2, keys=["flats", "others"])
+    assert [each.offset for each in made.consumer(log).entries()] == [4]
+    made.consumer(log).seen(4)
+    assert made.consumer(log).position == 4
+
+
+def notifier(log):
+    openings = Openings(log)
+    return Notifier(log, openings), openings
+
+
+def test_webhooks_that_have_ended_are_disabled_in_one_change(log):
+    url, other = "https://a.example/", Holder("gone", "subscriber", "you")
+    for number in range(5):
+        put_webhook(log, f"closed{number}", "flats", url, Opening(7, None, FIRST.after), None)
+        put_webhook(log, f"forbidden{number}", "flats", url, FIRST, other)
+    going = put_webhook(log, "going", "flats", url, FIRST, None)
+    before = log.register(REGISTER).revision
+    sending, _ = notifier(log)
+    assert sending._wanted() == [going]
+    assert log.register(REGISTER).revision == before + 1
+    reasons = [webhook.disabled for webhook in known_webhooks(log).values()]
+    assert reasons == [CLOSED, FORBIDDEN] * 5 + [None]
+
+
+def test_an_idle_webhook_does_not_ask_for_its_opening(log, monkeypatch):
+    monkeypatch.setattr(notifying, "POLL_SECONDS", 0.001)
+    webhook = put_webhook(log, "hook", "flats", "https://a.example/", FIRST, None)
+    sending, openings = notifier(log)
+    asked, looked = [], []
+    monkeypatch.setattr(openings, "last", lambda name: asked.append(name) or FIRST)
+    entries = Consumer.entries
+    monkeypatch.setattr(Consumer, "entries", lambda self: looked.append(1) or entries(self))
+
+    async def story():
+        task = asyncio.create_task(sending._send_all(webhook))
+        while len(looked) < 5:
+            await asyncio.sleep(0.001)
+        task.cancel()
+
+    asyncio.run(story())
+    assert asked == []
+
+
+def test_a_sender_that_failed_is_told_in_the_log_of_the_service(log, monkeypatch, caplog):
+    put_webhook(log, "hook", "flats", "https://a.example/", FIRST, None)
+    sending, _ = notifier(log)
+
+    async def failing(self, webhook):
+        raise TypeError("no such thing")
+
+    monkeypatch.setattr(Notifier, "_send_all", failing)
+
+    async def story():
+        await sending._look()
+        await asyncio.sleep(0)
+        await sending._look()
+        await asyncio.sleep(0)
+
+    asyncio.run(story())
+    assert "webhook hook: its sender failed" in caplog.text
+    assert "no such thing" in caplog.text

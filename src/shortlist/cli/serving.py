@@ -9,7 +9,7 @@ import subprocess
 import sys
 import time
 from collections.abc import Iterator, Mapping, Sequence
-from contextlib import ExitStack, contextmanager
+from contextlib import ExitStack, contextmanager, suppress
 from dataclasses import asdict, replace
 from pathlib import Path
 from threading import Thread
@@ -134,7 +134,8 @@ def serve(
 
 
 def _callers(logs: Mapping[str | None, Log], host: str) -> str:
-    """Return who may call, for people; fail where that would be everybody, or nobody."""
+    """Describe for people which callers are let in; fail where that is everybody on a network
+    without keys, or where a tenant has no key at all."""
     from shortlist.service.serving import check_keys, check_tenants
 
     if None in logs:
@@ -228,14 +229,20 @@ def deployed(
     }
 
     def watch(tenant: str | None, child: subprocess.Popen[bytes]) -> None:
+        """Pass on what a deployment prints, and stop the server when the deployment ends."""
         assert child.stdout is not None
-        for line in child.stdout:
-            if line.startswith(b'{"metrics": '):
-                metrics[tenant] = json.loads(line)["metrics"]
-            else:  # of Java, for one
-                print(line.decode(errors="replace"), end="", flush=True)
-        child.wait()
-        server.should_exit = True
+        try:
+            for line in child.stdout:
+                # Standard output may be closed or full, and a line may be cut off. The pipe is
+                # read on nevertheless: the deployment would wait for ever once it is full.
+                with suppress(OSError, ValueError):
+                    if line.startswith(b'{"metrics": '):
+                        metrics[tenant] = json.loads(line)["metrics"]
+                    else:  # of Java, for one
+                        print(line.decode(errors="replace"), end="", flush=True)
+        finally:
+            child.wait()
+            server.should_exit = True
 
     watchers = [Thread(target=watch, args=each, daemon=True) for each in children.items()]
     for watcher in watchers:
@@ -279,7 +286,7 @@ def allow(
 
 @app.command(rich_help_panel=LIVE)
 def forbid(name: Name, *, log: options.LogUrl) -> None:
-    """Remove a key, and end its webhooks: within seconds nobody gets in by it."""
+    """Remove a key and end its webhooks: within seconds the key is refused."""
     from shortlist.client.webhooks import forbid_key
 
     with opened(log, must_exist=True) as known:

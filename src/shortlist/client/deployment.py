@@ -15,7 +15,7 @@ from shortlist.live.files import Files
 from shortlist.live.manifest import Manifest
 from shortlist.live.places import announced, files_in
 from shortlist.live.registers import NoDeployment, committed, has_deployment
-from shortlist.log.base import DELIVERIES, HANDOVERS, REJECTS, Entry, Log
+from shortlist.log.base import DELIVERIES, HANDOVERS, REJECTS, Log
 from shortlist.model.problem import ShortlistError
 from shortlist.model.settings import UNLIMITED, TimeBasis
 
@@ -163,12 +163,6 @@ def object_of(content: bytes) -> dict[str, Any] | None:
         found = parse_bytes(content)
         return found if isinstance(found, dict) else None
     return None
-
-
-def last_entries(log: Log, stream: str, most: int, key: str | None = None) -> Iterator[Entry]:
-    """The last ones of a stream, so many at most, or those of them that have a key."""
-    end = log.end(stream)
-    return log.read(stream, max(end - most, 0), end, key=key)
 
 
 MARGIN = 60_000_000

@@ -6,10 +6,9 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
-from shortlist.client.deployment import Deployment, last_entries, object_of
+from shortlist.client.deployment import Deployment, object_of
 from shortlist.client.openings import Opening, Openings
 from shortlist.client.recent import (
-    MAX_ENTRIES,
     MAX_PUBLICATIONS,
     Name,
     read_backwards,
@@ -41,12 +40,14 @@ def tried(
     on: tuple[Shortlist, ...],
     *,
     now: int,
+    check: Check = unchecked,
 ) -> dict[str, Any]:
     """What a subscription would have delivered up to now of what was published lately, had it been
-    alone on its shortlist: on the one that is given, or on its own."""
+    alone on its shortlist: on the one that is given, or on its own. `check` is called between the
+    steps of the work."""
     registry = Registry(vocabulary=vocabulary, shortlists=on, subscriptions=(subscription,))
     entries = recent_publications(deployment, now).entries
-    result = _replayed(deployment, registry, entries)
+    result = _replayed(deployment, registry, entries, check=check)
     made = [each.document(with_data=True) for each in result.deliveries if each.time <= now]
     since = format_time(entries[0].appended) if entries else None
     return {"publications": len(entries), "since": since, "deliveries": made}
@@ -62,7 +63,7 @@ def explained(
 ) -> list[dict[str, Any]]:
     """Why some publications are on a shortlist, or are not: as it would be with the subscriptions
     of now, had nothing come before."""
-    result = _replayed(deployment, registry, entries, question)
+    result = _replayed(deployment, registry, entries, question, question.check)
     return [each for each in result.explanations if parse_time(each["time"]) <= now]
 
 
@@ -71,11 +72,12 @@ def _replayed(
     registry: Registry,
     entries: Sequence[Entry],
     question: Question | None = None,
+    check: Check = unchecked,
 ) -> Result:
-    """It runs on to the end of time."""
+    """Replay entries, and let time run on to its end."""
     lines, appended = [each.content for each in entries], [each.appended for each in entries]
     basis = Settings(time=deployment.basis)
-    return replay(registry, lines, basis, question, commands=False, appended=appended)
+    return replay(registry, lines, basis, question, commands=False, appended=appended, check=check)
 
 
 def reasons(
@@ -221,9 +223,11 @@ def held_back(
     before = [entry for entry in entries if entry.offset <= after]
     question = Question(shortlist=shortlist, check=check)
     older = explained(deployment, asked.registry, question, before, now=now) if before else []
-    last = last_entries(deployment.log, DELIVERIES, MAX_ENTRIES, shortlist)
-    documents = [json.loads(entry.content) for entry in last]
-    delivered = {(each["source"], each["publication"]) for each in documents}
+    delivered = set[Name]()
+    for entry in read_backwards(deployment.log, DELIVERIES, key=shortlist):
+        check()
+        delivery = json.loads(entry.content)
+        delivered.add((delivery["source"], delivery["publication"]))
     found: dict[tuple[str, str], Document] = {}
     for each in (*older, *known):
         name = each["source"], each["publication"]

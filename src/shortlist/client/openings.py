@@ -24,6 +24,9 @@ MAX_KNOWN = 100_000
 # Entries that are read to bring what is remembered up to date; behind more of them it is cheaper to
 # forget it, and to look up again what is asked for.
 MAX_READ = 20_000
+# Entries of the stream that can be read one after the other in about the time that it takes to look
+# up one name: about 550 µs on SQLite, against 4 µs for an entry.
+KEYED_READ_ENTRIES = 100
 # Seconds to wait for what follows a commit: the log has it milliseconds later, unless the driver
 # was killed in between; then the next driver writes it first of all.
 OUTPUT_SECONDS = 2.0
@@ -81,31 +84,49 @@ class Openings:
 
     def last_of(self, shortlists: Iterable[str]) -> dict[str, Opening]:
         """The same for several, by their names."""
+        names = {*shortlists}
         with self._lock:
             self._read_on()
-            return {name: self._last(name) for name in shortlists}
-
-    def _last(self, shortlist: str) -> Opening:
-        found = self._known.get(shortlist)
-        if found is None:
-            found = FIRST
-            for entry in self._log.read(HANDOVERS, 0, self._read, key=shortlist):
-                _, found = opening_in(entry.content)
-            if len(self._known) >= MAX_KNOWN:
+            known = {name: self._known[name] for name in names if name in self._known}
+            end = self._read
+        unknown = names - known.keys()
+        if not unknown:
+            return known
+        # Other threads may go on meanwhile: to look up 10,000 names takes seconds.
+        found = self._looked_up(unknown, end)
+        with self._lock:
+            self._update(found, end, self._read)
+            if len(self._known) + len(found) > MAX_KNOWN:
                 self._known.clear()
-            self._known[shortlist] = found
+            self._known |= found
+        return known | found
+
+    def _looked_up(self, names: set[str], end: int) -> dict[str, Opening]:
+        """Read the openings of names from the log, as they are at the offset `end`."""
+        found = dict.fromkeys(names, FIRST)
+        if len(names) * KEYED_READ_ENTRIES >= end:
+            self._update(found, 0, end)
+            return found
+        for name in names:
+            for entry in self._log.read(HANDOVERS, 0, end, key=name):
+                _, found[name] = opening_in(entry.content)
         return found
 
     def _read_on(self) -> None:
         end = self._log.end(HANDOVERS)
         if end - self._read > MAX_READ:
             self._known.clear()
-        if self._known:
-            for entry in self._log.read(HANDOVERS, self._read, end):
-                name, opening = opening_in(entry.content)
-                if name in self._known:
-                    self._known[name] = opening
+        self._update(self._known, self._read, end)
         self._read = end
+
+    def _update(self, known: dict[str, Opening], after: int, until: int) -> None:
+        """Bring openings that are right at one offset up to a later one."""
+        if not known or after == until:
+            return
+        for entry in self._log.read(HANDOVERS, after, until):
+            name, opening = opening_in(entry.content)
+            if name in known:
+                known[name] = opening
 
     def present(self, deployment: Deployment, live: Shortlist) -> Opening:
         """The opening of a shortlist that the last commit, or one before it, has as live; `NotLive`

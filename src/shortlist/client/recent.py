@@ -6,17 +6,21 @@ left out. Bytes are bounded besides counts: 250 publications of 260 kB, which we
 of publications, once became 2.8 GB of Python objects in one preview.
 """
 
+from __future__ import annotations
+
 import json
 from collections.abc import Iterator, Mapping
 from contextlib import suppress
 from dataclasses import dataclass, field
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from shortlist.client.deployment import Deployment, object_of
-from shortlist.engine.explanation import Question
 from shortlist.log.base import INPUT, REJECTS, Entry, Log
 from shortlist.model.times import format_time, parse_time
 from shortlist.model.wording import shown
+
+if TYPE_CHECKING:
+    from shortlist.engine.explanation import Question
 
 # How many publications are replayed, and how many bytes of their lines.
 MAX_PUBLICATIONS = 1000
@@ -133,25 +137,37 @@ def _name(document: Mapping[str, Any]) -> Name | None:
 def _rejected_offsets(log: Log, base: int, first: int) -> tuple[set[int], int]:
     """Return the offsets behind `first` that were rejected, and the offset from which on all of
     them are known: the rejects before it were too many to be read."""
-    offsets, read = set[int](), 0
+    offsets, read, earliest = set[int](), 0, log.end(INPUT)
     for entry in read_backwards(log, REJECTS):
-        position, read = json.loads(entry.content)["position"], read + 1
-        offset = 0 if position is None else int(position) - base
-        if position is not None and offset <= first:
-            return offsets, first
-        offsets.add(offset)
-    return offsets, first if read == log.end(REJECTS) else min(offsets, default=log.end(INPUT))
+        read += 1
+        position = json.loads(entry.content)["position"]
+        if position is None:  # of no entry of the input
+            continue
+        # Not in order: an item that waited is rejected behind items that came after it.
+        offset = int(position) - base
+        earliest = min(earliest, offset)
+        if offset > first:
+            offsets.add(offset)
+    return offsets, first if read == log.end(REJECTS) else max(first, earliest)
 
 
 def read_backwards(
-    log: Log, stream: str, entries: int = MAX_ENTRIES, size: int = MAX_READ_BYTES
+    log: Log,
+    stream: str,
+    entries: int = MAX_ENTRIES,
+    size: int = MAX_READ_BYTES,
+    *,
+    key: str | None = None,
 ) -> Iterator[Entry]:
-    """Yield the last entries of a stream, the latest first, within a count and a size in bytes."""
+    """Yield the last entries of a stream, the latest first, within a count and a size in bytes.
+
+    With `key`, yield those of them that have the key; the count is of all entries.
+    """
     until, window = log.end(stream), SMALL_WINDOW
     first = max(until - entries, 0)
     while until > first:
         after = max(until - window, first)
-        found = [*log.read(stream, after, until)]
+        found = [*log.read(stream, after, until, key=key)]
         for entry in reversed(found):
             size -= len(entry.content)
             if size < 0:

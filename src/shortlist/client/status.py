@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import json
 from collections import Counter
-from collections.abc import Iterable, Iterator
-from typing import TYPE_CHECKING, Any
+from collections.abc import Iterator
+from typing import TYPE_CHECKING, Any, NamedTuple
 
-from shortlist.client.deployment import Deployment, last_entries, read_up_to
+from shortlist.client.deployment import Deployment, read_up_to
+from shortlist.client.recent import read_backwards
 from shortlist.live.lag import Lag, lag
 from shortlist.live.manifest import Manifest
-from shortlist.log.base import DELIVERIES, INPUT, REJECTS, Entry, Log
+from shortlist.log.base import DELIVERIES, INPUT, REJECTS, Log
 from shortlist.model.counts import OTHER_TYPE, REJECTED, SUPPRESSED, labelled
 from shortlist.model.settings import UNLIMITED
 from shortlist.model.times import format_time
@@ -27,8 +28,8 @@ RECENT_SECONDS = 60.0
 STANDSTILL_SECONDS = 30.0
 """For so long nothing may be committed while something waits."""
 
+# The last deliveries, of which `usage` tells what they were spent on.
 MOST_DELIVERIES = 2_000
-"""That are looked at: the last ones."""
 MOST_SHOWN = 10
 
 Document = dict[str, Any]
@@ -74,11 +75,13 @@ def live_status(deployment: Deployment, now: float, mistakes: bool = False) -> D
 
 def rate(log: Log, stream: str, now: float) -> float:
     """Entries a second, over the last ones up to now."""
-    first = next(last_entries(log, stream, RECENT), None)
+    end = log.end(stream)
+    after = max(end - RECENT, 0)
+    first = next(log.read(stream, after, end), None)
     if first is None:
         return 0.0
     seconds = max(now - first.appended / 1e6, 0.001)
-    return round((log.end(stream) - first.offset + 1) / seconds, 3)
+    return round((end - after) / seconds, 3)
 
 
 def _warnings(log: Log, manifest: Manifest, behind: Lag, age: float) -> Iterator[str]:
@@ -114,12 +117,15 @@ def _mistakes(deployment: Deployment, read: int) -> list[str]:
 
 
 def recent_rejects(log: Log, now: float) -> Iterator[str]:
-    """A warning, if something was turned away within the last minute."""
-    entries = last_entries(log, REJECTS, RECENT)
-    recent = [entry for entry in entries if now - entry.appended / 1e6 < RECENT_SECONDS]
-    if recent:
-        last = json.loads(recent[-1].content)
-        count = f"{len(recent):,}" if len(recent) < RECENT else f"{RECENT:,} or more"
+    """Yield a warning if something was rejected within the last minute."""
+    last, number = None, 0
+    for entry in read_backwards(log, REJECTS, RECENT):
+        if now - entry.appended / 1e6 >= RECENT_SECONDS:
+            break
+        number += 1
+        last = last or json.loads(entry.content)
+    if last is not None:
+        count = f"{number:,}" if number < RECENT else f"{RECENT:,} or more"
         where = f"entry {last['position']}" if last["position"] else "without a position"
         yield f"{count} rejected in the last minute, the last: {last['reason']} ({where})"
 
@@ -138,27 +144,46 @@ def in_quarantine(deployment: Deployment) -> list[dict[str, Any]]:
     return [item._asdict() | {"time": format_time(item.time)} for item in items]
 
 
-def usage(roster: Roster, deliveries: Iterable[Entry]) -> dict[str, Any]:
-    """The subscriptions that some deliveries name, the most frequent first; and over all that are
-    live, also those that have none: entropy in bits, of as many as there could be, and fairness.
+class Spent(NamedTuple):
+    """What the last deliveries were spent on."""
+
+    deliveries: int
+    # When the log took the first of them.
+    since: int | None
+    # How many deliveries name each subscription.
+    named: Counter[str]
+
+
+def last_spent(log: Log) -> Spent:
+    """Count the last deliveries by subscription; one at a time, since each may hold 256 kB."""
+    named, since = Counter[str](), None
+    for entry in read_backwards(log, DELIVERIES, MOST_DELIVERIES):
+        named[json.loads(entry.content)["subscription"]] += 1
+        since = entry.appended
+    return Spent(named.total(), since, named)
+
+
+def usage(roster: Roster, spent: Spent) -> dict[str, Any]:
+    """Return the subscriptions that some deliveries name, the most frequent first.
+
+    Beside them stand the entropy in bits over all live subscriptions, also those without a
+    delivery, the most that it could be, and the fairness.
 
     >>> from shortlist.intake.roster import Roster
-    >>> usage(Roster(), [])["fairness"]
+    >>> usage(Roster(), Spent(0, None, Counter()))["fairness"]
     1.0
     """
     from shortlist.measures.spread import entropy, fairness
 
-    entries = [*deliveries]
-    named = Counter(json.loads(entry.content)["subscription"] for entry in entries)
-    live = roster.subscriptions
+    named, live = spent.named, roster.subscriptions
     counts = [named.get(name, 0) for name in live]
     top = sorted(
         ((name, count) for name, count in named.items() if name in live),
         key=lambda pair: (-pair[1], pair[0]),
     )
     return {
-        "deliveries": len(entries),
-        "since": format_time(entries[0].appended) if entries else None,
+        "deliveries": spent.deliveries,
+        "since": None if spent.since is None else format_time(spent.since),
         "entropy": round(entropy(counts), 6),
         "most entropy": round(entropy([1] * len(counts)), 6),
         "fairness": round(fairness(counts), 6),

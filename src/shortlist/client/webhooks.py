@@ -12,7 +12,7 @@ import base64
 import hashlib
 import hmac
 import secrets
-from collections.abc import Callable, Container
+from collections.abc import Callable, Container, Mapping
 from dataclasses import asdict, dataclass
 from typing import Any
 
@@ -48,18 +48,18 @@ class Webhook:
     shortlist: str
     url: str
     secret: str
+    # Only deliveries behind this offset are sent.
     after: int = 0
-    """Deliveries behind this offset are sent."""
+    # Tells apart webhooks that had the same id, one after the other.
     serial: str = ""
-    """Tells apart those that had one id, one after the other."""
+    # Why nothing is sent any more; None while the webhook goes on.
     disabled: str | None = None
-    """Why nothing is sent any more."""
+    # The position of the opening that the webhook belongs to.
     opening: int = 0
-    """The position of the opening that it belongs to."""
+    # The subscriber that may see the webhook; None: only operators may.
     owner: str | None = None
-    """The subscriber that may see it; None: only operators may."""
+    # The name of the key that the webhook was made with; None: there were no keys.
     key: str | None = None
-    """The name of the key that made it; None: there were no keys."""
 
     def document(self) -> dict[str, Any]:
         """What its owner may see; the secret is told once, when it is made."""
@@ -69,7 +69,8 @@ class Webhook:
 
     def consumer(self, log: Log) -> Consumer:
         """Its place in the deliveries."""
-        return Consumer(log, DELIVERIES, f"webhook/{self.serial}", key=self.shortlist)
+        name = f"webhook/{self.serial}"
+        return Consumer(log, DELIVERIES, name, key=self.shortlist, after=self.after)
 
 
 def put_webhook(
@@ -102,7 +103,6 @@ def put_webhook(
         owner=None if holder is None or holder.is_operator else holder.owner,
         key=None if holder is None else holder.name,
     )
-    made.consumer(log).seen(made.after)
 
     def added(known: Document) -> Document:
         present = known.get(id)
@@ -114,8 +114,8 @@ def put_webhook(
     return made
 
 
-# Webhooks that have ended and are still listed with the reason; about 400 bytes each, in a register
-# that is read twice a second.
+# How many webhooks that have ended are kept in the list, with the reason. Each takes about 400
+# bytes of a register that is read twice a second.
 MAX_ENDED = 1_000
 FORBIDDEN = "its key was forbidden"
 CLOSED = "its shortlist was closed"
@@ -131,28 +131,29 @@ def why_ended(webhook: Webhook, last: Opening, keys: Container[str]) -> str | No
     return None if last.position == webhook.opening else CLOSED
 
 
-def disable_webhook(log: Log, webhook: Webhook, why: str) -> None:
-    """Send nothing more, unless the webhook has been made anew meanwhile."""
-    _disable(log, lambda each: each == webhook, why)
+def disable_webhooks(log: Log, reasons: Mapping[Webhook, str]) -> None:
+    """Send nothing more to these webhooks, except to those that were made anew meanwhile."""
+    _disable(log, reasons.get)
 
 
 def forbid_key(log: Log, name: str) -> list[str]:
-    """Remove a key and end its webhooks; their ids."""
+    """Remove a key and end its webhooks; return their ids."""
     remove_key(log, name)
-    return _disable(log, lambda webhook: webhook.key == name, FORBIDDEN)
+    return _disable(log, lambda webhook: FORBIDDEN if webhook.key == name else None)
 
 
-def _disable(log: Log, is_meant: Callable[[Webhook], bool], why: str) -> list[str]:
-    """Disable webhooks that go on; their ids. Of all that have ended the oldest are forgotten."""
+def _disable(log: Log, reason_for: Callable[[Webhook], str | None]) -> list[str]:
+    """Disable all webhooks that have a reason to end, in one change of the register.
+
+    Return the ids of those that went on until now. Of all that have ended, forget the oldest.
+    """
     ended: list[str] = []
 
     def disabled(known: Document) -> Document:
-        ended[:] = [
-            id
-            for id, fields in known.items()
-            if fields["disabled"] is None and is_meant(Webhook(**fields))
-        ]
-        after = {**known, **{id: {**known[id], "disabled": why} for id in ended}}
+        going = [id for id, fields in known.items() if fields["disabled"] is None]
+        reasons = {id: reason_for(Webhook(**known[id])) for id in going}
+        ended[:] = [id for id, reason in reasons.items() if reason is not None]
+        after = {**known, **{id: {**known[id], "disabled": reasons[id]} for id in ended}}
         over = [id for id, fields in after.items() if fields["disabled"] is not None]
         for id in over[:-MAX_ENDED]:
             del after[id]

@@ -48,8 +48,8 @@ class Question:
     publication: str | None = None
     source: str | None = None
     shortlist: str | None = None
-    # Called before each subscription is explained: a shortlist may have thousands of them, and
-    # each is explained by plain Python.
+    # Called after each publication and before each subscription that is explained: a shortlist may
+    # have thousands of them, and each is explained by plain Python.
     check: Check = field(default=unchecked, compare=False, repr=False)
 
     def is_about(self, publication: Publication) -> bool:
@@ -99,6 +99,7 @@ class Explainer:
         inducement: Inducement | None,
     ) -> None:
         """A publication that was offered to every shortlist that it matches and was chosen for."""
+        self._question.check()
         if not self._question.is_about(publication):
             return
         by_shortlist = {candidate.shortlist: candidate for candidate in candidates}

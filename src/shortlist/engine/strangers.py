@@ -11,6 +11,8 @@ from collections.abc import Iterator
 
 import pyarrow as pa
 
+from shortlist.model.wording import first_line
+
 # What a part of a file may take in memory once it is unpacked: so many bytes, and so many for each
 # byte of it. Registries of real deployments take about 50 times their packed size as objects;
 # 3 GB of spaces are packed to 2.9 MB.
@@ -47,7 +49,7 @@ def read_stream(content: bytes | pa.Buffer, most: int | None = None) -> pa.Table
     except Unreadable:
         raise
     except Exception as error:  # Arrow raises a dozen kinds, SystemError and MemoryError included
-        raise Unreadable(f"a damaged table ({type(error).__name__}: {_line(error)})") from None
+        raise Unreadable(f"a damaged table ({type(error).__name__}: {first_line(error)})") from None
     return table
 
 
@@ -159,7 +161,3 @@ def _root(metadata: bytes) -> int:
 def _referred(metadata: bytes, place: int) -> int:
     (offset,) = struct.unpack_from("<I", metadata, place)
     return place + int(offset)
-
-
-def _line(error: Exception) -> str:
-    return str(error).partition("\n")[0][:200]

@@ -111,8 +111,10 @@ class Asked:
         for shard, chain in enumerate(manifest.shards):
             self._check()
             concerns = of_shard(shard, len(manifest.shards))
-            part = part_of_shard(chain, self._files, self._compiled_with, concerns)
-            named += [part.matching.nominations(block) for block in part.steps(items)]
+            part = part_of_shard(chain, self._files, self._compiled_with, concerns, self._check)
+            for block in part.steps(items):
+                self._check()
+                named.append(part.matching.nominations(block))
         return chosen_of(reached(joined(named, NOMINATIONS)))
 
     def happened(self, question: Question) -> list[Document]:

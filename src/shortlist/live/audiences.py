@@ -1,6 +1,7 @@
 """Whom publishers with an audience reach: the k best of every shard, then the k best of those."""
 
 from collections import deque
+from collections.abc import Callable
 from dataclasses import dataclass
 
 import numpy as np
@@ -48,15 +49,25 @@ def nominated(inquiry: Inquiry) -> str:
 
 
 def part_of_shard(
-    chain: Chain, files: Files, limits: Limits, concerns: Concerns
+    chain: Chain,
+    files: Files,
+    limits: Limits,
+    concerns: Concerns,
+    check: Callable[[], object] = lambda: None,
 ) -> MatchingPart[Matching]:
-    """Open the registry that a shard has: as its snapshot says, and the commands since."""
+    """Open the registry that a shard has: as its snapshot says, and the commands since.
+
+    `check` is called between the steps of this, and may raise to give it up.
+    """
     saved = read_state(chain, files.read)
+    check()
     matching = opened_shard(saved, files, limits).matching
     for command in saved.changes(matching.vocabulary):
+        check()
         matching.apply(command)
     part = MatchingPart(matching, concerns)
     for taken in chain.inputs:
+        check()
         items = Items.of_table(of_bytes(files.read(taken.items.name)))
         deque(part.steps(items.kept(items.kinds == COMMAND)), maxlen=0)
     return part

@@ -48,6 +48,7 @@ from shortlist.log.opening import open_log
 from shortlist.model.problem import InvalidRegistry, ShortlistError
 from shortlist.model.registry import Registry
 from shortlist.model.settings import PlanSetting, Settings
+from shortlist.model.wording import first_line
 
 FIRST_PAUSE, LONGEST_PAUSE = 0.2, 10.0
 """Seconds between two attempts to go on: twice as long after each, up to the longest."""
@@ -307,8 +308,7 @@ class Running:
         """Say how an attempt has ended; the log may be what is failing, and then says nothing."""
         with suppress(ShortlistError, OSError):
             if isinstance(error, Exception) and not isinstance(error, UNTOLD):
-                lines = str(error).splitlines()
-                tell_condition(log, "failing", lines[0] if lines else type(error).__name__)
+                tell_condition(log, "failing", first_line(error) or type(error).__name__)
             elif error is None and self._stopping.is_set():
                 tell_condition(log, "stopped")
 

@@ -30,7 +30,7 @@ from shortlist.model.problem import ShortlistError
 from shortlist.model.publication import Publication
 from shortlist.model.settings import UNLIMITED
 from shortlist.model.vocabulary import Vocabulary
-from shortlist.model.wording import shown
+from shortlist.model.wording import first_line, shown
 
 FORMAT, VERSION = "shortlist savepoint", 1
 DIGITS = 64
@@ -262,7 +262,7 @@ def _check_states(manifest: Manifest, files: Mapping[str, bytes]) -> Iterator[st
             read_state(chain, files.__getitem__, bounded=True).check()
         except UnusableState as error:
             names = " with ".join(shown(stored.name) for stored in chain.first)
-            raise _Wrong(f"a damaged {names} ({_line(error)})") from None
+            raise _Wrong(f"a damaged {names} ({first_line(error)})") from None
         yield from (stored.name for stored in chain.first)
 
 
@@ -307,14 +307,10 @@ def _check_lines(name: str, table: pa.Table) -> None:
         try:
             item = reader.line(line, position=0, time=0)
         except ValueError as error:  # of a line, or of a noun within it
-            raise _Wrong(f"{shown(name)} with {shown(line)} ({_line(error)})") from None
+            raise _Wrong(f"{shown(name)} with {shown(line)} ({first_line(error)})") from None
         if is_carried_out and isinstance(item, Publication):
             raise _Wrong(f"a publication among the commands of {shown(name)}")
 
 
 def _words(error: Exception) -> str:
-    return f"{type(error).__name__}: {_line(error)}"
-
-
-def _line(error: Exception) -> str:
-    return str(error).partition("\n")[0][:200]
+    return f"{type(error).__name__}: {first_line(error)}"

@@ -25,8 +25,14 @@ class Consumer:
     >>> folder.cleanup()
     """
 
-    def __init__(self, log: Log, stream: str, name: str, *, key: str | None = None) -> None:
-        """With `key` it gets only the entries of that key."""
+    def __init__(
+        self, log: Log, stream: str, name: str, *, key: str | None = None, after: int = 0
+    ) -> None:
+        """Read only the entries with `key`, if it is given.
+
+        A reader that has seen nothing yet begins behind the offset `after`.
+        """
+        self._after = after
         self._log = log
         self._stream = stream
         self._key = key
@@ -34,7 +40,7 @@ class Consumer:
 
     @property
     def position(self) -> int:
-        """The offset of the last entry that was seen, 0 before the first."""
+        """The offset of the last entry that was seen; before the first, the one to begin behind."""
         return self._seen_of(read_json(self._log, self._register))
 
     def entries(self) -> Iterator[Entry]:
@@ -63,4 +69,4 @@ class Consumer:
                 f"expected a reader of {self._stream}, found that {self._register} reads"
                 f" {known['stream']}"
             )
-        return known["seen"] if known else 0
+        return known["seen"] if known else self._after

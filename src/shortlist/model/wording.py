@@ -13,6 +13,8 @@ MOST_COMPARED = 1_000
 # Messages of one kind that say which name was perhaps meant.
 MOST_HINTS = 20
 FEW_NAMES = 5
+# Characters of another library's error that a message repeats.
+MAX_ERROR_LENGTH = 200
 
 
 class _TooLong(int):
@@ -48,6 +50,15 @@ def one_line(text: str) -> str:
     if text.isprintable():
         return text
     return "".join([part if part.isprintable() else repr(part)[1:-1] for part in text])
+
+
+def first_line(error: BaseException) -> str:
+    """Return the first line of an error's message, cut to `MAX_ERROR_LENGTH` characters.
+
+    >>> first_line(ValueError("expected a table\\nArrow's stack trace"))
+    'expected a table'
+    """
+    return str(error).partition("\n")[0][:MAX_ERROR_LENGTH]
 
 
 def _shown(value: object, depth: int) -> str:

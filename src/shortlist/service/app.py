@@ -79,8 +79,11 @@ class BoundedBodies:
 
 
 class Ended:
-    """Whoever is cancelled before an answer has begun is told why; nobody else hears of it, nor of
-    a caller who has gone before the request was complete."""
+    """Answer with 503 where a request is cancelled before its answer has begun.
+
+    A request whose caller has disconnected before it was complete ends without an answer, and is no
+    error of the service.
+    """
 
     def __init__(self, app: ASGIApp) -> None:
         self._app = app
@@ -90,7 +93,7 @@ class Ended:
         try:
             await self._app(scope, receive, watched)
         except ClientDisconnect:
-            pass  # the connection is closed: there is nothing to be told, and no fault of ours
+            pass  # the connection is closed: no answer can arrive
         except asyncio.CancelledError:
             if scope["type"] == "lifespan":
                 raise

@@ -22,20 +22,21 @@ CLOSED = ENDED, "the shortlist was closed"
 
 @dataclass(eq=False, slots=True)
 class Listener:
-    """One stream: who listens to which opening of a shortlist."""
+    """An open stream: its caller, and the opening of a shortlist that it follows."""
 
     caller: Holder
     shortlist: str
     opening: Opening
+    # Why it has to end, as a WebSocket says it; None while it goes on.
     ending: tuple[int, str] | None = None
-    """Why it has to end, as a WebSocket says it; None while it goes on."""
 
 
 class Listeners:
     """The open streams, server-sent events and WebSockets alike.
 
-    Every caller has a share of them, so that one who opens many keeps nobody else out. While a
-    service asks for no keys nobody can tell callers apart, and the whole is the only bound.
+    Each caller may have a limited number of them, so that a caller with many streams leaves room
+    for the others. A service without keys cannot tell callers apart: there, only the number of all
+    streams is limited.
     """
 
     def __init__(

@@ -3,12 +3,13 @@ addresses, by names that lead there when it is sent.
 
 Receivers are strangers' programs. Each attempt has a deadline and reads a bounded answer, on a
 connection of its own; how many attempts go on at the same time is bounded by origin and in all, and
-receivers that were slow or failed wait apart from those that answer promptly (`Turns`).
+receivers that were slow or failed wait apart from those that answer promptly (`SendingTurns`).
 """
 
 import asyncio
 import ipaddress
 import json
+import logging
 import os
 import socket
 import ssl
@@ -29,7 +30,7 @@ from shortlist.client.openings import Openings
 from shortlist.client.webhooks import (
     DEAD_LETTERS,
     Webhook,
-    disable_webhook,
+    disable_webhooks,
     known_webhooks,
     signature,
     why_ended,
@@ -39,6 +40,7 @@ from shortlist.log.json_register import Document, change_json
 from shortlist.model.problem import ShortlistError
 from shortlist.model.wording import shown
 
+LOGGER = logging.getLogger("shortlist.webhooks")
 # Attempts at the same time to one origin (scheme, host and port); a webhook has one at a time.
 MAX_TO_ORIGIN = 8
 # Attempts at the same time to receivers that answer promptly, and to all others. Together they stay
@@ -49,14 +51,20 @@ PORTS = {"http": 80, "https": 443}
 
 
 class ForbiddenTarget(ShortlistError):
-    """An address that nobody may have something sent to."""
+    """An address that no webhook may be sent to."""
 
 
 async def check_target(url: str, *, private: bool = False) -> None:
-    """Fails where a webhook may not be sent to; `private` allows addresses of this network, and
-    plain HTTP."""
-    parts = urlsplit(url) if len(url) <= MOST_LETTERS else None
+    """Raise `ForbiddenTarget` where a webhook may not be sent to.
+
+    `private` allows addresses of this network, and plain HTTP.
+    """
     schemes = ("http", "https") if private else ("https",)
+    parts = None
+    # httpcore takes printable ASCII alone, and `urlsplit` passes over tabs and line breaks
+    if len(url) <= MOST_LETTERS and url.isascii() and url.isprintable():
+        with suppress(ValueError):  # a bracket that is not closed
+            parts = urlsplit(url)
     if parts is None or parts.scheme not in schemes or not parts.hostname:
         raise ForbiddenTarget(f"url: expected {schemes[-1]}://HOST/…, found {shown(url)}")
     if parts.username or parts.password or parts.fragment:
@@ -79,8 +87,8 @@ async def check_target(url: str, *, private: bool = False) -> None:
 LOOKUP_SECONDS = 10.0
 # Names are looked up in threads of their own: a name server that does not answer keeps a thread for
 # half a minute, and the threads that read the log must not wait for it. Attempts have two for each
-# turn, since one is given up after 15 s; those who make webhooks have others, so that no delivery
-# waits for them.
+# turn, since one is given up after 15 s. Requests that make webhooks have other threads, so that no
+# delivery waits for them.
 LOOKUPS = ThreadPoolExecutor(2 * (MAX_PROMPT + MAX_OTHERS), thread_name_prefix="lookup")
 CHECKS = ThreadPoolExecutor(16, thread_name_prefix="check")
 
@@ -145,8 +153,8 @@ def _embedded(address: Address) -> Iterable[ipaddress.IPv4Address]:
         yield address.sixtofour
 
 
-# Bytes that are read of an answer with its head: only its status counts, and those who answer more
-# are cut off.
+# Bytes that are read of an answer with its head: only its status counts, and a longer answer is cut
+# off.
 MAX_ANSWER_BYTES = 64 * 2**10
 
 
@@ -209,10 +217,10 @@ LEASE = "webhook-sender"
 LEASE_SECONDS = 15.0
 POLL_SECONDS = 0.5
 MOST_AT_ONCE = 100
+# Seconds before each further attempt; a delivery that fails after the last becomes a dead letter.
 PAUSES = (1.0, 5.0, 30.0, 120.0, 600.0)
-"""Seconds before each further attempt; what fails after the last is a dead letter."""
+# Seconds for a whole attempt: from the lookup of its host to the head of the answer.
 SECONDS = 15.0
-"""For a whole attempt: from the lookup of its host to the head of the answer."""
 GONE = 410
 # Seconds within which a receiver takes a delivery that counts as prompt.
 PROMPT_SECONDS = 2.0
@@ -220,19 +228,20 @@ PROMPT_SECONDS = 2.0
 KEY_SECONDS = 2.0
 
 
-class Turns:
-    """Who may begin an attempt, in order of asking, so that a slow receiver delays only itself.
+class SendingTurns:
+    """Let attempts begin in the order of asking, so that a slow receiver delays only itself.
 
-    Whatever waits here has not begun: it is no attempt that failed. A receiver has to take a
-    delivery promptly before it gets a place among the prompt ones, and loses it by the first that
-    it does not: those who never answer, however many there are, take turns among themselves.
+    A delivery that waits here has not been attempted, so it cannot fail by waiting. A receiver has
+    to take a delivery promptly before it gets a place among the prompt ones, and loses that place
+    with the first delivery that it does not take promptly. Receivers that never answer, however
+    many there are, take turns among themselves.
     """
 
     def __init__(self) -> None:
         self._prompt = asyncio.Semaphore(MAX_PROMPT)
         self._others = asyncio.Semaphore(MAX_OTHERS)
+        # By origin: its turns, and how many attempts wait for a turn or have it.
         self._origins: dict[tuple[str, str], tuple[asyncio.Semaphore, int]] = {}
-        """By origin: its turns, and how many wait for one or have one."""
         self._is_prompt: set[Webhook] = set()
 
     @asynccontextmanager
@@ -278,15 +287,15 @@ class Notifier:
     openings: Openings
     private: bool = False
     pauses: tuple[float, ...] = PAUSES
+    # Seconds for a whole attempt.
     seconds: float = SECONDS
-    """For a whole attempt."""
+    # By id of a webhook: why the last attempt failed, while it is tried again.
     failures: dict[str, str] = field(default_factory=dict)
-    """By webhook: why the last attempt failed, while it is tried again."""
     _name: str = field(default_factory=lambda: os.urandom(8).hex())
     _senders: dict[Webhook, asyncio.Task[None]] = field(default_factory=dict)
-    _turns: Turns = field(default_factory=Turns)
+    _turns: SendingTurns = field(default_factory=SendingTurns)
+    # When the names of keys were read, and the names.
     _keys: tuple[float, frozenset[str]] = (-KEY_SECONDS, frozenset())
-    """When the names of keys were read, and what they were."""
 
     async def run(self) -> None:
         """Until it is cancelled."""
@@ -333,6 +342,9 @@ class Notifier:
         for webhook, task in [*self._senders.items()]:
             if task.done():
                 del self._senders[webhook]
+                error = None if task.cancelled() else task.exception()
+                if error is not None:  # the next look starts a new sender
+                    LOGGER.error("webhook %s: its sender failed", webhook.id, exc_info=error)
 
     def _wanted(self) -> list[Webhook]:
         """The webhooks that go on, if this service is the one that sends; those that have ended are
@@ -346,14 +358,11 @@ class Notifier:
         ):
             self._read_keys()
         last = self.openings.last_of({webhook.shortlist for webhook in going})
-        wanted = []
-        for webhook in going:
-            why = why_ended(webhook, last[webhook.shortlist], self._keys[1])
-            if why is None:
-                wanted.append(webhook)
-            else:
-                disable_webhook(self.log, webhook, why)
-        return wanted
+        why = {each: why_ended(each, last[each.shortlist], self._keys[1]) for each in going}
+        ended = {webhook: reason for webhook, reason in why.items() if reason is not None}
+        if ended:
+            disable_webhooks(self.log, ended)
+        return [webhook for webhook in going if webhook not in ended]
 
     def _read_keys(self) -> None:
         names = frozenset(holder.name for holder in known_keys(self.log).values())
@@ -388,6 +397,8 @@ class Notifier:
 
         def waiting() -> list[Entry] | None:
             entries = [*islice(consumer.entries(), MOST_AT_ONCE)]
+            if not entries:  # thousands of idle webhooks would ask for openings twice a second
+                return entries
             # the log has an opening before what came to it: if there is none by now, these are ours
             has_ended = self.openings.last(webhook.shortlist).position != webhook.opening
             return None if has_ended else entries
@@ -403,7 +414,7 @@ class Notifier:
                 attempt = await self._sent(webhook, delivery["id"], entry.content)
                 if attempt.status == GONE:
                     why = "it answered 410, and so asks for no more"
-                    await asyncio.to_thread(disable_webhook, self.log, webhook, why)
+                    await asyncio.to_thread(disable_webhooks, self.log, {webhook: why})
                     return
                 if not attempt.is_taken:
                     await asyncio.to_thread(self._give_up, webhook, entry, attempt)
@@ -460,8 +471,12 @@ async def post(
         "webhook-timestamp": str(timestamp),
         "webhook-signature": signature(webhook.secret, id, timestamp, body),
     }
+    try:
+        origin = httpcore.URL(webhook.url).origin
+    except (TypeError, ValueError) as error:  # a register may have URLs that are refused now
+        return Attempt(None, f"url: {error}")
     connection = httpcore.AsyncHTTPConnection(
-        httpcore.URL(webhook.url).origin, ssl_context=_ssl_context(), network_backend=network
+        origin, ssl_context=_ssl_context(), network_backend=network
     )
     try:
         async with (

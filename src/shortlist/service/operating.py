@@ -3,6 +3,8 @@
 import asyncio
 import json
 import time
+from concurrent.futures import ThreadPoolExecutor
+from functools import partial
 from typing import Annotated, Any, Literal
 
 from fastapi import APIRouter, Query
@@ -10,11 +12,11 @@ from fastapi.responses import Response
 from prometheus_client import CONTENT_TYPE_LATEST, generate_latest
 
 from shortlist.client.commands import Order
-from shortlist.client.deployment import last_entries
 from shortlist.client.fates import traced
-from shortlist.client.status import MOST_DELIVERIES, in_quarantine, live_status
+from shortlist.client.recent import read_backwards
+from shortlist.client.status import in_quarantine, last_spent, live_status
 from shortlist.client.status import usage as usage_of
-from shortlist.log.base import DELIVERIES, REJECTS
+from shortlist.log.base import REJECTS
 from shortlist.model.wording import shown
 from shortlist.service.access import check_role
 from shortlist.service.measuring import metrics_at
@@ -23,6 +25,9 @@ from shortlist.service.state import Body, Caller, Here, Most, Text, body_schema
 from shortlist.sites.identity import NoSite, site_status
 
 router = APIRouter(tags=["operators"])
+# The thread that traces run in, one after the other. A trace may read the whole input, so a few
+# traces in the event loop's default threads once stopped publishing and all streams.
+TRACES = ThreadPoolExecutor(1, thread_name_prefix="trace")
 
 
 @router.get("/livez")
@@ -65,8 +70,8 @@ def usage(service: Here, caller: Caller) -> dict[str, Any]:
     """What the last deliveries were spent on: the subscriptions that took most, and how evenly
     they spread over all that are live."""
     check_role(caller)
-    recent = [*last_entries(service.log, DELIVERIES, MOST_DELIVERIES)]
-    return service.registry.ask(lambda roster: usage_of(roster, recent))
+    spent = last_spent(service.log)
+    return service.registry.ask(lambda roster: usage_of(roster, spent))
 
 
 @router.get("/network")
@@ -86,9 +91,8 @@ def rejects(
 ) -> dict[str, Any]:
     """What was turned away last, and why."""
     check_role(caller)
-    entries = last_entries(service.log, REJECTS, limit)
-    items = [{"offset": entry.offset, **json.loads(entry.content)} for entry in entries]
-    return {"items": items[::-1]}
+    entries = read_backwards(service.log, REJECTS, limit)
+    return {"items": [{"offset": entry.offset, **json.loads(entry.content)} for entry in entries]}
 
 
 @router.get("/events/trace")
@@ -104,8 +108,9 @@ async def trace(
     `next` is where the following page begins; pages may be short."""
     check_role(caller)
 
-    # Not in turn with previews: it reads the whole input, for operators alone.
-    found = await asyncio.to_thread(traced, service.log, source, id, after, limit)
+    # Traces are for operators alone, so they do not wait in turn with subscribers' previews.
+    find = partial(traced, service.log, source, id, after, limit)
+    found = await asyncio.get_running_loop().run_in_executor(TRACES, find)
     if after is None and not found["entries"]:
         raise Refused(404, f"there is no publication {shown(id)} of {shown(source)} in the log")
     return found

@@ -128,7 +128,7 @@ async def try_subscription(body: Body, service: Here, caller: Caller) -> dict[st
         subscription = _tried(body, service)
         on = service.registry.ask(lambda roster: _named(caller, roster, subscription))
         vocabulary = service.registry.vocabulary
-        return tried(service.deployment, vocabulary, subscription, on, now=now())
+        return tried(service.deployment, vocabulary, subscription, on, now=now(), check=check)
 
     return await service.run_in_turn(caller, answer)
 

@@ -134,33 +134,33 @@ LIMITS = Limits(
 class Options:
     """How a service is run."""
 
+    # The tenant that this service is for, where one address serves several.
     tenant: str | None = None
-    """Whose service it is, where there are several at one address."""
     is_loopback: bool = True
     limits: Limits = LIMITS
+    # Seconds that a command may take.
     patience: float = 30.0
-    """Seconds that a command may take."""
+    # Seconds of work that a preview or an explanation may take.
     work_seconds: float = WORK_SECONDS
-    """For which a preview or an explanation may work."""
+    # Seconds of silence on a stream before a heartbeat is sent.
     heartbeat: float = 15.0
-    """Seconds of silence on a stream."""
     most_streams: int = 2_000
     most_streams_of_key: int = 200
+    # Requests of one caller in a second.
     per_second: float = 5_000.0
-    """Requests of one caller."""
+    # Whether webhooks may lead into this network, and over plain HTTP.
     private_webhooks: bool = False
-    """Whether webhooks may lead into this network, and over plain HTTP."""
+    # Seconds before each further attempt to send a delivery.
     webhook_pauses: tuple[float, ...] = PAUSES
-    """Seconds before each further attempt."""
+    # Seconds for a whole attempt.
     webhook_seconds: float = SECONDS
-    """For a whole attempt."""
+    # Seconds within which the head of a request has to be complete.
     head_seconds: float = 10.0
-    """Within which the head of a request has to be complete."""
+    # The same for its body; `service/requests.py` adds some for the bytes that have arrived.
     body_seconds: float = 20.0
-    """The same for its body; `service/requests.py` adds some for what has come."""
+    # By tenant, the URL of the metrics of the deployment that is run together with the service,
+    # once the deployment has told it.
     deployment_metrics: dict[str | None, str] = field(default_factory=dict)
-    """By tenant, where the deployment that is run together with the service shows its metrics, once
-    it has said so."""
 
 
 class Service:

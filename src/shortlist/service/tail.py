@@ -53,14 +53,14 @@ class Tail:
                 await asyncio.sleep(POLL_SECONDS)
 
     def stop(self) -> None:
-        """Whoever follows is told that there is no more."""
+        """End every `follow`."""
         self._has_stopped = True
         for waiting in self._waiting.values():
             for arrived in waiting:
                 arrived.set()
 
     def wake(self, shortlist: str) -> None:
-        """Has those who follow a shortlist ask again whether they go on."""
+        """Make every `follow` of a shortlist ask again whether it goes on."""
         for arrived in self._waiting.get(shortlist, ()):
             arrived.set()
 

@@ -1,4 +1,4 @@
-"""Turns for work that takes long: previews, explanations and traces.
+"""Turns for work that takes long: previews and explanations.
 
 One piece of work runs at a time, in a thread beside the event loop. Callers take turns: after each
 piece of work the next caller in the round comes, so that a caller who asks for many pieces waits
@@ -63,10 +63,19 @@ class Turns:
         except BaseException as error:
             if turn.done() and not turn.cancelled():  # its turn came at the same moment
                 self._next()
+            else:
+                self._remove(caller, turn)
             if isinstance(error, TimeoutError):
                 detail = f"no turn for previews and explanations came within {patience:g} s"
                 raise Refused(503, detail, headers={"Retry-After": "5"}) from None
             raise
+
+    def _remove(self, caller: str, turn: asyncio.Future[None]) -> None:
+        """Remove a request that was given up: it must not count towards `MAX_WAITING`."""
+        queue = self._waiting[caller]
+        queue.remove(turn)
+        if not queue:
+            del self._waiting[caller]
 
     def _next(self) -> None:
         """Give the turn to the next caller that waits; the caller goes to the end of the round."""
@@ -77,7 +86,7 @@ class Turns:
             turn = queue.popleft()
             if queue:
                 self._waiting[caller] = queue
-            if not turn.done():
+            if not turn.done():  # a cancelled request is removed only when its task runs next
                 self._running = caller
                 turn.set_result(None)
                 return
