@@ -5,7 +5,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field, fields, replace
 from typing import Any, Literal, get_args
 
-from shortlist.model.durations import Duration, duration_micros
+from shortlist.model.durations import DurationSetting, duration_micros
 from shortlist.model.problem import InvalidSettings
 from shortlist.model.wording import shown
 
@@ -116,11 +116,11 @@ class Settings:
     """
 
     time: TimeBasis = "event"
-    lateness: Duration | None = None
+    lateness: DurationSetting | None = None
     """How far an item may be behind the largest time before it; None is unlimited."""
-    ahead: Duration | None = None
+    ahead: DurationSetting | None = None
     """How far its time may be after the instant at which a log took it; None is unlimited."""
-    dedup: Duration = "24h"
+    dedup: DurationSetting = "24h"
     """How long the id of an accepted publication is remembered."""
     advertised: Advertising = "optional"
     limits: Limits = field(default_factory=Limits)
