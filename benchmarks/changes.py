@@ -23,7 +23,7 @@ import statistics
 import tempfile
 import threading
 import time
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from random import Random
@@ -60,6 +60,8 @@ class Batches:
         self.reports: list[live.Report] = []
         self.driver: live.Driver | None = None
         self.position = 0
+
+    def compiling(self, left: Sequence[str]) -> None: ...
 
     def started(self, driver: live.Driver, log: Log) -> None:
         self.driver = driver

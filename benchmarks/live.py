@@ -87,6 +87,8 @@ class Batches:
         self.position = 0
         """Up to here all is put out."""
 
+    def compiling(self, left: Sequence[str]) -> None: ...
+
     def started(self, driver: live.Driver, log: Log) -> None:
         self.driver = driver
 

@@ -114,7 +114,7 @@ def test_thousands_of_streams():
 def test_the_whole_engine_and_the_naive_one(part):
     for seed in range(15 * part, 15 * (part + 1)):
         _, document, lines = story(seed)
-        whole_engine_agrees(document, lines, DAY)
+        whole_engine_agrees(document, lines, "1d")
 
 
 @pytest.mark.parametrize("part", range(2))
@@ -126,7 +126,7 @@ def test_plain_and_bulk_whatever_the_batches_and_saves(part):
 def test_plain_bulk_and_naive_for_long():
     for seed in range(1000, 4000):
         _, document, lines = story(seed, most=80)
-        whole_engine_agrees(document, lines, DAY)
+        whole_engine_agrees(document, lines, "1d")
     compare(range(20_000, 22_000))
 
 

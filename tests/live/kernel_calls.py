@@ -20,7 +20,7 @@ from shortlist.matching.kernels.compiling import Kernel
 from shortlist.model.settings import Settings
 from tests import strategies
 from tests.live.deployments import Deployment, numbered
-from tests.strategies import SECOND, cuts, registry, seeded, timeline
+from tests.strategies import cuts, registry, seeded, timeline
 
 # A registry with these policies, and without fuzzy conditions or fuzzy values.
 KINDS = {
@@ -43,7 +43,7 @@ def deploy(policies, count):
         made = registry_from_documents(registry(pick))
         deployment = Deployment(
             made,
-            Settings(lateness=pick([None, 0, SECOND])),
+            Settings(lateness=pick([None, "0s", "1s"])),
             shards=pick([1, 2]),
             with_departures=pick([False, True]),
         )

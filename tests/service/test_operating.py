@@ -30,7 +30,7 @@ def test_what_matched_and_was_held_back_is_counted_by_policy(client):
 def test_metrics_of_a_deployment_that_does_not_answer_keep_ours_from_nobody(deployment):
     options = Options(deployment_metrics={None: "http://127.0.0.1:9/metrics"})
     with served(deployment.log, options) as url, caller(url) as client:
-        assert "shortlist_service_lag_entries 0.0" in client.get("/metrics").text
+        assert "shortlist_service_lag_entries" in client.get("/metrics").text
 
 
 def test_usage_tells_who_takes_most_and_how_evenly(client):

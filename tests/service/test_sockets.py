@@ -121,7 +121,8 @@ def test_who_reads_nothing_is_cut_off_behind_what_was_sent(deployment, monkeypat
     monkeypatch.setattr("shortlist.service.sockets.SLOW_SECONDS", 0.5)
     small = [(socket.SOL_SOCKET, socket.SO_RCVBUF, 4096)]
     with served(deployment.log, unread=4096) as url, caller(url) as client:
-        publish(client, *(event(f"{number:0900}", 1) for number in range(200)))
+        long = "s" * 500
+        publish(client, *(event(f"{number:0500}", 1, source=long) for number in range(200)))
         with (
             listening(url, "others", after="0.0", options=small) as slow,
             listening(url, "others", after="0.0") as quick,
