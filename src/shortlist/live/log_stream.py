@@ -24,8 +24,8 @@ from shortlist.model.items import Items
 from shortlist.model.joined import Joined
 from shortlist.model.problem import ShortlistError
 
-# Soft limits on a batch, in lines and in bytes of lines (the line that crosses the latter is included):
-# what is read of so many stays small beside an engine, and is carried out in a second or two.
+# Soft limits on a batch, in lines and in bytes of lines, where the line that crosses the limit is
+# included: what is read of so many stays small beside an engine, and takes a second or two.
 MOST_LINES = 50_000
 MOST_BYTES = 64 * 2**20
 POLL_SECONDS = 0.005

@@ -14,17 +14,17 @@ Plan = Literal["replicate", "broadcast", "rendezvous"]
 PlanSetting = Literal["replicate", "broadcast", "rendezvous", "auto"]
 
 
+# Bits of a degree that takes less than a double.
 Bits = Literal[8, 4, 3, 2]
-"""Of a degree that is less than a double."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Limits:
-    """What input may be at most, beyond which it is bad input; and how finely degrees are told.
+    """Limits on input, and the precision of degrees.
 
-    A limit is asked when something is accepted: a publication, a command, a registry file. What
-    was accepted is read and replayed under `for_what_was_read`, so that no answer depends on the
-    limits of today.
+    What is over a limit is bad input. A limit is asked when something is accepted: a publication, a
+    command, a registry file. What was accepted is read and replayed under `for_what_was_read`, so
+    that no answer depends on the limits of today.
     """
 
     # In characters.
