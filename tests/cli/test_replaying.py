@@ -5,12 +5,13 @@ import re
 
 import pytest
 
-from shortlist.live.driver import begin
+from shortlist.live.driver import Driver, begin
+from shortlist.live.outlets import LogOutlet
 from shortlist.live.places import files_in, state_folder
-from shortlist.log.base import DELIVERIES
+from shortlist.log.base import DELIVERIES, INPUT
 from shortlist.log.sqlite import SqliteLog
 from shortlist.model.registry import Registry
-from shortlist.model.settings import Settings
+from shortlist.model.settings import Limits, Settings
 from tests.cli.programs import ARRIVAL, EVENT, Deployment, answer, flat, shortlist
 
 REGISTRY = {
@@ -18,6 +19,8 @@ REGISTRY = {
     "subscriptions": [{"id": "all", "shortlist": "flats", "score": "-rent"}],
 }
 AHEAD = Settings(lateness=0, ahead="60s")
+SHORT = Settings(lateness=0, limits=Limits(id_length=8))
+AFTER = "2026-03-01T12:00:02Z"
 
 
 def lines(done):
@@ -136,3 +139,38 @@ def test_a_deployment_is_asked_why(deployment):
 def answer_lines(*words):
     *words, deployment = words
     return lines(shortlist(*words, "--json", log=deployment.url))
+
+
+def test_an_imported_log_with_a_registry(tmp_path):
+    """Positions go on behind those of the log that the state came from; offsets begin again."""
+    registry, savepoint = tmp_path / "registry.yaml", tmp_path / "savepoint.zip"
+    registry.write_text("subscriptions: [{id: all}]")
+    places = [tmp_path / "old", tmp_path / "new"]
+    for place in places:
+        place.mkdir()
+    old = Deployment(places[0], {"subscriptions": [{"id": "all"}]}, settings=SHORT)
+    old.publish(flat("a", 1), flat("b", 2), flat("c", 3))
+    old.beat("2026-03-01T12:00:01Z")
+    old.step()
+    assert shortlist("export", savepoint, log=old.url).exit_code == 0
+    url = f"sqlite:{places[1]}/city.log"
+    assert shortlist("import", savepoint, log=url).exit_code == 0
+    log = SqliteLog(places[1] / "city.log")
+    driver = Driver(log, files_in(state_folder(url)), SHORT, old.everywhere, LogOutlet(log))
+    lines_read = [flat("d" * 9, 4, AFTER), *(flat(name, 5, AFTER) for name in "efgh")]
+    log.append(INPUT, [json.dumps(each).encode() for each in lines_read])
+    items, _ = driver.read_task().items(
+        range(5, 10), [entry.content for entry in log.read(INPUT, 0)]
+    )
+    driver.run_batch(items)
+    assert driver.manifest.rejects.end == 1
+    # not read yet: limits are asked of it, which `d` and those behind it were asked before
+    log.append(INPUT, [json.dumps(flat("i" * 9, 6, AFTER)).encode()])
+    limit = ("--limit", "id_length=8", "--time", "event")
+    done = shortlist("replay", registry, *limit, log=url)
+    assert [each["publication"] for each in lines(done)] == [*"efgh"]
+    assert "4 deliveries, 2 rejects" in done.stderr
+    for words in [(), ("--compare",), (registry, "--compare")]:
+        refused = shortlist("replay", *words, log=url)
+        assert refused.exit_code != 0
+        assert "found one that goes on behind 4 entries of another" in refused.stderr

@@ -184,6 +184,26 @@ def test_a_bound_is_one(tmp_path, monkeypatch, version, encoding):
             table_size(file, texts_size)
 
 
+def test_a_file_is_opened_twice_however_many_columns_it_has(tmp_path, monkeypatch):
+    # to open a file is to parse a footer that describes all columns of all row groups
+    file, opened = tmp_path / "wide.parquet", []
+    texts = repeated("x" * 9_000, 400).dictionary_decode()
+    pq.write_table(
+        pa.table({f"c{number}": texts for number in range(12)}), file, row_group_size=200
+    )
+
+    class Counted(pq.ParquetFile):
+        def __init__(self, *arguments, **options):
+            opened.append(options.get("read_dictionary"))
+            super().__init__(*arguments, **options)
+
+    monkeypatch.setattr(pq, "ParquetFile", Counted)
+    assert 12 * 400 * 9_000 <= table_size(file, 2**30) < 12 * 400 * 9_000 * 1.1
+    with pytest.raises(TooLarge):
+        table_size(file, 2**24)
+    assert [len(kept or ()) for kept in opened] == [0, 12] * 2
+
+
 def test_the_beginning_of_a_table(tmp_path):
     file = tmp_path / "in.parquet"
     pq.write_table(bomb("texts"), file, store_schema=False)

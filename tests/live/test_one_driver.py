@@ -154,6 +154,8 @@ class Quiet:
     def __init__(self):
         self.has_started, self.failures = threading.Event(), []
 
+    def compiling(self, left): ...
+
     def started(self, driver, log):
         self.has_started.set()
 

@@ -18,7 +18,7 @@ from shortlist.intake.files import registry_from_documents
 from shortlist.live.files import Files
 from shortlist.live.registers import committed, has_deployment
 from shortlist.live.rescaling import ask_for_shards, rescale, shards_asked_for
-from shortlist.live.savepoint import UnusableSavepoint, export, restore
+from shortlist.live.savepoint import NotPutOut, UnusableSavepoint, export, restore
 from shortlist.log.base import INPUT, LogUnavailable, Moved
 from shortlist.log.sqlite import SqliteLog
 from shortlist.model.settings import Limits, Settings
@@ -103,6 +103,7 @@ def with_another_manifest(random, content):
                 ("first_registry", ["/etc/passwd", 5]),
                 ("number", "many"),
                 ("counts", [1]),
+                ("pending", ["../../evil"]),
             ]
         )
         members["manifest.json"] = json.dumps(document | {name: value}).encode()
@@ -285,6 +286,30 @@ def test_an_import_that_is_not_told_that_it_is_done_keeps_its_files(
     with pytest.raises(LogUnavailable, match="no answer"):
         restore(tmp_path / "savepoint.zip", log, files)
     assert {*committed(log)[1].state_files} == {path.name for path in files.folder.iterdir()}
+
+
+def test_what_is_left_of_a_micro_batch_is_not_lost(tmp_path):
+    deployment, target = Deployment(registry_from_documents({}), Settings(lateness=0), 1), "s.zip"
+    first, second = (deployment.read([(number, at(number, "x"))]) for number in (1, 2))
+    left = deployment.files.write("piece", b"what the second item stands in")
+    deployment.driver.run_batch(first, checkpoint="c", batch=0, pending=[left])
+    with pytest.raises(NotPutOut, match="of which 1 pieces are left"):
+        export(deployment.registers, deployment.files, tmp_path / target)
+    assert [*tmp_path.iterdir()] == []
+    deployment.driver.run_batch(second, checkpoint="c", batch=0, pending=[])
+    export(deployment.registers, deployment.files, tmp_path / target)
+    assert (tmp_path / target).exists()
+
+
+def test_a_savepoint_that_lacks_pieces_of_a_micro_batch_is_refused(savepoint, tmp_path):
+    def change(members):
+        document = json.loads(members["manifest.json"]) | {"pending": ["piece-" + "0" * 32]}
+        members["manifest.json"] = json.dumps(document).encode()
+
+    source = tmp_path / "savepoint.zip"
+    source.write_bytes(rebuilt(savepoint, change))
+    with pytest.raises(UnusableSavepoint, match="that lacks 1 pieces of a micro-batch"):
+        restore(source, SqliteLog(tmp_path / "city.log"), Files(tmp_path / "files"))
 
 
 def test_a_number_of_shards_that_is_asked_for_meanwhile_is_not_forgotten(monkeypatch):

@@ -6,8 +6,10 @@ import subprocess
 import sys
 import tempfile
 import threading
+import time
 from contextlib import closing
 from pathlib import Path
+from types import SimpleNamespace
 
 import pytest
 
@@ -133,6 +135,27 @@ def test_progress_is_told_once_a_kernel_is_compiled(monkeypatch):
     with closing(KernelCompiler()) as compiler:
         compiler.compile([MATCHING, "cap", "window"], told.append)
     assert told == [[MATCHING, "cap", "window"], ["cap", "window"], ["window"], []]
+    assert compiler._processes == set()
+
+
+class SlowEvent(threading.Event):
+    """Leaves other threads time to ask, too, before the caller acts on the answer."""
+
+    def is_set(self):
+        answer = super().is_set()
+        time.sleep(0.3)
+        return answer
+
+
+def test_parts_that_are_compiled_together_begin_once(monkeypatch):
+    monkeypatch.setattr(warming, "BEGIN", f"print('{warming.COMPILING}')")
+    slow = SimpleNamespace(**vars(threading) | {"Event": SlowEvent})
+    monkeypatch.setattr(warming, "threading", slow)
+    told = []
+    with closing(KernelCompiler(at_once=2)) as compiler:
+        compiler.compile(["cap", "window"], told.append)
+    # once at the beginning; the two may have ended by the time that the end of one is told
+    assert [len(left) for left in told].count(2) == 1
 
 
 WAITS = "import sys; print('{}', flush=True); {}sys.stdin.read()"

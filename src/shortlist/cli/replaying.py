@@ -70,8 +70,8 @@ def replay(
             _tell(compare(known, manifest, made, settings), as_json)
             return
         delivered = rejected = 0
-        decided = 0 if manifest is None else manifest.position
-        for part in replay_log(known, made, settings, decided=decided):
+        position, base = (0, 0) if manifest is None else (manifest.position, manifest.base)
+        for part in replay_log(known, made, settings, decided=position - base, base=base):
             for delivery in part.deliveries:
                 print(json.dumps(delivery.document(with_data), ensure_ascii=False))
             delivered += len(part.deliveries)

@@ -253,7 +253,7 @@ class Admission:
             found.handovers.append(Handover(command.time, command.position, shortlist, after))
 
     def _holder(self, shortlist: str | None, command: Command) -> str | None:
-        """Whose a shortlist is, where a command may change that; None if it is not live."""
+        """Return the subscriber of a shortlist, where a command may change it; None if not live."""
         match command:
             case Update(changes=changes) if "subscriber" not in changes:
                 return None

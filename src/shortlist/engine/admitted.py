@@ -33,11 +33,11 @@ class Handover(NamedTuple):
     """A shortlist opens, closes or goes to another subscriber."""
 
     time: int
+    # That of the command that did it.
     position: int
-    """Of the command that did it."""
     shortlist: str
+    # Whose the shortlist is from then on; None: it has closed.
     subscriber: str | None
-    """Whose it is from then on; None: it has closed."""
 
 
 ACCEPTED = pa.schema({"time": pa.int64(), "source": pa.string(), "id": pa.string()})

@@ -29,7 +29,7 @@ class Unreadable(ValueError):
 
 
 def bound_of(packed_bytes: int) -> int:
-    """What bytes that strangers wrote may take in memory once they are unpacked."""
+    """Return what bytes from elsewhere may take in memory once they are unpacked."""
     return LEAST_BOUND + BOUND_RATIO * packed_bytes
 
 
@@ -144,7 +144,7 @@ def _counted(number: int) -> int:
 
 
 def _field(metadata: bytes, table: int, number: int) -> int:
-    """Where a field of a table of FlatBuffers stands; 0 where it has none."""
+    """Return where a field of a table of FlatBuffers stands; 0 where it has none."""
     (back,) = struct.unpack_from("<i", metadata, table)
     (size,) = struct.unpack_from("<H", metadata, table - back)
     place = 4 + 2 * number

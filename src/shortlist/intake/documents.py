@@ -316,7 +316,7 @@ class Documents:
     def _check(
         self, noun: Shortlist | Subscription | Advertisement, asked: _Asked | None = None
     ) -> Iterator[Problem]:
-        """What is wrong with a noun beyond its shape; limits are those of the `asked` fields."""
+        """Yield what is wrong with a noun beyond its shape, under the limits of `asked` fields."""
         limits = asked or self._asked
         yield from name_problems(noun, limits.of)
         if not isinstance(noun, Advertisement):
@@ -329,7 +329,10 @@ class Documents:
         yield from _check_expressions(noun, limits, self._templates_of(limits.of("where")))
 
     def _templates_of(self, limits: Limits) -> Templates:
-        """What reads conditions under the vocabulary as it is now, and remembers what was alike."""
+        """Return the reader of conditions under the vocabulary as it is now.
+
+        It remembers conditions that are alike.
+        """
         is_judged = limits is self.limits
         known = self._templates.get(is_judged)
         if known is None or known.vocabulary is not self.vocabulary:

@@ -24,11 +24,11 @@ from shortlist.intake.tables import (
     POSITION,
     check_sizes,
     check_tables,
+    error_line,
     publication_texts,
     reading_table,
     row_lines,
 )
-from shortlist.model.wording import one_line
 
 AT_ONCE = 1 << 13
 """Lines or rows in a batch."""
@@ -218,6 +218,6 @@ class FiniteInput:
             whole: Any = pa.concat_tables(self._tables, promote_options="permissive")
         except pa.ArrowException as error:
             what = "expected columns of the same types in all files"
-            raise NoInput(one_line(f"{what}; {' '.join(str(error).split())}")) from None
+            raise NoInput(f"{what}; {error_line(error)}") from None
         positions = pa.array(range(1, len(whole) + 1), pa.int64())
         return whole.append_column(POSITION, positions).combine_chunks()

@@ -7,7 +7,7 @@ a bound; where that is too large, the lengths of values are counted without repe
 """
 
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from itertools import accumulate
 from mmap import ACCESS_READ, mmap
 from pathlib import Path
@@ -42,7 +42,7 @@ _NO_VALUES = pa.array([], pa.string()).dictionary_encode()
 
 
 class TooLarge(ValueError):
-    """Why a table is not read: it would take more memory than its size warrants."""
+    """A table is not read, since it would take more memory than its size warrants."""
 
 
 class _Leaf(NamedTuple):
@@ -51,10 +51,10 @@ class _Leaf(NamedTuple):
     number: int
     path: str
     is_flat: bool
+    # Whether its path names no other column, so that it can be read by itself.
     is_alone: bool
-    """Whether its path names no other column, so that it can be read by itself."""
+    # Bytes of a value; None of texts.
     width: int | None
-    """Bytes of a value; None of texts."""
 
 
 def _leaves_of(schema: pq.ParquetSchema) -> list[_Leaf]:
@@ -73,7 +73,7 @@ def _leaves_of(schema: pq.ParquetSchema) -> list[_Leaf]:
 
 
 def _prefixes(path: str) -> Iterator[str]:
-    """The paths that name a column: its own, and those of what it stands in."""
+    """Return the paths that name a column: its own, and those of what it stands in."""
     parts = path.split(".")
     return accumulate(parts, "{}.{}".format)
 
@@ -82,8 +82,7 @@ class _Page(NamedTuple):
     is_dictionary: bool
     values: int
     encoding: int
-    size: int
-    """Bytes, unpacked."""
+    size: int  # bytes, unpacked
 
 
 class _Column(NamedTuple):
@@ -91,15 +90,25 @@ class _Column(NamedTuple):
 
     group: int
     leaf: _Leaf
+    # Bytes that it takes at most, but for what its dictionary and prefixes repeat.
     sure: int
-    """Bytes that it takes at most, but for what its dictionary and prefixes repeat."""
+    # Values that are places in the dictionary.
     named: int
-    """Values that are places in the dictionary."""
+    # Bytes of the dictionary, which its longest value does not exceed.
     dictionary: int
-    """Bytes of the dictionary, which its longest value does not exceed."""
+    # Bytes at most of values that share the beginning of those before them.
     shared: int
-    """Bytes at most of values that share the beginning of those before them."""
     longest_page: int
+
+    @property
+    def repeated(self) -> int:
+        """Return the bytes that places in the dictionary stand for at most."""
+        return self.named * self.dictionary
+
+    @property
+    def needs_dictionary(self) -> bool:
+        """Whether the dictionary itself has to be read for a close bound, and can be."""
+        return self.repeated > LITTLE and self.leaf.is_alone
 
     @property
     def can_be_counted(self) -> bool:
@@ -107,8 +116,19 @@ class _Column(NamedTuple):
         return self.leaf.is_alone and (self.leaf.is_flat or not self.shared)
 
 
+class _Opened(NamedTuple):
+    """A file that is opened to read values of its columns."""
+
+    # With values as they are.
+    table: pq.ParquetFile
+    # With values as places in their dictionaries, where `_Column.needs_dictionary` says so.
+    dictionaries: pq.ParquetFile
+    # Numbers of the leaves that really are read so, which PyArrow does not do for every type.
+    kept: frozenset[int]
+
+
 def table_size(file: Path, most: int) -> int:
-    """Bytes that a Parquet file takes at most.
+    """Return the bytes that a Parquet file takes at most.
 
     Raise `TooLarge` if that may be over `most`, and what PyArrow raises for a file that it cannot
     read.
@@ -120,30 +140,47 @@ def table_size(file: Path, most: int) -> int:
 
 
 def _size(file: Path, most: int) -> int:
-    """A simple bound; if that is over `most`, values are counted until they are."""
+    """Return a simple bound; if that is over `most`, values are counted until they are.
+
+    The file is opened at most twice, however many columns are looked at: each time PyArrow reads
+    the whole footer, which describes every column of every row group.
+    """
     with pq.ParquetFile(file, pre_buffer=False) as table:
         leaves = _leaves_of(table.schema)
-    with file.open("rb") as opened, mmap(opened.fileno(), 0, access=ACCESS_READ) as content:
-        groups = _groups(content)
-        taken = ROW_BYTES * sum(_count(group, 3, I64) for group in groups)
+        with file.open("rb") as opened, mmap(opened.fileno(), 0, access=ACCESS_READ) as content:
+            groups = _groups(content)
+            taken = ROW_BYTES * sum(_count(group, 3, I64) for group in groups)
+            if taken > most:
+                return taken
+            columns = [
+                _column(content, chunk, number, leaf)
+                for number, group in enumerate(groups)
+                for chunk, leaf in zip(_structs(group, 1), leaves, strict=True)
+            ]
+        taken += sum(column.sure for column in columns)
         if taken > most:
             return taken
-        columns = [
-            _column(content, chunk, number, leaf)
-            for number, group in enumerate(groups)
-            for chunk, leaf in zip(_structs(group, 1), leaves, strict=True)
-        ]
-    taken += sum(column.sure for column in columns)
-    if taken > most:
-        return taken
-    bounds = [_bound(file, column) for column in columns]
+        encoded = {column.leaf.path for column in columns if column.needs_dictionary}
+        if not encoded:
+            return _with_values(columns, taken, most, _Opened(table, table, frozenset()))
+        with pq.ParquetFile(file, pre_buffer=False, read_dictionary=[*encoded]) as dictionaries:
+            types = [
+                kind for field in dictionaries.schema_arrow for kind in _leaf_types(field.type)
+            ]
+            kept = frozenset(at for at, kind in enumerate(types) if pa.types.is_dictionary(kind))
+            return _with_values(columns, taken, most, _Opened(table, dictionaries, kept))
+
+
+def _with_values(columns: Sequence[_Column], taken: int, most: int, opened: _Opened) -> int:
+    """Return `taken` with what dictionaries and prefixes repeat in columns."""
+    bounds = [_bound(opened, column) for column in columns]
     if taken + sum(bounds) <= most:
         return taken + sum(bounds)
     for column, bound in zip(columns, bounds, strict=True):
         if bound <= LITTLE or not column.can_be_counted:
             taken += bound
         else:
-            for size in _counted(file, column):
+            for size in _counted(opened, column):
                 taken += size
                 if taken > most:
                     return taken
@@ -152,16 +189,12 @@ def _size(file: Path, most: int) -> int:
     return taken
 
 
-def _bound(file: Path, column: _Column) -> int:
-    """Bytes that a column takes at most beside those that it takes for sure."""
-    repeated = column.named * column.dictionary
-    if repeated <= LITTLE or not column.leaf.is_alone:
-        return repeated + column.shared
-    with _reading(file, column, dictionaries=True) as table:
-        if not _keeps_dictionary(table, column):
-            return repeated + column.shared
-        first = next(_batches(table, column, 1), None)
-        (leaf,) = [*_leaves(first)] if first is not None else [_NO_VALUES]
+def _bound(opened: _Opened, column: _Column) -> int:
+    """Return the bytes that a column takes at most beside those that it takes for sure."""
+    if not column.needs_dictionary or column.leaf.number not in opened.kept:
+        return column.repeated + column.shared
+    first = next(_batches(opened.dictionaries, column, 1), None)
+    (leaf,) = [*_leaves(first)] if first is not None else [_NO_VALUES]
     lengths = _lengths(leaf.dictionary)
     # Each value of the dictionary stands behind its length. Unless all of them are there, the first
     # row did not need the dictionary.
@@ -170,28 +203,18 @@ def _bound(file: Path, column: _Column) -> int:
     return column.named * longest + column.shared
 
 
-def _counted(file: Path, column: _Column) -> Iterator[int]:
-    """Bytes of a column's values, some at a time."""
-    keeps_dictionary = bool(column.named) and not column.shared
-    at_once = max(1, COUNTED_AT_ONCE // max(VALUE_BYTES, column.longest_page))
-    with _reading(file, column, keeps_dictionary) as table:
-        if keeps_dictionary and not _keeps_dictionary(table, column):
-            yield column.named * column.dictionary
-            return
-        for batch in _batches(table, column, 1 << 16 if keeps_dictionary else at_once):
-            yield sum(_length(leaf) for leaf in _leaves(batch))
-
-
-def _reading(file: Path, column: _Column, dictionaries: bool) -> pq.ParquetFile:
-    """The file, to read one column of it."""
-    kept = [column.leaf.path] if dictionaries else []
-    return pq.ParquetFile(file, pre_buffer=False, read_dictionary=kept)
-
-
-def _keeps_dictionary(table: pq.ParquetFile, column: _Column) -> bool:
-    """Whether the column is read as places in its dictionary, as was asked for."""
-    types = [kind for field in table.schema_arrow for kind in _leaf_types(field.type)]
-    return bool(pa.types.is_dictionary(types[column.leaf.number]))
+def _counted(opened: _Opened, column: _Column) -> Iterator[int]:
+    """Yield the bytes of a column's values, some at a time."""
+    if column.shared or not column.named:
+        at_once = max(1, COUNTED_AT_ONCE // max(VALUE_BYTES, column.longest_page))
+        batches = _batches(opened.table, column, at_once)
+    elif column.leaf.number in opened.kept:
+        batches = _batches(opened.dictionaries, column, 1 << 16)
+    else:
+        yield column.repeated
+        return
+    for batch in batches:
+        yield sum(_length(leaf) for leaf in _leaves(batch))
 
 
 def _leaf_types(kind: pa.DataType) -> Iterator[pa.DataType]:
@@ -212,7 +235,7 @@ def _batches(table: pq.ParquetFile, column: _Column, at_once: int) -> Iterator[p
 
 
 def _leaves(holder: Any) -> Iterator[pa.Array]:
-    """The arrays that hold values, in a batch or an array of objects and lists."""
+    """Yield the arrays that hold values, in a batch or an array of objects and lists."""
     if isinstance(holder, pa.RecordBatch):
         for column in holder.columns:
             yield from _leaves(column)
@@ -253,7 +276,7 @@ def _is_text(kind: pa.DataType) -> bool:
 
 
 def _groups(content: mmap) -> list[Fields]:
-    """The row groups of a file, by the footer's Thrift struct `FileMetaData`.
+    """Return the row groups of a file, by the footer's Thrift struct `FileMetaData`.
 
     PyArrow has the same, but to ask it for a column whose statistics are damaged ends the process.
     """
@@ -266,7 +289,7 @@ def _groups(content: mmap) -> list[Fields]:
 
 
 def _column(content: mmap, chunk: Fields, group: int, leaf: _Leaf) -> _Column:
-    """What the headers of a column's pages say."""
+    """Return what the headers of a column's pages say."""
     about = _struct(chunk, 3)
     sure = _count(about, 5, I64) * VALUE_BYTES
     named = dictionary = shared = longest_page = 0
@@ -285,8 +308,10 @@ def _column(content: mmap, chunk: Fields, group: int, leaf: _Leaf) -> _Column:
 
 
 def _pages(content: mmap, chunk: Fields) -> Iterator[_Page]:
-    """The pages of a column, by its Thrift struct `ColumnMetaData`: the decoder reads them until it
-    has as many values as that says."""
+    """Yield the pages of a column, by its Thrift struct `ColumnMetaData`.
+
+    The decoder reads them until it has as many values as that says.
+    """
     wanted, at, dictionary = (_count(chunk, number, I64) for number in (5, 9, 11))
     if 0 < dictionary < at:
         at = dictionary
@@ -338,7 +363,7 @@ UNKNOWN_FORM = "expected a description of the file that can be read, found damag
 
 
 def _fields(data: mmap, at: int, end: int, level: int = 0) -> tuple[Fields, int]:
-    """The fields of a Thrift struct by their numbers, and where it ends."""
+    """Return the fields of a Thrift struct by their numbers, and where it ends."""
     if level > MOST_LEVELS:
         raise ValueError(UNKNOWN_FORM)
     found: Fields = {}

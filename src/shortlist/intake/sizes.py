@@ -36,7 +36,7 @@ NAMES = ("id", "shortlist", "subscriber", "source")
 def name_problems(
     noun: Subscription | Shortlist | Advertisement, limits_of: Callable[[str], Limits]
 ) -> Iterator[Problem]:
-    """Ids that are too long, by the limits of their fields.
+    """Yield what is wrong with ids: those that are longer than the limits of their fields.
 
     >>> shortlist = Shortlist(id="flats", subscriber="Ada")
     >>> [str(problem) for problem in name_problems(shortlist, lambda field: Limits(id_length=4))]
@@ -56,7 +56,7 @@ def name_problems(
 
 
 def policy_problems(policy: Policy | None, limits: Limits) -> Iterator[Problem]:
-    """What is too large in a policy.
+    """Yield what is too large in a policy.
 
     >>> from shortlist.model.policy import TopK
     >>> [str(problem) for problem in policy_problems(TopK(k=9), Limits(held=5))]
@@ -89,7 +89,7 @@ def _single_problems(policy: SinglePolicy, place: str, limits: Limits) -> Iterat
 
 
 def _counts(policy: SinglePolicy) -> Iterator[tuple[str, int]]:
-    """The settings of a policy that say how many publications it holds at most."""
+    """Yield the settings of a policy that say how many publications it holds at most."""
     if isinstance(policy, Novelty):
         yield "period", policy.period
     elif not isinstance(policy, Everything | Cap) and policy.k is not None:
@@ -99,14 +99,14 @@ def _counts(policy: SinglePolicy) -> Iterator[tuple[str, int]]:
 
 
 def _shown(count: int) -> str:
-    """A count in digits; Python refuses to write very long ones, and nobody would read them."""
+    """Return a count in digits, unless it is so long that Python refuses to write it."""
     return f"{count}" if count < 10**18 else "more than 10^18"
 
 
 def mention_problems(
     where: Where | None, score: Score | None, policy: Policy | None, limits: Limits
 ) -> Iterator[Problem]:
-    """Whether a noun mentions too many different attributes."""
+    """Yield a problem if a noun mentions too many different attributes."""
     paths: set[Path] = set()
     if where is not None:
         paths |= {predicate.path for predicate in predicates(where)}
@@ -121,8 +121,9 @@ def mention_problems(
 
 
 def most_mentions(length: Length, policy: Policy | None = None) -> Length:
-    """How many attributes texts of a length together, and a policy, mention at most: a name has a
-    letter, and something stands between two names.
+    """Return how many attributes texts of a length together, and a policy, mention at most.
+
+    A name has a letter, and something stands between two names.
 
     >>> most_mentions(len("a*b"))
     2
@@ -135,7 +136,7 @@ def most_mentions(length: Length, policy: Policy | None = None) -> Length:
 
 
 def aspects_in(policy: object) -> int:
-    """How many attributes the document of a policy, perhaps a bad one, is diverse over.
+    """Return how many attributes the document of a policy, perhaps a bad one, is diverse over.
 
     >>> aspects_in([{"kind": "diverse", "over": {"a": 1, "b": None}}, "top-k"])
     2

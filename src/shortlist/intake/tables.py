@@ -214,11 +214,12 @@ def reading_table(name: str | None = None) -> Iterator[None]:
     except NotATable:
         raise
     except (OSError, ValueError, ArithmeticError, MemoryError, pyarrow.ArrowException) as error:
-        message = _one_line(error) or "it does not fit into memory"
+        message = error_line(error) or "it does not fit into memory"
         raise NotATable(message if name is None else f"{name}: {message}") from None
 
 
-def _one_line(error: Exception) -> str:
+def error_line(error: Exception) -> str:
+    """Return the message of an error, which may have several lines, as one line."""
     return one_line(" ".join(str(error).split()))
 
 

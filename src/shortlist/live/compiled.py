@@ -1,9 +1,9 @@
-"""Registries that were compiled before: whoever has the same one opens it.
+"""Registries that were compiled before: an engine with the same one opens it.
 
 They lie in a folder beside the files of a deployment, each under a key that says what it was
 compiled of. They say nothing that a state does not say: one that is missing, damaged or of another
-version is compiled anew, and whoever comes last when two do so at once replaces the same by the
-same.
+version is compiled anew, and where two engines do so at once, the last one replaces the same by
+the same.
 """
 
 import logging

@@ -1,4 +1,4 @@
-"""What a driver says of itself beside its commits, so that others can tell whether it runs."""
+"""Record a driver's condition beside its commits, so that others can tell whether it runs."""
 
 from typing import Literal, NamedTuple
 
@@ -8,8 +8,8 @@ from shortlist.log.base import Log
 from shortlist.log.json_register import change_json, read_json
 from shortlist.model.times import now
 
+# The register that has it.
 CONDITION = "condition"
-"""The register that has it."""
 # Seconds between two signs of life of a driver that commits nothing.
 SIGN_SECONDS = 5.0
 # Seconds after which a driver without commits and signs counts as gone: longer than the longest
@@ -23,12 +23,12 @@ class Condition(NamedTuple):
     """How a driver was when it said so last."""
 
     state: State
+    # The number of the last commit at that time: a later one shows that the driver runs.
     commits: int
-    """The number of the last commit at that time: a later one shows that the driver runs."""
+    # When the driver said so, in microseconds since 1970.
     told: int
-    """In microseconds since 1970."""
+    # Why the driver is failing, if it is.
     error: str | None = None
-    """Why it is failing."""
 
 
 def tell_condition(log: Log, state: State, error: str | None = None) -> None:

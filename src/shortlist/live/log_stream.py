@@ -24,11 +24,10 @@ from shortlist.model.items import Items
 from shortlist.model.joined import Joined
 from shortlist.model.problem import ShortlistError
 
-# Soft limits on a batch, in lines and in bytes of lines: what is read of so many stays small beside
-# an engine, and is carried out in a second or two.
+# Soft limits on a batch, in lines and in bytes of lines, where the line that crosses the limit is
+# included: what is read of so many stays small beside an engine, and takes a second or two.
 MOST_LINES = 50_000
 MOST_BYTES = 64 * 2**20
-"""Of the lines of a batch, but for the last one."""
 POLL_SECONDS = 0.005
 """Between two looks at a log that had nothing new."""
 Told = Callable[[Report, dict[int, int]], object]

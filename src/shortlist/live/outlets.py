@@ -84,7 +84,7 @@ def put_out(manifest: Manifest, files: Files, outlet: Outlet) -> pa.Table:
 
 
 def rows_ahead(handovers: pa.Table, ordered: pa.Table) -> NDArray[np.int64]:
-    """For each handover, how many rows of an ordered table come ahead of it.
+    """Return, for each handover, how many rows of an ordered table come ahead of it.
 
     A shortlist opens empty: all that a former subscriber got is of publications that stand ahead of
     the command, and all that the new one gets of publications behind it.

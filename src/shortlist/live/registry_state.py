@@ -52,8 +52,10 @@ def replay_registry(
     limits: Limits,
     concerns: Concerns = lambda shortlist: True,
 ) -> tuple[Registry, Iterator[Command]]:
-    """The registry as it was when it was last written whole, and the commands that were carried
-    out since; of both only what concerns somebody."""
+    """Return the registry as it was last written whole, and the commands carried out since.
+
+    Of both there is only what `concerns` says has to be known.
+    """
     document = read_state(chain, files.read).registry
     registry = registry_read_again(registry_part(document, concerns))
     reader = ItemReader(registry.vocabulary, limits.for_what_was_read())
@@ -66,18 +68,18 @@ def carried_out(
     reader: ItemReader,
     concerns: Concerns = lambda shortlist: True,
 ) -> Iterator[Command]:
-    """The commands that were carried out, by batch; only those that concern somebody."""
+    """Yield the commands that were carried out, by batch; only those that `concerns` names."""
     for taken in inputs:
         lines = of_bytes(files.read(taken.items.name))
         for position, shortlist, line in rows(lines.to_batches()):
             if concerns(shortlist):
-                command = reader.line(line, position, time=0)  # nobody asks when
+                command = reader.line(line, position, time=0)  # the time is not used
                 assert isinstance(command, Command)
                 yield command
 
 
 def concerning(items: Items, concerns: Concerns) -> Items:
-    """What a batch has, but for commands that concern nobody here."""
+    """Return the items of a batch but for commands that `concerns` does not name."""
     is_command = items.kinds == COMMAND
     if not is_command.any():
         return items

@@ -157,7 +157,7 @@ def _rehearse(folder: Path, part: str, basis: TimeBasis) -> None:
     with closing(SqliteLog(folder / "log")) as log:
         begin(log, files, registry, 2, settings)
         for attempt in range(2):
-            # what is restored has other types than what was made here: nobody may write there
+            # what is restored has other types than what was made here, and may not be written to
             _forget()
             driver = Driver(
                 log,

@@ -67,14 +67,19 @@ class Comparison(NamedTuple):
 
 
 def first_registry(manifest: Manifest, files: Files, limits: Limits) -> Registry:
-    """What a deployment began with."""
+    """Return what a deployment began with."""
+    _check_whole(manifest)
+    saved = Saved.of_bytes(files.read(manifest.first_registry.name))
+    return registry_from_documents(saved.registry, limits.for_what_was_read())
+
+
+def _check_whole(manifest: Manifest) -> None:
+    """Raise `CannotReplay` unless the log has all that its deployment has read."""
     if manifest.base:
         raise CannotReplay(
             "expected a log with all that its deployment has read, found one that goes on behind"
             f" {manifest.base:,} entries of another"
         )
-    saved = Saved.of_bytes(files.read(manifest.first_registry.name))
-    return registry_from_documents(saved.registry, limits.for_what_was_read())
 
 
 def replay_log(
@@ -86,13 +91,14 @@ def replay_log(
     *,
     last: bool = True,
     decided: int = 0,
+    base: int = 0,
 ) -> Iterator[Result]:
-    """What all entries of a log lead to, or those up to an offset, in parts; after the last entry
-    time runs on.
+    """Yield, in parts, what all entries of a log lead to, or those up to the offset `until`.
 
-    Up to the offset `decided` a deployment has decided which entries are within its limits: limits
-    are not asked again there, and what it rejected for one is rejected with the same words. What
-    it has put aside is put aside here: the engine may fail on that, too, or not any more.
+    After the last entry time runs on. Up to the offset `decided` a deployment has decided which
+    entries are within its limits: limits are not asked again there, and what it rejected for one is
+    rejected with the same words. What it has put aside is put aside here: the engine may fail on
+    that, too, or not any more. The deployment's positions are `base` more than the log's offsets.
     """
     accepted = replace(settings, limits=settings.limits.for_what_was_read())
     # an update is judged beside what is live; the few of a replay that no deployment has judged
@@ -100,18 +106,8 @@ def replay_log(
     engine = Engine(
         registry, accepted if decided else settings, question=question, waits_for_ties=True
     )
-    rejected = _rejected_for(log, decided)
-    engine.admission.harmful = {
-        position: reason.removeprefix(PREFIX)
-        for position, reason in rejected.items()
-        if reason.startswith(PREFIX)
-    }
-    over_limits = {
-        position: reason
-        for position, reason in rejected.items()
-        if position not in engine.admission.harmful and OVER_A_LIMIT.search(reason)
-    }
-    engine.admission.over_limits = over_limits
+    harmful, over_limits = _rejected_for(log, base) if decided else ({}, {})
+    engine.admission.harmful, engine.admission.over_limits = harmful, over_limits
     unread = log.read(INPUT, 0, until)
     while entries := [*islice(unread, AT_ONCE)]:
         for is_decided, some in groupby(entries, lambda entry: entry.offset <= decided):
@@ -121,14 +117,25 @@ def replay_log(
         yield engine.process([], last=True)
 
 
-def _rejected_for(log: Log, decided: int) -> dict[int, str]:
-    """The reasons of rejects by offset; none where no deployment has decided anything."""
-    documents = (json.loads(entry.content) for entry in log.read(REJECTS, 0) if decided)
-    return {
-        int(document["position"]): document["reason"]
-        for document in documents
-        if document["position"]
-    }
+def _rejected_for(log: Log, base: int) -> tuple[dict[int, str], dict[int, str]]:
+    """Return the reasons of rejects by offset: of what was put aside, and of what is over a limit.
+
+    All other rejects follow from the entries, and there may be as many as entries: they are not
+    kept.
+    """
+    harmful: dict[int, str] = {}
+    over_limits: dict[int, str] = {}
+    for entry in log.read(REJECTS, 0):
+        document = json.loads(entry.content)
+        # what waited when a deployment was moved here stands in the log that it came from
+        if not document["position"] or (offset := int(document["position"]) - base) <= 0:
+            continue
+        reason = document["reason"]
+        if reason.startswith(PREFIX):
+            harmful[offset] = reason.removeprefix(PREFIX)
+        elif OVER_A_LIMIT.search(reason):
+            over_limits[offset] = reason
+    return harmful, over_limits
 
 
 def _read(read: LineReader, entries: Sequence[Entry], over_limits: Mapping[int, str]) -> Items:
@@ -163,7 +170,8 @@ def explain(
 
 
 def compare(log: Log, manifest: Manifest, registry: Registry, settings: Settings) -> Comparison:
-    """What a deployment has put out, beside a batch over what it has read, up to where it is."""
+    """Compare what a deployment has put out with a batch over what it has read so far."""
+    _check_whole(manifest)
     last = manifest.is_finished
     position = manifest.position
     parts = replay_log(log, registry, settings, position, last=last, decided=position)

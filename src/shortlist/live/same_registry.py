@@ -1,9 +1,10 @@
 """Check that a deployment which goes on is given the registry that it has."""
 
+from collections.abc import Mapping
 from itertools import islice
 from typing import Any
 
-from shortlist.engine.saved import Saved
+from shortlist.engine.saved import Saved, packed
 from shortlist.intake.files import KINDS, registry_read_again
 from shortlist.intake.roster import Roster
 from shortlist.intake.written import registry_document
@@ -31,12 +32,17 @@ def check_registry(registry: Registry, manifest: Manifest, files: Files) -> None
     Commands change a registry while its deployment runs, so that the file which the deployment
     began with is right as well as one that follows those commands.
     """
-    given = _nouns(registry)
-    began = Saved.of_bytes(files.read(manifest.first_registry.name)).registry
-    if given == _nouns(registry_read_again(began)):
+    document = registry_document(registry)
+    began = Saved.of_bytes(files.read(manifest.first_registry.name))
+    # most starts are given the very file that the deployment began with: no need to read the
+    # registry of the state, which may be large
+    if packed(document) == began.packed_registry:
+        return
+    given = _nouns(document)
+    if given == _nouns(registry_document(registry_read_again(began.registry))):
         return
     live = Roster.of(*replay_registry(manifest.registry, files, UNLIMITED), UNLIMITED)
-    known = _nouns(live.registry())
+    known = _nouns(registry_document(live.registry()))
     if given != known:
         raise OtherRegistry(
             "expected the registry that this state began with, or that it has now, found another:"
@@ -46,8 +52,7 @@ def check_registry(registry: Registry, manifest: Manifest, files: Files) -> None
         )
 
 
-def _nouns(registry: Registry) -> Nouns:
-    document = registry_document(registry)
+def _nouns(document: Mapping[str, Any]) -> Nouns:
     nouns: Nouns = {("attribute", name): each for name, each in document["vocabulary"].items()}
     for name, kind in KINDS.items():
         nouns |= {(kind, each["id"]): each for each in document[name]}

@@ -1,7 +1,7 @@
 """The whole state of a deployment in one file: with a digest, and used only if all of it is right.
 
 A zip archive whose members are stored as they are; its comment says the version, and the SHA-256 of
-all that stands before it. The digest finds damage, and no forger: whoever reads one trusts nothing,
+all that stands before it. The digest finds damage, and no forger: `read_savepoint` trusts nothing,
 neither names, nor sizes, nor what a manifest refers to, nor tables, nor how much it unpacks to.
 """
 
@@ -47,13 +47,22 @@ class UnusableSavepoint(ShortlistError, ValueError):
 
 
 class NotPutOut(ShortlistError):
-    """A deployment whose last output is not in its log yet."""
+    """A deployment whose last batch is not carried out, or not in its log, with all that it has."""
 
 
 def export(log: Log, files: Files, target: Path) -> int:
-    """Writes everything that another log or cluster needs to go on; how many entries of the input
-    were not read yet, which are written too."""
+    """Write everything that another log or cluster needs to go on.
+
+    Return how many entries of the input were not read yet, which are written too. Raise `NotPutOut`
+    where pieces of a micro-batch are left, or output that is not in the log.
+    """
     _, manifest = committed(log)
+    if manifest.pending:
+        # their items are in no log, so that they cannot be written as unread entries
+        raise NotPutOut(
+            "expected a micro-batch that is carried out, found one of which"
+            f" {len(manifest.pending):,} pieces are left: let the stream go on until they are, too"
+        )
     _check_output(log, manifest)
     unread = [(entry.content,) for entry in log.read(INPUT, manifest.position - manifest.base)]
     content = io.BytesIO()
@@ -227,6 +236,8 @@ def _manifest(content: bytes) -> Manifest:
     numbers = (manifest.number, manifest.base, manifest.position, manifest.passed)
     if min(numbers) < 0 or max(manifest.base, manifest.passed) > manifest.position:
         raise _Wrong("a manifest whose positions contradict each other")
+    if manifest.pending:
+        raise _Wrong(f"a manifest that lacks {len(manifest.pending):,} pieces of a micro-batch")
     return manifest
 
 

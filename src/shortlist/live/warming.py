@@ -63,7 +63,7 @@ def parts_of(roster: Roster) -> list[str]:
 
 
 def missing(parts: Iterable[str]) -> list[str]:
-    """Return those parts that nobody has rehearsed with these sources, here."""
+    """Return those parts that were not rehearsed with these sources, here."""
     return [part for part in parts if not _mark(part).exists()]
 
 
@@ -94,9 +94,11 @@ class KernelCompiler:
         left, begun = [*parts], threading.Event()
 
         def begin() -> None:
-            if not begun.is_set():
+            with self._lock:  # parts that are compiled at the same time may begin at once
+                if begun.is_set():
+                    return
                 begun.set()
-                on_progress([*left])
+            on_progress([*left])
 
         def compile_part(part: str) -> None:
             why = self._run(part, room, begin)
@@ -154,6 +156,8 @@ class KernelCompiler:
             for line in process.stdout:
                 if line.strip() == COMPILING:
                     on_compiling()
+        with self._lock:
+            self._processes.discard(process)
         if not process.returncode:
             return None
         told = errors.read_text().splitlines()
@@ -182,7 +186,7 @@ def rehearse_once(part: str, on_compiling: Callable[[], object] = lambda: None) 
 
 
 def _end_with_parent() -> None:
-    """Wait until nobody holds the other end of standard input, and end this process."""
+    """End this process when standard input closes."""
     # not by `sys.stdin`, whose lock this thread would still have when the process ends
     while os.read(0, 1024):
         pass

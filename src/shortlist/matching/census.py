@@ -23,11 +23,11 @@ from shortlist.model.vocabulary import Vocabulary
 
 
 class Words:
-    """What `relevance` asks for: a text that can be cut into tokens."""
+    """A text that can be cut into tokens, which `relevance` asks for."""
 
 
+# The types that predicates and scores ask for. A state has their places in this tuple.
 TYPES = (float, str, bool, Instant, Words)
-"""Those that predicates and scores ask for; saved by their places."""
 FORMS: dict[type, type] = {Trapezoid: float, Graded: str}
 """A fuzzy value is of the type of the values that it grades."""
 

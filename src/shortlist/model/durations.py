@@ -11,7 +11,7 @@ from shortlist.model.wording import shown
 UNITS = {"ms": 1_000, "s": 1_000_000, "m": 60_000_000, "h": 3_600_000_000, "d": 86_400_000_000}
 ISO_UNITS = UNITS | {"w": 7 * UNITS["d"]}
 
-Duration = str | timedelta | Literal[0]
+DurationSetting = str | timedelta | Literal[0]
 """A duration as callers give it. 0 needs no unit; any other number would have to be guessed at."""
 
 T = TypeVar("T")
@@ -58,7 +58,7 @@ def parse_duration(text: str) -> int:
 
 
 def duration_micros(duration: object) -> int:
-    """Return the microseconds of a `Duration`, which may be 0.
+    """Return the microseconds of a `DurationSetting`, which may be 0.
 
     >>> duration_micros("10s"), duration_micros(timedelta(minutes=1)), duration_micros("0")
     (10000000, 60000000, 0)

@@ -5,7 +5,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field, fields, replace
 from typing import Any, Literal, get_args
 
-from shortlist.model.durations import Duration, duration_micros
+from shortlist.model.durations import DurationSetting, duration_micros
 from shortlist.model.problem import InvalidSettings
 from shortlist.model.wording import shown
 
@@ -14,17 +14,17 @@ Plan = Literal["replicate", "broadcast", "rendezvous"]
 PlanSetting = Literal["replicate", "broadcast", "rendezvous", "auto"]
 
 
+# Bits of a degree that takes less than a double.
 Bits = Literal[8, 4, 3, 2]
-"""Of a degree that is less than a double."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Limits:
-    """What input may be at most, beyond which it is bad input; and how finely degrees are told.
+    """Limits on input, and the precision of degrees.
 
-    A limit is asked when something is accepted: a publication, a command, a registry file. What
-    was accepted is read and replayed under `for_what_was_read`, so that no answer depends on the
-    limits of today.
+    What is over a limit is bad input. A limit is asked when something is accepted: a publication, a
+    command, a registry file. What was accepted is read and replayed under `for_what_was_read`, so
+    that no answer depends on the limits of today.
     """
 
     # In characters.
@@ -124,11 +124,11 @@ class Settings:
     """
 
     time: TimeBasis = "event"
-    lateness: Duration | None = None
+    lateness: DurationSetting | None = None
     """How far an item may be behind the largest time before it; None is unlimited."""
-    ahead: Duration | None = None
+    ahead: DurationSetting | None = None
     """How far its time may be after the instant at which a log took it; None is unlimited."""
-    dedup: Duration = "24h"
+    dedup: DurationSetting = "24h"
     """How long the id of an accepted publication is remembered."""
     advertised: Advertising = "optional"
     limits: Limits = field(default_factory=Limits)

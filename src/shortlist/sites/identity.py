@@ -26,12 +26,12 @@ class Identity(NamedTuple):
     """What a site has once it joined, for ever."""
 
     name: str
+    # Marks what came over links, so that no publisher can pretend it.
     token: str
-    """Marks what came over links, so that no publisher can pretend it."""
+    # By neighbour, where the own log ended when the neighbour was named first.
     joined: Mapping[str, int]
-    """By neighbour, where the own log ended when it was named first."""
+    # That of the process that joined last.
     session: str
-    """Of the process that joined last."""
 
 
 def checked_name(name: str) -> str:

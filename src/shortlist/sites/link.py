@@ -98,11 +98,11 @@ class Sources:
     [True, False]
     """
 
+    # By neighbour, the only sources that it may bring; one that ends in `*` stands for all that
+    # begin like this. A neighbour that is not here may bring all but the site's own ones.
     listed: Mapping[str, Collection[str]] = field(default_factory=dict)
-    """By neighbour, the only ones that it may bring; one that ends in `*` stands for all that begin
-    like this. A neighbour that is not here may bring all but the site's own ones."""
+    # Finds the sources that this site's publishers speak for now.
     find_own: Callable[[], Collection[str]] = frozenset
-    """Finds the sources that this site's publishers speak for now."""
 
     def may_bring(self, neighbour: str, source: str, own: Collection[str]) -> bool:
         listed = self.listed.get(neighbour)
@@ -117,12 +117,12 @@ class Sources:
 class Exchange(NamedTuple):
     """What is to be exchanged."""
 
+    # To be written; nothing while it is not certain where the stream ends.
     outgoing: Sequence[bytes]
-    """To be written; nothing while it is not certain where the stream ends."""
     written: int
     read: int
+    # Whether the end of the own stream has to be found first.
     recovers: bool
-    """Whether the end of the own stream has to be found first."""
 
 
 class Exchanged(NamedTuple):

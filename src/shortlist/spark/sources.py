@@ -85,7 +85,7 @@ def _numbered(frame: DataFrame, columns: list[Column]) -> DataFrame:
 
 
 def _readable_time(frame: DataFrame) -> Column:
-    """What orders rows by their times; null where a row has none that can be read."""
+    """Return a column that orders rows by their times; null where a time cannot be read."""
     time = F.col("time")
     if isinstance(frame.schema["time"].dataType, StringType):
         return arrow_udf(_parsed, "bigint")(time)  # type: ignore[call-overload]

@@ -103,7 +103,7 @@ def stream_lines(frame: DataFrame, arrival: str | None = None, *, is_timed: bool
 
 
 def _arrivals(frame: DataFrame, name: str) -> Column:
-    """The column that says when items arrived, in microseconds."""
+    """Return the column that says when items arrived, in microseconds."""
     kind = dict(frame.dtypes).get(name)
     if kind not in ("timestamp", "bigint"):
         found = f"none in {', '.join(frame.columns)}" if kind is None else kind

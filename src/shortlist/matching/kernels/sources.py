@@ -1,4 +1,4 @@
-"""Which sources the machine code of a kernel is made of, and a digest of them.
+"""Find the sources of a kernel's machine code, and digest them.
 
 numba compiles into a kernel what it uses of other files: the kernels that it calls, constants, the
 fields of named tuples. Code that is kept on disk is therefore only right as long as none of these
