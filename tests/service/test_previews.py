@@ -75,6 +75,26 @@ def test_no_explanation_tells_the_content_of_what_was_taken_back(client):
     assert found[-1]["reason"] == "retracted by its publisher"
 
 
+def test_a_retraction_is_known_though_much_was_published_since(client, monkeypatch):
+    """The state tells of publications that the end of the log does not have any more."""
+    publish(client, event("secret", 1210), *(event(f"f{n}", 900) for n in range(3)))
+    eventually(lambda: explained(client, "secret"), bool)
+    client.delete("/events", params={"source": "ads", "id": "secret"})
+    publish(client, event("replaced", 1220), event("newer", 1230, replaces="replaced"))
+    publish(client, *(event(f"later{n}", 1400) for n in range(12)))
+    eventually(lambda: explained(client, "later11"), bool)
+    monkeypatch.setattr(recent, "MAX_PUBLICATIONS", 5)
+    for name, reason in [
+        ("secret", "retracted by its publisher"),
+        ("replaced", "replaced by 'newer'"),
+    ]:
+        found = explained(client, name)
+        assert all("subscriptions" not in each and "score" not in each for each in found)
+        assert found[-1]["reason"] == reason
+    held = client.get("/shortlists/flats/held-back").json()["items"]
+    assert {each["publication"] for each in held}.isdisjoint({"secret", "replaced"})
+
+
 def test_an_id_that_is_published_anew_can_be_read_again(client):
     publish(client, event("again", 900))
     client.delete("/events", params={"source": "ads", "id": "again"})

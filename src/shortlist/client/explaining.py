@@ -123,9 +123,10 @@ def told(
     """
     asked, manifest, opening = _asked(deployment, shortlist, question.check)
     recent = recent_publications(deployment, now)
+    recent.also(asked.taken_back())
     withdrawn = recent.withdrawn_for(question)
     documents = _told(deployment, asked, question)
-    if any(name in recent.taken_back for name, _ in withdrawn):
+    if withdrawn:
         documents = [_without_content(each) for each in documents]
     documents += [
         _withdrawn(name, reason, shortlist, now)
@@ -138,8 +139,8 @@ def told(
     return explained(deployment, asked.registry, question, entries, now=now), len(entries)
 
 
-# What is told of a publication that its publisher took back: that it was, and what became of it,
-# but nothing from which its content could be concluded.
+# What is told of a publication that was withdrawn: that it was, and what became of it, but nothing
+# from which its content could be concluded.
 HEADING = ("time", "publication", "source", "shortlist", "delivered", "reason")
 
 
@@ -219,6 +220,7 @@ def held_back(
     asked, manifest, opening = _asked(deployment, shortlist, check)
     known, after = asked.lately(MAX_PUBLICATIONS)
     recent = recent_publications(deployment, now)
+    recent.also(asked.taken_back())
     entries = recent.behind(opening.position - manifest.base)
     before = [entry for entry in entries if entry.offset <= after]
     question = Question(shortlist=shortlist, check=check)

@@ -15,6 +15,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 from shortlist.client.deployment import Deployment, object_of
+from shortlist.live.asking import RETRACTED
 from shortlist.log.base import INPUT, REJECTS, Entry, Log
 from shortlist.model.times import format_time, parse_time
 from shortlist.model.wording import shown
@@ -45,12 +46,21 @@ class Recent:
     entries: list[Entry] = field(default_factory=list)
     # By publication, why it is not among the entries though it was published.
     withdrawn: dict[Name, str] = field(default_factory=dict)
-    # The publications among them that the publisher took back: nothing of their content is told.
+    # The publications among them that the publisher took back.
     taken_back: set[Name] = field(default_factory=set)
+    # The publications that the entries hold.
+    alive: set[Name] = field(default_factory=set)
 
     def behind(self, offset: int) -> list[Entry]:
         """Return the entries behind an offset."""
         return [entry for entry in self.entries if entry.offset > offset]
+
+    def also(self, taken_back: Mapping[Name, str]) -> None:
+        """Add what the state knows to be taken back, unless it was published anew since."""
+        for name, reason in taken_back.items():
+            if name not in self.alive:
+                self.withdrawn.setdefault(name, reason)
+                self.taken_back.add(name)
 
     def withdrawn_for(self, question: Question) -> list[tuple[Name, str]]:
         """Return the withdrawn publications that a question asks for, with the reasons."""
@@ -70,7 +80,7 @@ def recent_publications(deployment: Deployment, now: int) -> Recent:
         rejected, known_from = _rejected_offsets(log, manifest.base, first)
         if manifest.basis == "event" and manifest.reached is not None:
             now = min(now, manifest.reached)  # old data expire by their own time
-    recent, size, alive = Recent(), 0, set[Name]()
+    recent, size = Recent(), 0
     for entry in read_backwards(log, INPUT):
         # before `known_from` it is not known what was rejected
         if entry.offset <= known_from or len(recent.entries) == MAX_PUBLICATIONS:
@@ -83,10 +93,10 @@ def recent_publications(deployment: Deployment, now: int) -> Recent:
         size += len(entry.content)
         if size > MAX_REPLAYED_BYTES:
             break
-        alive.add(name)
+        recent.alive.add(name)
         recent.entries.append(entry)
     recent.entries.reverse()
-    for name in alive:  # an id that was published anew after it was retracted
+    for name in recent.alive:  # an id that was published anew after it was retracted
         recent.withdrawn.pop(name, None)
         recent.taken_back.discard(name)
     return recent
@@ -101,7 +111,7 @@ def _observe(document: Mapping[str, Any], recent: Recent, now: int) -> Name | No
     if isinstance(retracted, dict):
         name = _name(retracted)
         if name is not None:
-            recent.withdrawn.setdefault(name, "retracted by its publisher")
+            recent.withdrawn.setdefault(name, RETRACTED)
             recent.taken_back.add(name)
         return None
     name = _name(document)

@@ -35,16 +35,19 @@ from shortlist.matching.blocks import Block, Bools
 from shortlist.matching.index.index import Index
 from shortlist.model.command import Command
 from shortlist.model.delivery import Delivery
-from shortlist.model.items import PUBLICATION, Items, Wanted
+from shortlist.model.items import COMMAND, PUBLICATION, Items, Wanted
 from shortlist.model.problem import ShortlistError
 from shortlist.model.publication import Publication
 from shortlist.model.registry import Registry
 from shortlist.model.settings import Limits, Settings
 from shortlist.model.shortlist import Shortlist
 from shortlist.model.times import format_time
+from shortlist.model.wording import shown
 from shortlist.selection.records import numbered
 
 Document = dict[str, Any]
+# The reason that is told of a publication with a command `retract`.
+RETRACTED = "retracted by its publisher"
 
 
 class NoSuchShortlist(ShortlistError, LookupError):
@@ -127,6 +130,27 @@ class Asked:
                 before = replace(chain, inputs=chain.inputs[:number], until=None)
                 return self._went_on(self._restored(before), number, question)
         return []
+
+    def taken_back(self) -> dict[tuple[str, str], str]:
+        """Return what publishers have taken back since the last snapshot: how, by source and id.
+
+        The state reaches further back than the end of the log that previews read.
+        """
+        found: dict[tuple[str, str], str] = {}
+        for taken in self._chain.inputs:
+            self._check()
+            items = items_in(taken, self._files, self._concerns)
+            replaces = np.asarray(items.batch.column("replaces").is_valid())
+            some = items.kept((items.kinds == COMMAND) | replaces)
+            columns = (some.values(name) for name in ("source", "id", "replaces", "line"))
+            for kind, source, name, replaced, line in zip(some.kinds, *columns, strict=True):
+                if kind == PUBLICATION:
+                    found[source, replaced] = f"replaced by {shown(name)}"
+                else:
+                    retracted = json.loads(line).get("retract")
+                    if retracted is not None:
+                        found[retracted["source"], retracted["id"]] = RETRACTED
+        return found
 
     def lately(self, most: int) -> tuple[list[Document], int]:
         """What became of the last publications that match, about so many of all; and the offset of
