@@ -9,6 +9,7 @@ import pytest
 from shortlist.engine.explanation import Question
 from shortlist.engine.replay import replay
 from shortlist.intake.files import registry_from_documents
+from shortlist.live import audiences
 from shortlist.live import manifest as manifests
 from shortlist.live.asking import Asked, NoSuchShortlist
 from shortlist.live.replaying import explain
@@ -171,3 +172,27 @@ def test_what_would_become_of_a_publication_changes_nothing(flats):
     assert asked(flats, "best").would(new, required)["reason"] == "unadvertised"
     _, entries = Asked(before, flats.files, flats.registers, "best").shown()
     assert [entry.publication.id for entry in entries] == ["attic"]
+
+
+def test_opening_the_shards_of_a_publishers_choice_can_be_given_up(monkeypatch):
+    advertised = REGISTRY | {"advertisements": [{"id": "a", "source": "ads", "k": 1}]}
+    deployment = Deployment(registry_from_documents(advertised), Settings(lateness=0), shards=2)
+    line = '{"time": "2026-03-01T09:03:00Z", "heartbeat": true}'
+    deployment.registers.append(INPUT, [line.encode()])
+    deployment.run([(1, line)])
+    manifest, read, opened = deployment.driver.manifest, [], []
+    read_state, opened_shard = audiences.read_state, audiences.opened_shard
+    monkeypatch.setattr(audiences, "read_state", lambda *all: read.append(1) or read_state(*all))
+    monkeypatch.setattr(
+        audiences, "opened_shard", lambda *all: opened.append(1) or opened_shard(*all)
+    )
+
+    def give_up():
+        if read:
+            raise TimeoutError
+
+    question = Asked(manifest, deployment.files, deployment.registers, "best", give_up)
+    flat = Publication(id="n", source="ads", time=manifest.reached, position=2, data={"rent": 1})
+    with pytest.raises(TimeoutError):
+        question.would(flat, Settings())
+    assert (len(read), opened) == (1, [])

@@ -307,6 +307,17 @@ def test_requests_that_gave_up_waiting_do_not_count():
             await asyncio.gather(waiting, return_exceptions=True)
             with pytest.raises(Refused, match="no turn"):
                 await turns.run("bob", 0.001, pausing("too late"))
+        # two that gave up just before the turn would have been theirs
+        gone = [
+            asyncio.ensure_future(turns.run(name, 30, pausing("gone"))) for name in ("ann", "bob")
+        ]
+        await asyncio.sleep(0)
+        for each in gone:
+            each.cancel()
+        turns._next()
+        ended = await asyncio.gather(*gone, return_exceptions=True)
+        assert [type(each) for each in ended] == [asyncio.CancelledError] * 2
+        turns._running = "ann"
         last = asyncio.ensure_future(turns.run("ann", 30, pausing("last")))
         pausing.goes_on.set()
         assert await asyncio.gather(first, last) == ["first", "last"]

@@ -72,7 +72,9 @@ class Turns:
 
     def _remove(self, caller: str, turn: asyncio.Future[None]) -> None:
         """Remove a request that was given up: it must not count towards `MAX_WAITING`."""
-        queue = self._waiting[caller]
+        queue = self._waiting.get(caller, deque())
+        if turn not in queue:  # `_next` passed over it already
+            return
         queue.remove(turn)
         if not queue:
             del self._waiting[caller]
