@@ -145,7 +145,7 @@ def _is_least(field: str, of: str) -> Rule:
 DIVERSE: dict[str, Rule] = {
     "matches": within("matches", 0, NEVER),
     "pruned": within("pruned", 0, 2**31 - 1),
-    "chosen": _chosen_first,
+    "chosen and ranked": _chosen_first,
     "next_due": _is_least("next_due", "end"),
     "next_push": _is_least("next_push", "push"),
 }
