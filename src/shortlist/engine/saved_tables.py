@@ -22,6 +22,7 @@ from shortlist.scoring.match_sets import ALONE
 from shortlist.selection.bank.arena import Arena
 from shortlist.selection.bank.banks import policy_kind
 from shortlist.selection.bank.checks import FIRST_TIME, SETTINGS, SavedArena, wrong_field
+from shortlist.selection.bank.offers import NEVER
 from shortlist.selection.bank.publications import PUBLICATION
 from shortlist.selection.bank.selecting import BankSelecting, Level
 from shortlist.selection.bank.world import Subscriptions
@@ -36,6 +37,8 @@ SETS = pa.schema(
     }
 )
 NAMES = pa.dictionary(pa.int32(), pa.string())
+# The columns of rows that refer to something by another type than in memory.
+REFERENCES = {"publication": pa.int64(), "subscription": NAMES}
 # Columns of publications that not every publication has a value for.
 OPTIONAL = frozenset(("expiry", "audience", "type", "data"))
 # The table of `novelty` whose rows may name a subscription that has gone.
@@ -45,8 +48,9 @@ PAIRS = 5
 def check_tables(saved: Saved, now: int) -> None:
     """Raise `UnusableState` for the first field of a shard's tables that kernels cannot use.
 
-    `now` is the instant that time had reached. A few instructions are spent on each value: all
-    columns are checked at once.
+    `now` is the instant that time had reached. No shard is opened: to compile what it matches by
+    would take many times longer than to check its tables, and needs kernels that a machine may
+    not have yet.
     """
     try:
         _check_document(saved.document)
@@ -62,7 +66,7 @@ def _check_document(document: Mapping[str, Any]) -> None:
     counts = dict(document["counts"])
     other = counts.pop("other_type")
     numbers = [document["serials"], *counts.values(), *other.values()]
-    if any(type(number) is not int or number < 0 for number in numbers):
+    if any(type(number) is not int or not 0 <= number < NEVER for number in numbers):
         raise UnusableState("expected counts in a document, found something else")
 
 
@@ -97,7 +101,7 @@ def _taken(tables: Tables, depth: int, kind: str) -> Tables:
 
 
 class _Shared:
-    """What the rows of banks refer to."""
+    """The publications, subscriptions and sets of matches that the rows of banks refer to."""
 
     def __init__(self, tables: Tables, known: set[str], serials: int) -> None:
         self.known = {name: number for number, name in enumerate(sorted(known))}
@@ -120,7 +124,7 @@ class _Shared:
         _demand(_lie_within(self.serials, 0, following - 1), "publications", "serial")
         _demand(_lie_within(self.times, FIRST_TIME, END_OF_TIME), "publications", "time")
         expiries = table.column("expiry").drop_null().to_numpy()
-        _demand(_lie_within(expiries, FIRST_TIME, 2**62), "publications", "expiry")
+        _demand(_lie_within(expiries, FIRST_TIME, NEVER), "publications", "expiry")
         for text in table.column("data").drop_null().to_pylist():
             try:
                 is_object = isinstance(json.loads(text), dict)
@@ -132,8 +136,7 @@ class _Shared:
         if table.schema.types != SETS.types or table.schema.names != SETS.names:
             _refuse("sets", "its columns")
         self.sets = column_of(table, "number")
-        _demand((np.diff(self.sets) > 0).all() and (self.sets >= 0).all(), "sets", "number")
-        # numbers index an array that is as long as the largest
+        _demand((np.diff(self.sets) > 0).all(), "sets", "number")
         _demand(_lie_within(self.sets, 0, 2**31 - 1), "sets", "number")
         _, members, *degrees = table.columns
         for name, column in zip(SETS.names[1:], (members, *degrees), strict=True):
@@ -230,10 +233,6 @@ def _named(title: str, column: pa.DictionaryArray, shared: _Shared, has_gone: bo
     if not has_gone and (found < 0).any():
         _refuse(title, "subscription")
     return found
-
-
-REFERENCES = {"publication": pa.int64(), "subscription": NAMES}
-"""The columns of rows that hold something else than numbers of their own, in tables."""
 
 
 def _type(records: Records, name: str) -> pa.DataType:

@@ -137,7 +137,8 @@ def _is_least(field: str, of: str) -> Rule:
 
     def holds(arenas: Arenas) -> Bools:
         arena = arenas[0]
-        return arena.heads[field] == arena.least(of, arena.heads["chosen"])
+        is_right: Bools = arena.heads[field] == arena.least(of, arena.heads["chosen"])
+        return is_right
 
     return holds
 
@@ -179,13 +180,15 @@ def _delivery_lengths(heads: Mapping[str, Records]) -> tuple[Records, ...]:
 
 def _sample_lengths(arenas: Arenas) -> Bools:
     is_used = arenas[0].heads["algorithm"] == SAMPLING
-    return arenas[1].lengths == np.where(is_used, arenas[0].lengths, 0)
+    is_right: Bools = arenas[1].lengths == np.where(is_used, arenas[0].lengths, 0)
+    return is_right
 
 
 def _pair_lengths(arenas: Arenas) -> Bools:
     heads = arenas[0].heads
     is_used = heads["is_eager"] & (heads["algorithm"] == SAMPLING)
-    return is_used | (arenas[5].lengths == 0)
+    is_right: Bools = is_used | (arenas[5].lengths == 0)
+    return is_right
 
 
 def _cells_have_slots(arenas: Arenas) -> Bools:
@@ -194,7 +197,8 @@ def _cells_have_slots(arenas: Arenas) -> Bools:
     lengths = recent.of(recent.lengths)
     is_inside = (cells >= 0) & (cells < lengths) & (slots >= 0) & (slots < lengths)
     at = recent.of(recent.starts) + np.where(is_inside, cells, 0)
-    return is_inside & (slots[at] == recent.inside)
+    is_right: Bools = is_inside & (slots[at] == recent.inside)
+    return is_right
 
 
 def _front_is_before_back(arenas: Arenas) -> Bools:
@@ -207,7 +211,8 @@ def _matching(arenas: Arenas) -> Bools:
     samples = arenas[1]
     has_matches = samples.rows["matches"] > 0
     count = np.bincount(samples.owners[has_matches], minlength=samples.lengths.size)
-    return samples.heads["matching"] == count
+    is_right: Bools = samples.heads["matching"] == count
+    return is_right
 
 
 def _matching_before(arenas: Arenas) -> Bools:
@@ -223,9 +228,10 @@ def _matching_before(arenas: Arenas) -> Bools:
 def _lazy_samples(arenas: Arenas) -> Bools:
     heads, samples = arenas[0].heads, arenas[1]
     first, last, matches = (samples.rows[name] for name in ("first", "last", "matches"))
-    is_right = (first >= 1) & (first <= last) & (last <= samples.of(heads["t"]))
-    is_right &= matches <= last - first + 1
-    return (matches == 0) | samples.of(heads["is_eager"]) | ((matches > 0) & is_right)
+    is_possible = (first >= 1) & (first <= last) & (last <= samples.of(heads["t"]))
+    is_possible &= matches <= last - first + 1
+    is_right: Bools = (matches == 0) | samples.of(heads["is_eager"]) | ((matches > 0) & is_possible)
+    return is_right
 
 
 def _pairs_are_chained(arenas: Arenas) -> Bools:
@@ -251,8 +257,8 @@ def _pairs_are_chained(arenas: Arenas) -> Bools:
     said = said[np.lexsort((known[said], samples.owners[said]))]
     bounds = (samples.rows[name][said] for name in ("first", "last"))
     samples_say = samples.owners[said], known[said], *bounds, matches[said]
-    is_right = np.array_equal(gaps, pairs.rows["gap"][which])
-    return np.array([is_right and all(map(np.array_equal, found, samples_say))])
+    is_chained = np.array_equal(gaps, pairs.rows["gap"][which])
+    return np.array([is_chained and all(map(np.array_equal, found, samples_say))])
 
 
 def _pair_times(arenas: Arenas) -> Bools:
