@@ -1,4 +1,4 @@
-"""Change values in the tables of savepoints, and go on with those that are accepted.
+"""Change values in the tables of savepoints, or bytes, and go on with those that are accepted.
 
 Run as `python -m tests.live.mutated_tables SAVEPOINT FIRST LAST`, it does so in a process of its
 own for each seed, which may die, hang or take too much memory, and says of each what became of it.
@@ -30,6 +30,7 @@ from shortlist.live.savepoint import UnusableSavepoint, export, restore
 from shortlist.log.base import INPUT
 from shortlist.log.sqlite import SqliteLog
 from shortlist.model.settings import Settings
+from tests.live import mutated_savepoints
 from tests.live.deployments import Deployment, numbered
 from tests.live.mutated_savepoints import rebuilt
 from tests.strategies import NOVELTY_POLICIES, POLICIES
@@ -247,7 +248,10 @@ def main(source, first, last):
     print("itself", outcome(savepoint), flush=True)
     go_on_here(savepoint)
     for seed in range(first, last):
-        forged, field = mutated(Random(seed), savepoint)
+        if seed % 2:
+            forged, field = mutated_savepoints.mutated(Random(seed), savepoint), "bytes"
+        else:
+            forged, field = mutated(Random(seed), savepoint)
         print(f"{seed}\t{field}\t{outcome(forged)}".replace("\n", " "), flush=True)
 
 

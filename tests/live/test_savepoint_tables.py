@@ -82,7 +82,7 @@ def check_tables_changed(savepoint, first, last):
 
 
 def test_some_changed_tables_end_no_process(whole_savepoint):
-    check_tables_changed(whole_savepoint, 0, 100)
+    check_tables_changed(whole_savepoint, 0, 160)
 
 
 @pytest.mark.soak
