@@ -7,7 +7,6 @@ import sys
 import zipfile
 import zlib
 from collections import Counter
-from itertools import chain
 from random import Random
 
 import pytest
@@ -23,10 +22,11 @@ from shortlist.log.base import INPUT, LogUnavailable, Moved
 from shortlist.log.sqlite import SqliteLog
 from shortlist.model.settings import Limits, Settings
 from shortlist.model.times import format_time
-from tests.live.deployments import Deployment, numbered
+from tests.live.deployments import Deployment
 from tests.live.mutated_savepoints import DIGITS, rebuilt, signed
+from tests.live.mutated_tables import write_whole
 from tests.live.test_driver_faults import at, beat
-from tests.strategies import POLICIES, SECOND, registry, seeded, timeline
+from tests.strategies import SECOND
 
 UNREAD = at(9, "unread").encode()
 
@@ -181,17 +181,8 @@ def test_many_that_were_changed(savepoint, tmp_path):
 def large_savepoint(tmp_path_factory):
     """One whose shortlists hold something of every kind, with items that wait and that are set
     aside."""
-    pick = seeded(5)
-    document = registry(pick)
-    document["subscriptions"] = [
-        {"id": f"{number}", "policy": policy, "score": "a", "where": "a exists or a > 1"}
-        for number, policy in enumerate(chain(*POLICIES))
-    ]
-    deployment = Deployment(registry_from_documents(document), Settings(lateness="9s"), 2)
-    deployment.registers.append(INPUT, [b"{}"] * 40 + [UNREAD])
-    deployment.run(numbered(timeline(pick, 40)))
     target = tmp_path_factory.mktemp("savepoint") / "savepoint.zip"
-    export(deployment.registers, deployment.files, target)
+    write_whole(target)
     return target
 
 

@@ -50,11 +50,10 @@ def load_banks(
     selecting: BankSelecting, names: Names, tables: Mapping[str, pa.RecordBatch]
 ) -> None:
     """Puts what tables say in the place of what shortlists hold; those are open already."""
-    kept = np.empty(0, np.int32)
+    saved, kept = np.empty(0, np.int64), np.empty(0, np.int32)
     if "sets" in tables:
-        sets, numbers = _sets(tables["sets"], names)
-        kept = np.zeros(numbers.max() + 1, np.int32)
-        kept[numbers] = selecting.sets.keep(np.arange(numbers.size, dtype=np.int32), sets)
+        sets, saved = _sets(tables["sets"], names)
+        kept = selecting.sets.keep(np.arange(saved.size, dtype=np.int32), sets)
     for depth, kind, bank in _banks(selecting):
         for number, arena in enumerate(bank.arenas):
             heads = tables.get(f"{depth} {kind} {number} heads")
@@ -64,7 +63,7 @@ def load_banks(
             places = selecting.levels[depth].places(owners)
             columns = {name: column_of(heads, name) for name in _fields(arena.heads)}
             rows = tables[f"{depth} {kind} {number} rows"]
-            arena.load(places, columns, _rows(arena, rows, selecting, names, kept))
+            arena.load(places, columns, _rows(arena, rows, selecting, names, (saved, kept)))
 
 
 def held_numbers(tables: Mapping[str, pa.RecordBatch], name: str) -> Longs:
@@ -113,8 +112,14 @@ def _rows_table(
 
 
 def _rows(
-    arena: Arena, table: pa.RecordBatch, selecting: BankSelecting, names: Names, kept: Ints
+    arena: Arena,
+    table: pa.RecordBatch,
+    selecting: BankSelecting,
+    names: Names,
+    sets: tuple[Longs, Ints],
 ) -> dict[str, Records]:
+    """The columns of rows, with numbers of this process for all that they refer to; `sets` are the
+    saved numbers of sets of matches, ascending, and those that they have here."""
     columns = {}
     for name in arena.rows.dtype.names or ():
         if name == "subscription":
@@ -124,7 +129,9 @@ def _rows(
     if "publication" in columns:
         columns["publication"] = selecting.publications.numbers(columns["publication"])
     if "matched" in columns:
-        columns["matched"] = translated(columns["matched"], kept)
+        saved, kept = sets
+        places = np.searchsorted(saved, columns["matched"])
+        columns["matched"] = translated(np.where(columns["matched"] < 0, -1, places), kept)
     return columns
 
 

@@ -17,6 +17,7 @@ import pyarrow as pa
 
 from shortlist.engine.admitted import ACCEPTED
 from shortlist.engine.saved import UnusableState
+from shortlist.engine.saved_tables import check_tables
 from shortlist.engine.strangers import Unreadable, bound_of, read_stream
 from shortlist.intake.lines import ItemReader
 from shortlist.live.files import Files
@@ -268,9 +269,14 @@ def _check_states(manifest: Manifest, files: Mapping[str, bytes]) -> Iterator[st
     """Raises `_Wrong` where one is damaged; the names of their files."""
     first = Chain(token="", snapshot=manifest.first_registry)
     chains = {chain.first: chain for chain in (manifest.registry, *manifest.shards, first)}
+    shards = {chain.first for chain in manifest.shards}
+    now = max(manifest.latest or 0, manifest.reached or 0)
     for chain in chains.values():
         try:
-            read_state(chain, files.__getitem__, bounded=True).check()
+            saved = read_state(chain, files.__getitem__, bounded=True)
+            saved.check()
+            if chain.first in shards:
+                check_tables(saved, now)
         except UnusableState as error:
             names = " with ".join(shown(stored.name) for stored in chain.first)
             raise _Wrong(f"a damaged {names} ({first_line(error)})") from None
