@@ -155,6 +155,21 @@ def test_what_a_shortlist_holds_says_how_it_stands(flats):
     assert asked(flats, "best").happened(nothing)[0]["reason"] == "no subscription matches"
 
 
+def test_what_was_taken_back_is_known_as_far_as_the_state_reaches(flats):
+    assert asked(flats, "best").taken_back() == {}
+    replacing = flat("villa", 300, 5).removesuffix("}") + ', "replaces": "bedsit"}'
+    retract = '{"time": "2026-03-01T09:04:00Z", "retract": {"source": "ads", "id": "attic"}}'
+    lines = [retract, replacing]
+    flats.registers.append(INPUT, [line.encode() for line in lines])
+    beat = (7, '{"time": "2026-03-01T09:06:00Z", "heartbeat": true}')
+    flats.run([(5, retract), (6, replacing), beat])
+    for shortlist in ("best", "daily", "others"):
+        assert asked(flats, shortlist).taken_back() == {
+            ("ads", "attic"): "retracted by its publisher",
+            ("ads", "bedsit"): "replaced by 'villa'",
+        }
+
+
 def test_what_would_become_of_a_publication_changes_nothing(flats):
     before = flats.driver.manifest
     time = before.reached

@@ -15,10 +15,9 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 from shortlist.client.deployment import Deployment, object_of
-from shortlist.live.asking import RETRACTED
 from shortlist.log.base import INPUT, REJECTS, Entry, Log
 from shortlist.model.times import format_time, parse_time
-from shortlist.model.wording import shown
+from shortlist.model.wording import RETRACTED, shown
 
 if TYPE_CHECKING:
     from shortlist.engine.explanation import Question

@@ -42,12 +42,10 @@ from shortlist.model.registry import Registry
 from shortlist.model.settings import Limits, Settings
 from shortlist.model.shortlist import Shortlist
 from shortlist.model.times import format_time
-from shortlist.model.wording import shown
+from shortlist.model.wording import RETRACTED, shown
 from shortlist.selection.records import numbered
 
 Document = dict[str, Any]
-# The reason that is told of a publication with a command `retract`.
-RETRACTED = "retracted by its publisher"
 
 
 class NoSuchShortlist(ShortlistError, LookupError):

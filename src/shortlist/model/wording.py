@@ -13,6 +13,8 @@ MOST_COMPARED = 1_000
 # Messages of one kind that say which name was perhaps meant.
 MOST_HINTS = 20
 FEW_NAMES = 5
+# The reason that explanations give for a publication that was retracted.
+RETRACTED = "retracted by its publisher"
 # Characters of another library's error that a message repeats.
 MAX_ERROR_LENGTH = 200
 
