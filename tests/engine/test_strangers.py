@@ -10,7 +10,7 @@ from shortlist.engine import strangers
 from shortlist.engine.saved import PARTS, Saved, UnusableState, packed
 from shortlist.engine.strangers import (
     BOUND_RATIO,
-    Unreadable,
+    UnreadableBytes,
     bound_of,
     check_unpacked,
     read_stream,
@@ -40,7 +40,7 @@ ZEROS = pa.record_batch({"n": np.zeros(2 * MEGABYTE, np.int64)})
 def test_a_table_is_measured_by_what_it_says_that_it_unpacks_to(codec):
     content = stream(ZEROS, codec, count=2)
     assert read_stream(content, 40 * MEGABYTE).num_rows == 4 * MEGABYTE
-    with pytest.raises(Unreadable, match=r"a table that unpacks to .* bytes, more than"):
+    with pytest.raises(UnreadableBytes, match=r"a table that unpacks to .* bytes, more than"):
         read_stream(content, 30 * MEGABYTE)
 
 
@@ -49,7 +49,7 @@ def test_a_column_of_nulls_counts_by_its_rows():
     rows, more = (number.to_bytes(8, "little") for number in (12_345, 2**40))
     assert rows in content
     content = content.replace(rows, more)
-    with pytest.raises(Unreadable, match="unpacks to 1,099,511,627,776 bytes"):
+    with pytest.raises(UnreadableBytes, match="unpacks to 1,099,511,627,776 bytes"):
         read_stream(content, bound_of(len(content)))
 
 
@@ -57,14 +57,14 @@ def test_a_text_of_a_dictionary_counts_for_every_row():
     column = pa.array(["x" * 999, None]).dictionary_encode().take(pa.array([0, 1] * 1_000))
     content = stream(pa.record_batch({"n": column}))
     assert read_stream(content, MEGABYTE).column("n").to_pylist()[:2] == ["x" * 999, None]
-    with pytest.raises(Unreadable, match="a table that unpacks to 999,000 bytes"):
+    with pytest.raises(UnreadableBytes, match="a table that unpacks to 999,000 bytes"):
         read_stream(content, MEGABYTE // 2)
 
 
 def test_a_dictionary_is_measured_by_what_it_says():
     column = pa.array(["x" * MEGABYTE]).dictionary_encode()
     content = stream(pa.record_batch({"n": column}), "zstd")
-    with pytest.raises(Unreadable, match=r"a table that unpacks to 1,048,\d+ bytes"):
+    with pytest.raises(UnreadableBytes, match=r"a table that unpacks to 1,048,\d+ bytes"):
         read_stream(content, MEGABYTE // 2)
 
 
@@ -73,14 +73,14 @@ def test_offsets_that_lead_elsewhere_are_found_before_they_are_used():
     offsets = b"\0\0\0\0\3\0\0\0\6\0\0\0"
     assert offsets in content
     for wrong in (b"\0\0\0\0\377\377\377\177\6\0\0\0", b"\0\0\0\0\7\0\0\0\6\0\0\0"):
-        with pytest.raises(Unreadable, match="a damaged table"):
+        with pytest.raises(UnreadableBytes, match="a damaged table"):
             read_stream(content.replace(offsets, wrong))
 
 
 @pytest.mark.parametrize("piece", [b" ", b"[],", b'"x",'])
 def test_json_is_measured_as_objects(piece):
     content = zlib.compress(piece * (3 * MEGABYTE // len(piece)))
-    with pytest.raises(Unreadable, match="bytes that unpack to more than"):
+    with pytest.raises(UnreadableBytes, match="bytes that unpack to more than"):
         check_unpacked(content, bound_of(len(content)))
     few = zlib.compress(piece * (MEGABYTE // 100 // len(piece)))
     check_unpacked(few, bound_of(len(few)))
@@ -91,7 +91,7 @@ def test_a_registry_that_repeats_itself_is_within_its_bound():
     same = [{"id": f"s{number}", "where": where} for number in range(2_000)]
     content = packed({"subscriptions": same})
     check_unpacked(content, BOUND_RATIO * len(content))
-    with pytest.raises(Unreadable):
+    with pytest.raises(UnreadableBytes):
         check_unpacked(content, len(content))
 
 

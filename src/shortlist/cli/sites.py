@@ -188,7 +188,7 @@ def _wait_for_deployment(url: str) -> None:
 def _by_neighbour(
     option: str, given: Iterable[str] | None, neighbours: Collection[str]
 ) -> Iterator[tuple[str, str]]:
-    """What an option says of neighbours, each as NEIGHBOUR=SOMETHING."""
+    """Yield what an option says of neighbours, each as NEIGHBOUR=SOMETHING."""
     for text in given or ():
         neighbour, _, said = text.partition("=")
         if neighbour not in neighbours or not said:

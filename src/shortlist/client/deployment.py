@@ -137,8 +137,8 @@ def has_passed(manifest: Manifest, offset: int, time: int | None) -> bool:
 
 
 def is_put_out(log: Log, manifest: Manifest) -> bool:
-    """Whether deliveries, rejects and handovers, which come just after the commit, are in the
-    log."""
+    """Return whether deliveries, rejects and handovers are in the log: they come just after the
+    commit."""
     has_rejects = log.end(REJECTS) >= manifest.rejects.end
     has_handovers = log.end(HANDOVERS) >= manifest.handovers.end
     return has_rejects and has_handovers and log.end(DELIVERIES) >= manifest.deliveries.end

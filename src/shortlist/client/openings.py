@@ -83,7 +83,7 @@ class Openings:
         return self.last_of([shortlist])[shortlist]
 
     def last_of(self, shortlists: Iterable[str]) -> dict[str, Opening]:
-        """The same for several, by their names."""
+        """Return the last openings of several shortlists, by their names."""
         names = {*shortlists}
         with self._lock:
             self._read_on()

@@ -164,7 +164,7 @@ class Api(ABC, Generic[Answer]):
         return self._get("/network")
 
     def usage(self) -> Answer:
-        """What the last deliveries were spent on."""
+        """Return what the last deliveries were spent on."""
         return self._get("/usage")
 
     def vocabulary(self) -> Answer:

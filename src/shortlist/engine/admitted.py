@@ -55,7 +55,7 @@ class Admitted:
     commands: dict[int, Command] = field(default_factory=dict)
     """Those among them, by position."""
     handovers: list[Handover] = field(default_factory=list)
-    """What these commands opened, closed or gave to another subscriber, in order."""
+    """Openings, closings and changes of subscribers by these commands, in order."""
     refusals: list[Refusal] = field(default_factory=list)
     accepted: list[pa.RecordBatch] = field(default_factory=list)
     """Rows of ACCEPTED."""

@@ -9,7 +9,7 @@ from typing import Any
 import orjson
 import pyarrow as pa
 
-from shortlist.engine.strangers import Unreadable, bound_of, check_unpacked, read_stream
+from shortlist.engine.strangers import UnreadableBytes, bound_of, check_unpacked, read_stream
 from shortlist.intake.files import registry_read_again
 from shortlist.intake.lines import ItemReader
 from shortlist.intake.roster import Roster
@@ -90,7 +90,7 @@ class Saved:
             registry = self.registry
         except UnusableState:
             raise
-        except Unreadable as error:
+        except UnreadableBytes as error:
             raise UnusableState(f"expected a whole registry, found {error}") from None
         except Exception as error:  # of any kind, by what is wrong with a document
             found = f"{type(error).__name__}: {error}"
@@ -125,7 +125,7 @@ class Saved:
         try:
             outer = _table(rest, bound_of(len(rest)) if bounded else None)
             if outer.schema != PARTS or any(column.null_count for column in outer.columns):
-                raise Unreadable(f"expected columns {', '.join(PARTS.names)}, found others")
+                raise UnreadableBytes(f"expected columns {', '.join(PARTS.names)}, found others")
             names, contents = outer.column("name").to_pylist(), outer.column("content")
             parts = dict(zip(names, contents, strict=True))
             registry, packed_document = (parts.pop(name).as_py() for name in NAMED)
@@ -184,5 +184,5 @@ def _table(content: bytes | pa.Buffer, most: int | None) -> pa.RecordBatch:
     table = read_stream(content, most)
     batches = table.to_batches()
     if len(batches) > 1:
-        raise Unreadable(f"expected one batch of a table, found {len(batches)}")
+        raise UnreadableBytes(f"expected one batch of a table, found {len(batches)}")
     return batches[0] if batches else pa.RecordBatch.from_pylist([], table.schema)

@@ -24,7 +24,7 @@ CHUNK_BYTES, PACKED_BYTES = 2**20, 2**16
 ALONE = pa.ipc.IpcReadOptions(use_threads=False)
 
 
-class Unreadable(ValueError):
+class UnreadableBytes(ValueError):
     """Bytes that are not what they should be, or that would take too much memory."""
 
 
@@ -34,7 +34,7 @@ def bound_of(packed_bytes: int) -> int:
 
 
 def read_stream(content: bytes | pa.Buffer, most: int | None = None) -> pa.Table:
-    """Read an Arrow stream and validate all of it; raise `Unreadable` if anything is wrong.
+    """Read an Arrow stream and validate all of it; raise `UnreadableBytes` if anything is wrong.
 
     With `most`, it is refused before it is unpacked if it says that it takes more bytes than that.
     """
@@ -46,15 +46,17 @@ def read_stream(content: bytes | pa.Buffer, most: int | None = None) -> pa.Table
         table.validate(full=True)
         if most is not None:
             _check_repeated(table, most)
-    except Unreadable:
+    except UnreadableBytes:
         raise
     except Exception as error:  # Arrow raises a dozen kinds, SystemError and MemoryError included
-        raise Unreadable(f"a damaged table ({type(error).__name__}: {first_line(error)})") from None
+        raise UnreadableBytes(
+            f"a damaged table ({type(error).__name__}: {first_line(error)})"
+        ) from None
     return table
 
 
 def check_unpacked(content: bytes, most: int) -> None:
-    """Raise `Unreadable` where compressed JSON would take more than `most` bytes as objects.
+    """Raise `UnreadableBytes` where compressed JSON would take more than `most` bytes as objects.
 
     It is unpacked chunk by chunk, and nothing of it is kept.
     """
@@ -63,7 +65,7 @@ def check_unpacked(content: bytes, most: int) -> None:
         values = chunk.count(b",") + chunk.count(b"[") + chunk.count(b"{")
         taken += len(chunk) + OBJECT_BYTES * values
         if taken > most:
-            raise Unreadable(f"{len(content):,} bytes that unpack to more than {most:,}")
+            raise UnreadableBytes(f"{len(content):,} bytes that unpack to more than {most:,}")
 
 
 def _unpacked_chunks(content: bytes) -> Iterator[bytes]:
@@ -74,7 +76,7 @@ def _unpacked_chunks(content: bytes) -> Iterator[bytes]:
             try:
                 yield unpacking.decompress(rest, CHUNK_BYTES)
             except zlib.error as error:
-                raise Unreadable(f"damaged bytes ({error})") from None
+                raise UnreadableBytes(f"damaged bytes ({error})") from None
             rest = unpacking.unconsumed_tail
 
 
@@ -94,7 +96,7 @@ def _check_declared(content: bytes | pa.Buffer, most: int) -> None:
                 batch = _referred(metadata, _field(metadata, batch, DATA))
             taken += _declared_bytes(metadata, batch, message.body)
         if taken > most:
-            raise Unreadable(f"a table that unpacks to {taken:,} bytes, more than {most:,}")
+            raise UnreadableBytes(f"a table that unpacks to {taken:,} bytes, more than {most:,}")
 
 
 def _check_repeated(table: pa.Table, most: int) -> None:
@@ -108,7 +110,7 @@ def _check_repeated(table: pa.Table, most: int) -> None:
                 lengths = pc.binary_length(chunk.dictionary).take(chunk.indices)
                 taken += pc.sum(pc.cast(lengths, pa.int64())).as_py() or 0
     if taken > most:
-        raise Unreadable(f"a table that unpacks to {taken:,} bytes, more than {most:,}")
+        raise UnreadableBytes(f"a table that unpacks to {taken:,} bytes, more than {most:,}")
 
 
 # A message's header, and within a dictionary its data, and within a record batch its rows, its
@@ -129,7 +131,7 @@ def _declared_bytes(metadata: bytes, batch: int, body: pa.Buffer) -> int:
     taken = _counted(declared)
     for offset, size in struct.iter_unpack("<qq", metadata[vector + 4 : vector + 4 + 16 * count]):
         if offset < 0 or size < 0 or offset + size > body.size:
-            raise Unreadable("a table with less in it than it says")
+            raise UnreadableBytes("a table with less in it than it says")
         unpacked = -1
         if is_packed and size:
             (unpacked,) = struct.unpack_from("<q", body, offset)
@@ -139,7 +141,7 @@ def _declared_bytes(metadata: bytes, batch: int, body: pa.Buffer) -> int:
 
 def _counted(number: int) -> int:
     if number < 0:
-        raise Unreadable(f"a table of {number} bytes or rows")
+        raise UnreadableBytes(f"a table of {number} bytes or rows")
     return number
 
 

@@ -73,7 +73,7 @@ def _check_shortlist(shortlist: Shortlist) -> Iterator[Problem]:
 
 
 def _check_expressions(
-    noun: Subscription | Advertisement, limits: "_Asked", templates: Templates
+    noun: Subscription | Advertisement, limits: "_AskedLimits", templates: Templates
 ) -> Iterator[Problem]:
     """Do they parse, and do they go together with other fields?"""
     where: Where | None = None
@@ -126,10 +126,10 @@ def _check_weights(subscription: Subscription, where: Where | None) -> Iterator[
         yield Problem(field="norm", message=message)
 
 
-class _Asked:
+class _AskedLimits:
     """Limits for some fields of a noun; the others were accepted before, perhaps under larger ones.
 
-    >>> asked = _Asked(Limits(id_length=5), {"where"})
+    >>> asked = _AskedLimits(Limits(id_length=5), {"where"})
     >>> asked.of("where").id_length, asked.of("id").id_length == sys.maxsize
     (5, True)
     """
@@ -215,9 +215,9 @@ class Documents:
         self.vocabulary = vocabulary or Vocabulary()
         """What documents are read under."""
         self._templates: dict[bool, Templates] = {}
-        """Those for conditions that are judged by the limits, and for those that were before."""
+        """Templates for conditions that the limits judge, and for those that were judged before."""
         self.limits = limits or Limits()
-        self._asked = _Asked(self.limits)
+        self._asked = _AskedLimits(self.limits)
         self.problems: list[Problem] = []
         self._policies: dict[str, Any] = {}
         """Those that were read last, by their text."""
@@ -284,7 +284,7 @@ class Documents:
         >>> made.where, made.weight
         ('rent < 800', 1.0)
         """
-        asked = _Asked(self.limits, changes)
+        asked = _AskedLimits(self.limits, changes)
         if not is_too_deep(changes, self.limits.nesting):
             try:
                 made = self.changed(noun, changes)
@@ -314,7 +314,7 @@ class Documents:
         return _benefit_of_doubt(declared) if attribute is None else attribute
 
     def _check(
-        self, noun: Shortlist | Subscription | Advertisement, asked: _Asked | None = None
+        self, noun: Shortlist | Subscription | Advertisement, asked: _AskedLimits | None = None
     ) -> Iterator[Problem]:
         """Yield what is wrong with a noun beyond its shape, under the limits of `asked` fields."""
         limits = asked or self._asked

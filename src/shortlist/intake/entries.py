@@ -210,8 +210,8 @@ quotes, true, false or time '…') after '<', found the end of the text
         )
 
     def _may_be_too_large(self, given: Given, own: dict[str, list[Any]]) -> Bools:
-        """By row, whether a limit may be crossed by what rows do not share; the reader of
-        documents finds out."""
+        """Return for each row whether a limit may be crossed by what rows do not share; the reader
+        of documents finds out."""
         limits = self._documents.limits
         is_large = np.zeros(len(own["id"]), np.bool_)
         for name in ("id", "shortlist", "subscriber"):

@@ -88,7 +88,7 @@ class FiniteInput:
     files: tuple[Path, ...]
     tabular: bool
     _counts: dict[Path, int] = field(default_factory=dict, compare=False, repr=False)
-    """How many lines each file has that was read to its end."""
+    """Lines of each file that was read to its end."""
 
     @classmethod
     def at(cls, path: Path) -> "FiniteInput":

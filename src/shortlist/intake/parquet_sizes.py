@@ -107,12 +107,12 @@ class _Column(NamedTuple):
 
     @property
     def needs_dictionary(self) -> bool:
-        """Whether the dictionary itself has to be read for a close bound, and can be."""
+        """Say whether the dictionary itself has to be read for a close bound, and can be."""
         return self.repeated > LITTLE and self.leaf.is_alone
 
     @property
     def can_be_counted(self) -> bool:
-        """Whether its values can be read some at a time: what rows of lists have is not known."""
+        """Say whether its values can be read some at a time: the length of lists is not known."""
         return self.leaf.is_alone and (self.leaf.is_flat or not self.shared)
 
 

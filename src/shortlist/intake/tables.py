@@ -194,7 +194,7 @@ def _rows(file: Path) -> list[dict[str, Any]]:
 
 
 def check_table(file: Path) -> None:
-    """The same as `check_sizes` of one table: a file, or a folder of files as Spark writes it."""
+    """Check the size of one table as `check_sizes` does: a file, or a folder of Spark's files."""
     import pyarrow.parquet as pq
 
     from shortlist.intake.parquet_sizes import table_size

@@ -19,8 +19,8 @@ GONE_SECONDS = 15.0
 State = Literal["starting", "running", "failing", "stopped"]
 
 
-class Condition(NamedTuple):
-    """How a driver was when it said so last."""
+class DriverCondition(NamedTuple):
+    """State of a driver when it last told it."""
 
     state: State
     # The number of the last commit at that time: a later one shows that the driver runs.
@@ -48,7 +48,7 @@ def tell_condition(log: Log, state: State, error: str | None = None) -> None:
     >>> tell_condition(log, "running")
     >>> standstill(log, committed(log)[1], now())
     """
-    condition = Condition(state, committed(log)[1].number, now(), error)
+    condition = DriverCondition(state, committed(log)[1].number, now(), error)
     change_json(log, CONDITION, lambda _: condition._asdict())
 
 
@@ -58,7 +58,7 @@ def standstill(log: Log, manifest: Manifest, instant: int) -> str | None:
     if manifest.is_finished:
         return "the input of the deployment has ended: nothing more is read"
     known = read_json(log, CONDITION)
-    said = Condition(**known) if known else None
+    said = DriverCondition(**known) if known else None
     heard = max(manifest.committed, said.told if said is not None else 0)
     silence = (instant - heard) / 1e6
     if said is not None and said.commits == manifest.number:

@@ -18,7 +18,7 @@ import pyarrow as pa
 from shortlist.engine.admitted import ACCEPTED
 from shortlist.engine.saved import UnusableState
 from shortlist.engine.saved_tables import check_tables
-from shortlist.engine.strangers import Unreadable, bound_of, read_stream
+from shortlist.engine.strangers import UnreadableBytes, bound_of, read_stream
 from shortlist.intake.lines import ItemReader
 from shortlist.live.files import Files
 from shortlist.live.manifest import Chain, Manifest, Output, Piece
@@ -288,12 +288,12 @@ def _table(name: str, content: bytes) -> pa.Table:
         raise _Wrong(f"only a part of {shown(name)}")
     try:
         return read_stream(content, bound_of(len(content)))
-    except Unreadable as error:
+    except UnreadableBytes as error:
         raise _Wrong(f"{shown(name)}: {error}") from None
 
 
 def _schemas(manifest: Manifest) -> dict[str, pa.Schema]:
-    """What the tables of an admission have to be, by file."""
+    """Return the schemas that the tables of an admission must have, by file."""
     kept = (
         (manifest.accepted, ACCEPTED),
         (manifest.waiting, WAITING),
@@ -316,8 +316,7 @@ def _check_rows(name: str, table: pa.Table, schema: pa.Schema | None) -> None:
 
 
 def _check_lines(name: str, table: pa.Table) -> None:
-    """What waits and what was carried out was read before: only whether it can be is asked
-    again."""
+    """Check that the lines that wait or were carried out can be read: they were read before."""
     is_carried_out = table.schema == COMMANDS
     reader = ItemReader(Vocabulary(), UNLIMITED, again=True)
     for line in table.column("line").to_pylist():

@@ -14,8 +14,8 @@ from shortlist.live.manifest import Chain
 
 
 def read_state(chain: Chain, read: Callable[[str], bytes], *, bounded: bool = False) -> Saved:
-    """What a chain begins with; `read` gives the content of a file, and `bounded` is that of
-    `Saved.of_bytes`."""
+    """Read the state that a chain begins with; `read` gives the content of a file, and `bounded` is
+    that of `Saved.of_bytes`."""
     saved = Saved.of_bytes(read(chain.snapshot.name), bounded=bounded)
     if chain.registry is None:
         return saved

@@ -39,8 +39,8 @@ Asked = tuple[Path, type]
 
 
 class TypeCensus:
-    """How often an attribute held another type than a live predicate asked for, per attribute, or a
-    text without tokens where a live score asks for its `relevance`.
+    """Counts, by attribute, of values of another type than a live predicate asked for, and of texts
+    without tokens where a live score asks for their `relevance`.
 
     Each publication counts once for each predicate, and each `relevance`, of a live subscription,
     so that the counts of several shards add up.

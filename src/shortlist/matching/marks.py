@@ -20,7 +20,7 @@ BECOME_MARKS = "\uff9e\uff9f"
 
 
 def has_too_many_marks(text: str) -> bool:
-    """Whether more than 30 characters of a text in a row are marks (M*).
+    """Return whether more than 30 characters of a text in a row are marks (M*).
 
     >>> has_too_many_marks("e" + 30 * "\\u0301"), has_too_many_marks("e" + 31 * "\\u0301")
     (False, True)

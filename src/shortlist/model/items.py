@@ -139,7 +139,7 @@ class Items:
         return tuple(field.name for field in self.batch.schema.field(ATTRIBUTES).type)
 
     def has_attribute(self, name: str) -> bool:
-        """Whether there is a column of an attribute; takes as long for many columns as for few."""
+        """Say whether there is a column of an attribute, as quickly for many columns as for few."""
         return bool(self.batch.schema.field(ATTRIBUTES).type.get_field_index(name) >= 0)
 
     @property

@@ -72,7 +72,7 @@ class Limits:
             raise InvalidSettings("\n".join(problems))
 
     def length_problem(self, name: str) -> str | None:
-        """What is wrong with an id that is too long; None if it is not.
+        """Say what is wrong with an id that is too long; None if it is not.
 
         >>> Limits(id_length=2).length_problem("abc")
         'expected at most 2 characters, found 3'

@@ -99,7 +99,7 @@ def _shaped(document: Any) -> Topology:
 
 
 def _size(shape: str, settings: Mapping[str, int]) -> int:
-    """How many brokers a shape has; of very many only that they are."""
+    """Return the number of brokers of a shape; for very many any number above the limit."""
     match shape:
         case "chain":
             return settings["cores"] * (1 + settings["edges"])

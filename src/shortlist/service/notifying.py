@@ -128,7 +128,7 @@ ISATAP, UNIQUE = 0x00005EFE, 0x02000000
 
 
 def is_public(text: str) -> bool:
-    """Whether an address, and every IPv4 address that it embeds, is public.
+    """Return whether an address, and every IPv4 address that it embeds, is public.
 
     >>> [is_public(each) for each in ("8.8.8.8", "10.0.0.1", "64:ff9b::8.8.8.8", "2002:a00:1::")]
     [True, False, True, False]

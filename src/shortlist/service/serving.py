@@ -132,7 +132,7 @@ class Server(uvicorn.Server):
         self._options = options
 
     async def on_tick(self, counter: int) -> bool:
-        """What uvicorn does ten times a second; once in a second slow requests are looked for."""
+        """Do what uvicorn does ten times a second; once a second, look for slow requests."""
         if counter % 10 == 0:
             now, options = asyncio.get_running_loop().time(), self._options
             for connection in [*self.server_state.connections]:

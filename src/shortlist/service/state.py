@@ -216,7 +216,7 @@ class Service:
         return self._basis == "event"
 
     def is_ready(self) -> bool:
-        """Whether `check_ready` finds nothing missing."""
+        """Return whether `check_ready` finds nothing missing."""
         try:
             self.check_ready()
         except (NoDeployment, LogUnavailable):

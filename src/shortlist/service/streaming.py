@@ -99,7 +99,7 @@ async def socket(
 
 
 def _ending(listener: Listener, sent: object, heard: object) -> tuple[int, str] | None:
-    """What a connection is closed with; None if its other end is gone."""
+    """Return the code and reason of a close; None if the other end is gone."""
     if heard is True:
         return UNASKED, "expected no message, found one"
     if isinstance(sent, LogUnavailable):

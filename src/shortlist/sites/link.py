@@ -89,7 +89,7 @@ class Link:
 
 @dataclass(frozen=True, slots=True)
 class Sources:
-    """Which sources a link may speak for.
+    """Sources that a link may speak for.
 
     >>> sources = Sources({"bergen": ("ads", "wire/*")})
     >>> [sources.may_bring("bergen", source, {"bank"}) for source in ("ads", "wire/7", "news")]
@@ -137,7 +137,7 @@ class Exchanged(NamedTuple):
     too_long: int
     """What the log of the link could never take."""
     is_whole: bool = True
-    """Whether all of the own stream was found, where it was looked for: it is read in parts."""
+    """True once all of the own stream was found, where it was looked for: it is read in parts."""
 
 
 def exchange(log: Log, out: str, into: str, work: Exchange) -> Exchanged:

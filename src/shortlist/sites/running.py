@@ -54,9 +54,9 @@ class Wanted:
     keep: int
     """For how long what came is looked at again, in microseconds."""
     sources: Mapping[str, Collection[str]] = field(default_factory=dict)
-    """By neighbour, the only sources that it may bring."""
+    """The only sources that a neighbour may bring, by neighbour."""
     skips: Mapping[str, int] = field(default_factory=dict)
-    """By neighbour, an entry of its stream that is passed over."""
+    """The entry of a neighbour's stream that is passed over, by neighbour."""
     own_sources: Callable[[Log], Collection[str]] = lambda log: frozenset()
     """The sources that the publishers of a log speak for; other neighbours may bring none of
     them."""

@@ -86,7 +86,7 @@ class Site:
         sources: Sources | None = None,
         skips: Mapping[str, int] | None = None,
     ) -> None:
-        """For `keep` microseconds what came is looked at again.
+        """Serve the links of a site; what came is looked at again for `keep` microseconds.
 
         `sources` says what neighbours may speak for; `skips` names an entry by neighbour that is
         passed over.

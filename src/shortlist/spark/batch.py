@@ -80,7 +80,7 @@ class Batch:
     progress: str | None = None
     """A folder in which shards on this machine say how far they are."""
     warns: bool = False
-    """Whether to log a warning, with the deliveries, if more rows are rejected than taken."""
+    """Log a warning, with the deliveries, if more rows are rejected than taken."""
 
     def __post_init__(self) -> None:
         self._spark = self.lines.frame.sparkSession

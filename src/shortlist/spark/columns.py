@@ -24,8 +24,8 @@ OBJECTS = (T.StructType, T.MapType, T.StringType)
 
 
 @dataclass(frozen=True, slots=True)
-class Expected:
-    """What a column may be: its types, how messages call them, and what to cast others to."""
+class ColumnType:
+    """Types that a column may have, their name in messages, and the type to cast others to."""
 
     types: tuple[type[T.DataType], ...]
     name: str
@@ -53,20 +53,20 @@ class Expected:
         return f"timestamp_seconds({name})" if isinstance(kind, FRACTIONS) else ""
 
 
-TEXT = Expected((T.StringType,), "string", "string")
-TIME = Expected(
+TEXT = ColumnType((T.StringType,), "string", "string")
+TIME = ColumnType(
     (T.TimestampType, T.TimestampNTZType, T.StringType),
     "timestamp, timestamp_ntz (taken for UTC) or string (RFC 3339)",
     "timestamp",
 )
-WHOLE = Expected(INTEGERS, "an integer type", "int")
-POSITION = Expected(INTEGERS, "an integer type", "bigint")
-COUNT = Expected((*INTEGERS, T.DecimalType), "an integer type", "int")
-NUMBER = Expected((*INTEGERS, *FRACTIONS), "a number type", "double")
-SCORE = Expected((T.StringType, *NUMBER.types), "string or a number type", "string")
-OBJECT = Expected(OBJECTS, "struct, map or string (JSON)")
-POLICY = Expected((*OBJECTS, T.ArrayType), "struct, array, map or string (JSON)")
-PAIRS = Expected((T.ArrayType, T.StringType), "array or string (JSON)")
+WHOLE = ColumnType(INTEGERS, "an integer type", "int")
+POSITION = ColumnType(INTEGERS, "an integer type", "bigint")
+COUNT = ColumnType((*INTEGERS, T.DecimalType), "an integer type", "int")
+NUMBER = ColumnType((*INTEGERS, *FRACTIONS), "a number type", "double")
+SCORE = ColumnType((T.StringType, *NUMBER.types), "string or a number type", "string")
+OBJECT = ColumnType(OBJECTS, "struct, map or string (JSON)")
+POLICY = ColumnType((*OBJECTS, T.ArrayType), "struct, array, map or string (JSON)")
+PAIRS = ColumnType((T.ArrayType, T.StringType), "array or string (JSON)")
 
 PUBLICATION = {
     "id": TEXT,
@@ -74,7 +74,7 @@ PUBLICATION = {
     "time": TIME,
     "expirytime": TIME,
     "type": TEXT,
-    "specversion": Expected((T.StringType, *FRACTIONS), "string", "string"),
+    "specversion": ColumnType((T.StringType, *FRACTIONS), "string", "string"),
     "audience": WHOLE,
     "replaces": TEXT,
     "data": OBJECT,
@@ -130,7 +130,7 @@ def check_registry_frames(registry: Mapping[str, Any]) -> None:
 
 def _problems(
     columns: list[T.StructField],
-    expected: Mapping[str, Expected | None],
+    expected: Mapping[str, ColumnType | None],
     required: Sequence[str],
     of: str = "",
 ) -> Iterator[str]:

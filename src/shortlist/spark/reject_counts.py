@@ -31,7 +31,7 @@ Stage = Literal["items", "admit", "select"]
 
 @dataclass(slots=True)
 class Tally:
-    """What one task has counted: rows, and rejects by the first word of their reasons."""
+    """Counts of one task: rows, and rejects by the first word of their reasons."""
 
     rows: int = 0
     rejects: Counter[str] = field(default_factory=Counter)

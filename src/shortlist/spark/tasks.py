@@ -62,10 +62,10 @@ MOST_ATTEMPTS = 2
 does not."""
 
 
-class Numbers:
+class FreeNumbers:
     """Numbers that are in use; the lowest free one is taken first.
 
-    >>> numbers = Numbers()
+    >>> numbers = FreeNumbers()
     >>> numbers.take(), numbers.take(), numbers.release(0), numbers.take()
     (0, 1, None, 0)
     """
@@ -87,7 +87,7 @@ class Numbers:
 
 # Sets of workers that lanes use, in this process. Lanes that begin later find the workers of those
 # that have ended: to start a worker takes a second or two.
-USED_WORKERS = Numbers()
+USED_WORKERS = FreeNumbers()
 
 
 class Lanes:

@@ -332,8 +332,8 @@ def _attribute(content: Bytes, start: int, end: int, wanted: Names, known: Longs
 
 @kernel(forceinline=True)
 def _search(content: Bytes, start: int, end: int, names: Names) -> int:
-    """Which of some names stands here; -1 if none of them. Halving keeps a line of many attributes
-    from being compared with everything that a registry mentions."""
+    """Return which of some names stands here; -1 if none of them. Halving keeps a line of many
+    attributes from being compared with everything that a registry mentions."""
     low, high = 0, names.stops.size
     while low < high:
         middle = (low + high) // 2

@@ -1,4 +1,4 @@
-"""What must hold of the saved state of banks: kernels index rows by it, and check nothing.
+"""Rules for the saved state of banks: kernels index rows by it, and check nothing.
 
 A rule names a field and says of each head, or of each row, whether its value can be used. It
 asks only for what keeps kernels within their rows and their loops finite: a forged state may
@@ -62,7 +62,7 @@ class SavedArena:
         return inside
 
     def of(self, column: Records) -> Records:
-        """For each row the value of its place."""
+        """Return for each row the value of its place."""
         return column[self.owners]
 
     def least(self, name: str, counts: Records) -> Longs:
